@@ -80,8 +80,8 @@ def advise_on_lengths(name: str, X: Any, labels: Array) -> None:
     if alike[k] > _TELLING:
         warn_user(
             f"{name}: the lengths of samples separate class {classes[k]!s} from the others (correlation "
-            f"{alike[k]:.2f}), and the default kernels see the directions of samples only; give kernels.rbf_grid(), or do not centre "
-            "the features where zero means something",
+            f"{alike[k]:.2f}), and the default kernels see the directions of samples only; give kernels.rbf_grid(), or "
+            "do not centre the features where zero means something",
             PredictionWarning,
         )
 

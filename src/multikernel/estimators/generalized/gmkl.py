@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -133,8 +133,8 @@ class GMKLClassifier(GeneralizedModel, BinaryClassifier):
     fit_intercept: bool = True
     class_weight: ClassWeight = None
 
-    _method: ClassVar[Method] = generalized_method(
-        _squared_hinge, tasks=binary_tasks, search=Search(names=names_of("C"), candidates=_for_labels)
+    _method: ClassVar[Method] = replace(
+        generalized_method(_squared_hinge, Search(names=names_of("C"), candidates=_for_labels)), tasks=binary_tasks
     )
 
 
@@ -202,10 +202,11 @@ class GMKLRegressor(GeneralizedModel, RidgeRegressor):
     penalty: PositiveOrAuto = "auto"
     fit_intercept: bool = True
 
-    _method: ClassVar[Method] = generalized_method(
-        _ridge_machine,
+    _method: ClassVar[Method] = replace(
+        generalized_method(
+            _ridge_machine, Search(names=_ridge_names, candidates=_ridges, rules=_penalty, by_rule=("penalty",))
+        ),
         ridge=alpha_of,
-        search=Search(names=_ridge_names, candidates=_ridges, rules=_penalty, by_rule=("penalty",)),
     )
 
 
@@ -272,7 +273,5 @@ class GMKLSupportRegressor(GeneralizedModel, KernelRegressor):
 
     _method: ClassVar[Method] = generalized_method(
         _epsilon_machine,
-        search=Search(
-            names=_support_names, candidates=_for_numbers, rules=_support_rules, by_rule=("epsilon", "penalty")
-        ),
+        Search(names=_support_names, candidates=_for_numbers, rules=_support_rules, by_rule=("epsilon", "penalty")),
     )

@@ -43,6 +43,7 @@ from multikernel.estimators.method import Method
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.regressor import polynomials_and_gaussians
 from multikernel.estimators.samples import family_of, features_of
+from multikernel.estimators.search import Search
 from multikernel.kernels import (
     DistanceKernel,
     KernelFamily,
@@ -216,7 +217,7 @@ def _starts(model: Any, problem: Problem, known: Array | None) -> list[Array]:
     return [first, *(first * rng.exponential(size=len(first)) for _ in range(model.n_init - 1))]
 
 
-def generalized_method(machine: Callable[[Any], Machine], **others: Any) -> Method:
+def generalized_method(machine: Callable[[Any], Machine], search: Search) -> Method:
     """The method of an estimator with this machine."""
     return Method(
         learn=partial(_learn, machine),
@@ -230,5 +231,5 @@ def generalized_method(machine: Callable[[Any], Machine], **others: Any) -> Meth
         ),
         combination=_combination,
         check=_check,
-        **others,
+        search=search,
     )

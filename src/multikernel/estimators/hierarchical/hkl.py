@@ -220,19 +220,16 @@ def _nodes(weights: Weights) -> tuple[Node, ...]:
     return cast(NodeWeights, weights).nodes
 
 
-def hierarchical_method(machine: Callable[[Any], SupportMachine], **others: Any) -> Method:
+def hierarchical_method(machine: Callable[[Any], SupportMachine]) -> Method:
     """The method of an estimator with this machine."""
-    said = {
-        "learn": partial(_learn, machine),
-        "binding": Binding(
-            default_kernels=_default_kernels, finished=_finished, precision=double_precision, reach=10.0
-        ),
-        "search": Search(names=names_of("C"), candidates=_candidates),
-        "combination": _combination,
-        "before_publishing": _with_all_nodes,
-        "check": _check,
-    }
-    return Method(**{**said, **others})
+    return Method(
+        learn=partial(_learn, machine),
+        binding=Binding(default_kernels=_default_kernels, finished=_finished, precision=double_precision, reach=10.0),
+        search=Search(names=names_of("C"), candidates=_candidates),
+        combination=_combination,
+        before_publishing=_with_all_nodes,
+        check=_check,
+    )
 
 
 # -- classes -----------------------------------------------------------------------------------------------------------
@@ -324,7 +321,7 @@ class HKLClassifier(HierarchicalModel, BinaryClassifier):
 
     class_weight: ClassWeight = None
 
-    _method: ClassVar[Method] = hierarchical_method(_hinge, tasks=binary_tasks)
+    _method: ClassVar[Method] = replace(hierarchical_method(_hinge), tasks=binary_tasks)
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -381,4 +378,4 @@ class HKLRegressor(HierarchicalModel, RidgeRegressor):
     (True, False, True)
     """
 
-    _method: ClassVar[Method] = hierarchical_method(_squares, learn=_learn_numbers, ridge=_ridge)
+    _method: ClassVar[Method] = replace(hierarchical_method(_squares), learn=_learn_numbers, ridge=_ridge)

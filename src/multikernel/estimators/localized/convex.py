@@ -24,7 +24,7 @@ from multikernel.banks.views import BankRows
 from multikernel.domains import Domain, NormBall, Product
 from multikernel.estimators.approximated import ApproximationName, Rank
 from multikernel.estimators.base import KernelEstimator
-from multikernel.estimators.binding import Binding, is_given, kernels_against
+from multikernel.estimators.binding import is_given, kernels_against
 from multikernel.estimators.classifier import BinaryClassifier
 from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import ClassWeight, NonNegativeOrAuto, PositiveOrAuto
@@ -32,8 +32,6 @@ from multikernel.estimators.regressor import KernelRegressor
 from multikernel.estimators.samples import samples_of
 from multikernel.estimators.support.lp import SOLVERS
 from multikernel.estimators.support.method import (
-    CLASSIFIER_BINDING,
-    REGRESSOR_BINDING,
     SupportMKL,
     classifier_method,
     epsilon_machine,
@@ -213,11 +211,12 @@ class LocalizedModel(KernelEstimator):
 
 
 _SOLVERS: Mapping[str, type[Optimizer]] = {"auto": BlockNorm, **SOLVERS}
-_SHARED: dict[str, Any] = {"check": _check, "sizes": _sizes}
 
 
-def _binding(binding: Binding) -> Binding:
-    return replace(binding, finished=_finished, of_new=_of_new, against=_against)
+def localized(method: Method) -> Method:
+    """The method on the kernels of all groups."""
+    binding = replace(method.binding, finished=_finished, of_new=_of_new, against=_against)
+    return replace(method, binding=binding, check=_check, sizes=_sizes)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -292,9 +291,7 @@ class LocalizedMKLClassifier(LocalizedModel, BinaryClassifier):
     C: PositiveOrAuto = 1.0
     class_weight: ClassWeight = None
 
-    _method: ClassVar[Method] = classifier_method(
-        SupportMKL(_domain, hinge_machine, _SOLVERS), binding=_binding(CLASSIFIER_BINDING), **_SHARED
-    )
+    _method: ClassVar[Method] = localized(classifier_method(SupportMKL(_domain, hinge_machine, _SOLVERS)))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -330,6 +327,4 @@ class LocalizedMKLRegressor(LocalizedModel, KernelRegressor):
     C: PositiveOrAuto = "auto"
     epsilon: NonNegativeOrAuto = "auto"
 
-    _method: ClassVar[Method] = regressor_method(
-        SupportMKL(_domain, epsilon_machine, _SOLVERS), binding=_binding(REGRESSOR_BINDING), **_SHARED
-    )
+    _method: ClassVar[Method] = localized(regressor_method(SupportMKL(_domain, epsilon_machine, _SOLVERS)))

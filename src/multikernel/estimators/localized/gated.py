@@ -197,7 +197,7 @@ class GatedModel(KernelEstimator):
         return found[:, :, 0] if problems == 1 else found
 
 
-def gated_method(machine: Callable[[Any], Machine], **others: Any) -> Method:
+def gated_method(machine: Callable[[Any], Machine], search: Search) -> Method:
     """The method of an estimator with this machine, whose value is smooth in the kernel."""
     return Method(
         learn=partial(_learn, machine),
@@ -205,7 +205,7 @@ def gated_method(machine: Callable[[Any], Machine], **others: Any) -> Method:
             default_kernels=_default_kernels, finished=_finished, against=_against, precision=double_precision
         ),
         publish=_publish,
-        **others,
+        search=search,
     )
 
 
@@ -280,8 +280,8 @@ class GatedMKLClassifier(GatedModel, BinaryClassifier):
     C: PositiveOrAuto = 1.0
     class_weight: ClassWeight = None
 
-    _method: ClassVar[Method] = gated_method(
-        _squared_hinge, tasks=binary_tasks, search=Search(names=names_of("C"), candidates=_loss_weights)
+    _method: ClassVar[Method] = replace(
+        gated_method(_squared_hinge, Search(names=names_of("C"), candidates=_loss_weights)), tasks=binary_tasks
     )
 
 
@@ -327,4 +327,4 @@ class GatedMKLRegressor(GatedModel, KernelRegressor):
 
     alpha: PositiveOrAuto = "auto"
 
-    _method: ClassVar[Method] = gated_method(_ridge_machine, search=Search(names=names_of("alpha"), candidates=_ridges))
+    _method: ClassVar[Method] = gated_method(_ridge_machine, Search(names=names_of("alpha"), candidates=_ridges))

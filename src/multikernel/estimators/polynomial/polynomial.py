@@ -160,16 +160,16 @@ def _finished(model: Any, bank: KernelBank, weight: Array | None) -> KernelBank:
     return bank
 
 
-_SHARED: dict[str, Any] = {
-    "learn": _learn,
-    "cost": _cost,
-    "binding": Binding(default_kernels=_default_kernels, finished=_finished),
-    "search": Search(names=names_of("alpha"), candidates=_candidates),
-    "combination": _combination,
-    "check": _check,
-    "ridge": alpha_of,
-    "streaming": Streaming(check=_check_sums),
-}
+_METHOD = Method(
+    learn=_learn,
+    cost=_cost,
+    binding=Binding(default_kernels=_default_kernels, finished=_finished),
+    search=Search(names=names_of("alpha"), candidates=_candidates),
+    combination=_combination,
+    check=_check,
+    ridge=alpha_of,
+    streaming=Streaming(check=_check_sums),
+)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -301,7 +301,7 @@ class PolynomialMKLRegressor(PolynomialModel, RidgeRegressor):
     (True, True)
     """
 
-    _method: ClassVar[Method] = Method(several_targets=True, **_SHARED)
+    _method: ClassVar[Method] = replace(_METHOD, several_targets=True)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -347,4 +347,4 @@ class PolynomialMKLClassifier(PolynomialModel, BinaryClassifier):
     multiclass: Literal["ovr", "ovo", "shared"] = "ovr"  # type: ignore[assignment]  # one value more
     class_weight: ClassWeight = None
 
-    _method: ClassVar[Method] = Method(tasks=binary_or_shared_tasks, squared_losses=True, **_SHARED)
+    _method: ClassVar[Method] = replace(_METHOD, tasks=binary_or_shared_tasks, squared_losses=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
@@ -16,11 +16,20 @@ from multikernel.estimators.binding import Binder, Binding, bound_given
 from multikernel.estimators.classifier import BinaryClassifier
 from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import ClassWeight, PositiveOrAuto
-from multikernel.estimators.posterior import FeaturePosterior, Posterior, posed
+from multikernel.estimators.posterior import FeaturePosterior, Posterior, alpha_of, posed
 from multikernel.estimators.predictor import Predictor
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.ridge_model import RidgeRegressor
-from multikernel.estimators.rls2.scaled import SCALED, ScaledModel, factors, fit_scaled, publish_scaling, scaled_weights
+from multikernel.estimators.rls2.scaled import (
+    SEARCH,
+    ScaledModel,
+    factors,
+    fit_scaled,
+    learner,
+    publish_scaling,
+    scaled_weights,
+    unscaled,
+)
 from multikernel.estimators.samples import family_of, features_of
 from multikernel.estimators.targets import binary_tasks
 from multikernel.kernels import KernelFamily, linear_features
@@ -141,19 +150,24 @@ def _posterior(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> Poster
     return FeaturePosterior(problems, model.fit_intercept, bank.shape[0], features, roots, cast(FactorBank, bank).F)
 
 
-_SHARED: dict[str, Any] = SCALED | {
-    "learn": _learn,
-    "binding": Binding(
+_METHOD = Method(
+    learn=_learn,
+    binding=Binding(
         default_kernels=_default_kernels,
         of_samples=_of_samples,
         of_given=_of_given,
         against=_against,
         foreign_arrays=False,
     ),
-    "gram": _gram,
-    "publish": _publish,
-    "posterior": _posterior,
-}
+    gram=_gram,
+    publish=_publish,
+    posterior=_posterior,
+    prepare=learner,
+    search=SEARCH,
+    kernel_weights=scaled_weights,
+    ridge=alpha_of,
+    sizes=unscaled,
+)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -233,7 +247,7 @@ class LinearRLS2Regressor(ScaledModel, RidgeRegressor):
     max_iter: Count = 10_000
     verbose: Verbosity = 0
 
-    _method: ClassVar[Method] = Method(**_SHARED)
+    _method: ClassVar[Method] = _METHOD
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None, groups: Any = None
@@ -289,7 +303,7 @@ class LinearRLS2Classifier(ScaledModel, BinaryClassifier):
     tol: Part = 1e-4
     max_iter: Count = 10_000
 
-    _method: ClassVar[Method] = Method(tasks=binary_tasks, squared_losses=True, **_SHARED)
+    _method: ClassVar[Method] = replace(_METHOD, tasks=binary_tasks, squared_losses=True)
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None, groups: Any = None

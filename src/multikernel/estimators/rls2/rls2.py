@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self, cast
 
 from multikernel._parameters import Count, Part, Verbosity
@@ -15,9 +15,19 @@ from multikernel.estimators.binding import Binding
 from multikernel.estimators.classifier import BinaryClassifier
 from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import ClassWeight, PositiveOrAuto
+from multikernel.estimators.posterior import alpha_of
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.ridge_model import RidgeRegressor
-from multikernel.estimators.rls2.scaled import SCALED, ScaledModel, factors, fit_scaled
+from multikernel.estimators.rls2.scaled import (
+    SEARCH,
+    ScaledModel,
+    factors,
+    fit_scaled,
+    learner,
+    publish_scaling,
+    scaled_weights,
+    unscaled,
+)
 from multikernel.estimators.streamed.estimator import LearnsFromSums
 from multikernel.estimators.streamed.streaming import SampleTask, Streaming, learned_like_samples
 from multikernel.estimators.targets import binary_or_shared_tasks
@@ -99,12 +109,18 @@ def _learn_sums(
 
 # -- the estimators ----------------------------------------------------------------------------------------------------
 
-_SHARED: dict[str, Any] = SCALED | {
-    "learn": _learn,
-    "cost": _cost,
-    "binding": Binding(default_kernels=_default_kernels),
-    "streaming": Streaming(learn=_learn_sums, check=_check_sums),
-}
+_METHOD = Method(
+    learn=_learn,
+    cost=_cost,
+    binding=Binding(default_kernels=_default_kernels),
+    streaming=Streaming(learn=_learn_sums, check=_check_sums),
+    prepare=learner,
+    search=SEARCH,
+    kernel_weights=scaled_weights,
+    ridge=alpha_of,
+    sizes=unscaled,
+    publish=publish_scaling,
+)
 
 
 def _check_shared(model: Any) -> None:
@@ -200,7 +216,7 @@ class RLS2Regressor(ScaledModel, LearnsFromSums, RidgeRegressor):
     approximation: ApproximationName = None
     rank: Rank = 256
 
-    _method: ClassVar[Method] = Method(several_targets=True, **_SHARED)
+    _method: ClassVar[Method] = replace(_METHOD, several_targets=True)
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None, groups: Any = None
@@ -271,9 +287,7 @@ class RLS2Classifier(ScaledModel, LearnsFromSums, BinaryClassifier):
     approximation: ApproximationName = None
     rank: Rank = 256
 
-    _method: ClassVar[Method] = Method(
-        tasks=binary_or_shared_tasks, squared_losses=True, check=_check_shared, **_SHARED
-    )
+    _method: ClassVar[Method] = replace(_METHOD, tasks=binary_or_shared_tasks, squared_losses=True, check=_check_shared)
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None, groups: Any = None

@@ -15,7 +15,6 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.binding import is_given
 from multikernel.estimators.fit import fit_model
-from multikernel.estimators.posterior import alpha_of
 from multikernel.estimators.protocol import Fitted, Learner, Task
 from multikernel.estimators.ridge_model import RidgeModel
 from multikernel.estimators.samples import samples_of
@@ -90,14 +89,7 @@ def publish_scaling(model: Any, bank: KernelBank, fitted: Sequence[Fitted], sing
     model.scaling_ = scaling[0] if single else scaling
 
 
-SCALED: dict[str, Any] = {
-    "prepare": learner,
-    "search": Search(names=names_of("alpha"), candidates=_candidates),
-    "kernel_weights": scaled_weights,
-    "publish": publish_scaling,
-    "ridge": alpha_of,
-    "sizes": unscaled,
-}
+SEARCH = Search(names=names_of("alpha"), candidates=_candidates)
 
 
 class ScaledModel(RidgeModel):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -86,7 +86,7 @@ class AlignmentMKLClassifier(BinaryClassifier):
     approximation: ApproximationName = None
     rank: Rank = 256
 
-    _method: ClassVar[Method] = classifier_rule(_weigh_for_labels, sizes=_sizes)
+    _method: ClassVar[Method] = replace(classifier_rule(_weigh_for_labels), sizes=_sizes)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -120,4 +120,4 @@ class AlignmentMKLRegressor(AlphaFreeRegressor):
     rank: Rank = 256
 
     _rule: ClassVar[RuleMKL] = RuleMKL(_weigh_for_numbers, ridge_machine)
-    _method: ClassVar[Method] = regressor_rule(_rule, sizes=_sizes)
+    _method: ClassVar[Method] = replace(regressor_rule(_rule), sizes=_sizes)

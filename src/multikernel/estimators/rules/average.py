@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from multikernel._parameters import Count, Part
@@ -94,7 +94,7 @@ class AverageMKLClassifier(BinaryClassifier):
     approximation: ApproximationName = None
     rank: Rank = 256
 
-    _method: ClassVar[Method] = classifier_rule(_weigh, cost=learner_cost)
+    _method: ClassVar[Method] = replace(classifier_rule(_weigh), cost=learner_cost)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -138,4 +138,4 @@ class AverageMKLRegressor(LearnsFromSums, AlphaFreeRegressor):
     rank: Rank = 256
 
     _rule: ClassVar[RuleMKL] = RuleMKL(_weigh, ridge_machine, follows_target=False)
-    _method: ClassVar[Method] = regressor_rule(_rule, cost=ridge_cost, streaming=Streaming())
+    _method: ClassVar[Method] = replace(regressor_rule(_rule), cost=ridge_cost, streaming=Streaming())

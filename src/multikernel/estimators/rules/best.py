@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -37,8 +37,9 @@ def _each_alone(model: Any, bank: KernelBank, task: Task) -> Array:
     return np.eye(len(bank))
 
 
-# each kernel is learned with, alone: so its size does not matter, and it is read many times
-_SAID: dict[str, Any] = {"sizes": of_no_size, "reads_kernels_few_times": False, "own_folds": True}
+def _alone(method: Method) -> Method:
+    """Each kernel is learned with, alone: so its size does not matter, and it is read many times."""
+    return replace(method, sizes=of_no_size, reads_kernels_few_times=False, own_folds=True)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -75,7 +76,7 @@ class BestKernelClassifier(BinaryClassifier):
     cv: CrossValidation = 5
     random_state: Seed = None
 
-    _method: ClassVar[Method] = classifier_rule(_best_auc, _each_alone, **_SAID)
+    _method: ClassVar[Method] = _alone(classifier_rule(_best_auc, _each_alone))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -108,4 +109,4 @@ class BestKernelRegressor(RidgeRegressor):
     cv: CrossValidation = 5
     random_state: Seed = None
 
-    _method: ClassVar[Method] = regressor_rule(RuleMKL(_best_r2, ridge_machine, _each_alone), **_SAID)
+    _method: ClassVar[Method] = _alone(regressor_rule(RuleMKL(_best_r2, ridge_machine, _each_alone)))

@@ -157,7 +157,7 @@ def learner_cost(model: Any, bank: BankCost, task: Task) -> Cost:
     return margin(bank) if model.learner == "margin" else hinge(bank)
 
 
-def classifier_rule(weigh: Weigh, tried: Any = None, **others: Any) -> Method:
+def classifier_rule(weigh: Weigh, tried: Any = None) -> Method:
     """The method of a classifier with this rule: a margin or a hinge machine on the weighted kernel."""
     rule = RuleMKL(weigh, classification_machine, tried)
     return Method(
@@ -165,7 +165,7 @@ def classifier_rule(weigh: Weigh, tried: Any = None, **others: Any) -> Method:
         binding=TEN_POLYNOMIALS,
         tasks=binary_tasks,
         search=Search(names=_names, candidates=_candidates, fold=rule.fold),
-        **{"reads_kernels_few_times": True, **others},
+        reads_kernels_few_times=True,
     )
 
 
@@ -181,7 +181,7 @@ def ridge_cost(model: Any, bank: BankCost, task: Task) -> Cost:
     return ridge(bank)
 
 
-def regressor_rule(rule: RuleMKL, **others: Any) -> Method:
+def regressor_rule(rule: RuleMKL) -> Method:
     """The method of a regressor with this rule: kernel ridge regression; several targets share the weights."""
     return Method(
         learn=rule.learn,
@@ -189,7 +189,7 @@ def regressor_rule(rule: RuleMKL, **others: Any) -> Method:
         search=Search(names=names_of("alpha"), candidates=_ridges, fold=rule.fold),
         ridge=alpha_of,
         several_targets=True,
-        **{"reads_kernels_few_times": True, **others},
+        reads_kernels_few_times=True,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -114,7 +114,7 @@ class ProportionalMKLClassifier(BinaryClassifier):
     cv: CrossValidation = 5
     random_state: Seed = None
 
-    _method: ClassVar[Method] = classifier_rule(_weigh_by_accuracy, _tried_classes, own_folds=True)
+    _method: ClassVar[Method] = replace(classifier_rule(_weigh_by_accuracy, _tried_classes), own_folds=True)
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -177,4 +177,6 @@ class ProportionalMKLRegressor(RidgeRegressor):
     cv: CrossValidation = 5
     random_state: Seed = None
 
-    _method: ClassVar[Method] = regressor_rule(RuleMKL(_weigh_by_r2, ridge_machine, _tried_numbers), own_folds=True)
+    _method: ClassVar[Method] = replace(
+        regressor_rule(RuleMKL(_weigh_by_r2, ridge_machine, _tried_numbers)), own_folds=True
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import ClassWeight, CrossValidation
 from multikernel.estimators.protocol import Task
 from multikernel.estimators.ridge_model import RidgeRegressor
-from multikernel.estimators.scales.method import ScalesModel, shared_method
+from multikernel.estimators.scales.method import ScalesModel, scales_method
 from multikernel.estimators.targets import loss_weight, numbered_labels, signs_of_classes
 
 Groups = Sequence[Sequence[int | str]]
@@ -158,7 +158,7 @@ class LearnedScalesRegressor(ScalesModel, RidgeRegressor):
     random_state: Seed = 0
     verbose: Verbosity = 0
 
-    _method: ClassVar[Method] = Method(tasks=_whole_task, several_targets=True, **shared_method(_one_label))
+    _method: ClassVar[Method] = replace(scales_method(_one_label), tasks=_whole_task, several_targets=True)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Learn the scales, the kernel weights, the ridge and the function.
@@ -220,7 +220,7 @@ class LearnedScalesClassifier(ScalesModel, KernelClassifier):
     random_state: Seed = 0
     verbose: Verbosity = 0
 
-    _method: ClassVar[Method] = Method(tasks=_signs_task, **shared_method(_labels_of_signs))
+    _method: ClassVar[Method] = replace(scales_method(_labels_of_signs), tasks=_signs_task)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Learn the scales, the kernel weights, the ridge and the function.

@@ -21,6 +21,7 @@ from multikernel.banks.products import ColumnProductsBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Profiles
 from multikernel.estimators.binding import Binder, Binding, is_precomputed
+from multikernel.estimators.method import Method
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.ridge_model import RidgeModel
@@ -212,12 +213,12 @@ def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: boo
     model.cv_loss_constant_ = found.constant
 
 
-def shared_method(labels_of: Callable[[Array], Array]) -> dict[str, Any]:
-    """What the methods of the regressor and of the classifier have in common."""
-    return {
-        "learn": partial(_learn, labels_of),
-        "cost": _cost,
-        "binding": Binding(
+def scales_method(labels_of: Callable[[Array], Array]) -> Method:
+    """The method of an estimator whose folds have as many samples as the others of each of these classes."""
+    return Method(
+        learn=partial(_learn, labels_of),
+        cost=_cost,
+        binding=Binding(
             default_kernels=default_kernels,
             of_samples=_of_samples,
             of_given=_of_given,
@@ -225,13 +226,13 @@ def shared_method(labels_of: Callable[[Array], Array]) -> dict[str, Any]:
             missing_cells=True,
             foreign_arrays=False,
         ),
-        "combination": profiles,
-        "kernel_weights": _kernel_weights,
-        "publish": _publish,
-        "ridge": _ridge,
-        "check": check,
-        "own_folds": True,
-    }
+        combination=profiles,
+        kernel_weights=_kernel_weights,
+        publish=_publish,
+        ridge=_ridge,
+        check=check,
+        own_folds=True,
+    )
 
 
 class ScalesModel(RidgeModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -116,7 +116,7 @@ class LpMKLClassifier(BinaryClassifier):
     approximation: ApproximationName = None
     rank: Rank = 256
 
-    _method: ClassVar[Method] = classifier_method(SupportMKL(in_ball, hinge_machine, SOLVERS), check=_check)
+    _method: ClassVar[Method] = replace(classifier_method(SupportMKL(in_ball, hinge_machine, SOLVERS)), check=_check)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -164,4 +164,4 @@ class LpMKLRegressor(KernelRegressor):
     approximation: ApproximationName = None
     rank: Rank = 256
 
-    _method: ClassVar[Method] = regressor_method(SupportMKL(in_ball, epsilon_machine, SOLVERS), check=_check)
+    _method: ClassVar[Method] = replace(regressor_method(SupportMKL(in_ball, epsilon_machine, SOLVERS)), check=_check)

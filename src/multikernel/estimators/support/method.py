@@ -155,7 +155,7 @@ def tube(model: Any, whole: Samples) -> dict[str, float]:
     return {"epsilon": TUBE * whole.spread} if AUTO.accepts(model.epsilon) else {}
 
 
-def classifier_method(problem: SupportMKL, **others: Any) -> Method:
+def classifier_method(problem: SupportMKL) -> Method:
     """The method of a classifier that solves this problem for every class or pair."""
     return Method(
         learn=problem.learn,
@@ -163,11 +163,11 @@ def classifier_method(problem: SupportMKL, **others: Any) -> Method:
         tasks=binary_tasks,
         schedule=SHARED_PASSES,
         search=Search(names=names_of("C"), candidates=problem.candidates),
-        **{"binding": CLASSIFIER_BINDING, **others},
+        binding=CLASSIFIER_BINDING,
     )
 
 
-def regressor_method(problem: SupportMKL, **others: Any) -> Method:
+def regressor_method(problem: SupportMKL) -> Method:
     """The method of a regressor that solves this problem."""
     search = Search(names=names_of("C", "epsilon"), candidates=problem.candidates, rules=tube, by_rule=("epsilon",))
-    return Method(learn=problem.learn, cost=problem.cost, **{"binding": REGRESSOR_BINDING, "search": search, **others})
+    return Method(learn=problem.learn, cost=problem.cost, search=search, binding=REGRESSOR_BINDING)

@@ -210,8 +210,8 @@ class SMKLRegressor(KernelRegressor):
     approximation: ApproximationName = None
     rank: Rank = 256
 
-    _method: ClassVar[Method] = regressor_method(
-        _NUMBERS,
+    _method: ClassVar[Method] = replace(
+        regressor_method(_NUMBERS),
         search=Search(
             names=names_of("C", "epsilon", "smoothing"),
             candidates=_NUMBERS.candidates,

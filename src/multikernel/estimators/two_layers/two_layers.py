@@ -99,14 +99,14 @@ def _posterior(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> Poster
     return TwoLayerPosterior(problems, model.fit_intercept, bank.shape[0], model.predictor_)
 
 
-_SHARED: dict[str, Any] = {
-    "learn": _learn,
-    "binding": Binding(default_kernels=_default_kernels, precision=double_precision),  # roots of the kernels are taken
-    "search": Search(names=names_of("second", "alpha"), candidates=_candidates, rules=_rules),
-    "publish": _publish,
-    "ridge": alpha_of,
-    "posterior": _posterior,
-}
+_METHOD = Method(
+    learn=_learn,
+    binding=Binding(default_kernels=_default_kernels, precision=double_precision),  # roots of the kernels are taken
+    search=Search(names=names_of("second", "alpha"), candidates=_candidates, rules=_rules),
+    publish=_publish,
+    ridge=alpha_of,
+    posterior=_posterior,
+)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -237,7 +237,7 @@ class TwoLayerRegressor(TwoLayerModel, RidgeRegressor):
     (True, (200, 3))
     """
 
-    _method: ClassVar[Method] = Method(several_targets=True, **_SHARED)
+    _method: ClassVar[Method] = replace(_METHOD, several_targets=True)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -278,4 +278,4 @@ class TwoLayerClassifier(TwoLayerModel, BinaryClassifier):
 
     class_weight: ClassWeight = None
 
-    _method: ClassVar[Method] = Method(tasks=binary_tasks, squared_losses=True, **_SHARED)
+    _method: ClassVar[Method] = replace(_METHOD, tasks=binary_tasks, squared_losses=True)
