@@ -26,7 +26,7 @@ from multikernel.kernels.for_columns import encodings_of
 from multikernel.tables.columns import Column, Declared, checked_types, type_of
 from multikernel.tables.table import Table
 
-_NAMED = 10  # columns left out that have a sentence each
+_LEFT_OUT_NAMED = 10  # columns left out that have a sentence each
 _NUMBERS = ("number", "ordinal", "date")
 _ORDERS = {"dmy": "day first, 12.03.2020 as 12 March", "mdy": "month first, 12/03/2020 as 3 December"}
 
@@ -206,9 +206,9 @@ class Preparation:
 
     def _left_out(self) -> list[str]:
         sentences = [f"Column {each.name!r} is left out: it {_why(each)}." for each in self.columns if not each.used]
-        if len(sentences) > _NAMED:
-            more = f"{len(sentences) - _NAMED} more columns are left out."
-            return [*sentences[:_NAMED], more]
+        if len(sentences) > _LEFT_OUT_NAMED:
+            more = f"{len(sentences) - _LEFT_OUT_NAMED} more columns are left out."
+            return [*sentences[:_LEFT_OUT_NAMED], more]
         return sentences
 
 
