@@ -4,7 +4,7 @@
     F_jk = 2 W_j'M^{-1}W_k - T_jk,        W_k = degree (S^(degree-1) o K_k) a
                                           T_jk = degree (degree - 1) a'(S^(degree-2) o K_j o K_k) a
 
-For degree 1 it always is. For others the eigenvalues of the second derivatives tell whether it is at one theta; over a
+For degree 1 it always is. For others the eigenvalues of the second derivatives show whether it is at one theta; over a
 set of weights this can only be sampled. Two cases are known exactly. As alpha grows, alpha^2 F_jk tends to -T_jk with
 a = y. Along the ray s theta, near s = 1, F = sum_i (y'u_i)^2 / (s^degree kappa_i + alpha), where kappa and u are the
 eigenvalues and eigenvectors of S^degree, so that for r = (degree + 1) / (degree - 1)

@@ -1,4 +1,4 @@
-"""How well each kernel tells two classes apart by their means: Fisher's score in its feature space.
+"""How well each kernel separates two classes by their means: Fisher's score in its feature space.
 
     |m_+ - m_-|^2 / (v_+ + v_-),       v_c = tr K_cc / n_c - 1'K_cc 1 / n_c^2,      |m_+ - m_-|^2 = u'K u,
 

@@ -77,7 +77,7 @@ class NormBall(Separable):
         size = norm_of(delta, self.norm)
         return center + delta * (self.radius / size) if size > self.radius else np.maximum(d, 0.0)
 
-    def at_rest(self, d: Array, idle: Array) -> Array:
+    def minimal(self, d: Array, idle: Array) -> Array:
         """The idle weights are those of the center, which leaves the others as much room as there is."""
         return np.where(idle, self.offset(len(d)), d)
 

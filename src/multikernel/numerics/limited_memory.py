@@ -19,7 +19,7 @@ import numpy as np
 from multikernel._typing import Array
 
 _MODEL_PAIRS = 50  # pairs that B is made of
-_LEAST_COSINE = 1e-10  # cosine of a pair: with a smaller one it tells nothing of the curvature
+_LEAST_COSINE = 1e-10  # cosine of a pair: with a smaller one it shows no curvature
 _MODEL_STEPS = 100  # of spectral projected gradient on the model, at most
 _MODEL_TOL = 1e-2  # of the model's first projected gradient: a smaller one ends these steps
 

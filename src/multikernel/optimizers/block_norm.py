@@ -59,7 +59,7 @@ class BlockNorm(Descent):
             if stretch > 1.0:
                 stretch = 1.0
                 state = yield Proposal(plain)
-            tried = plain  # where rounding hides what this step gains, it would be proposed for ever
+            tried = plain  # where this step gains less than rounding, it would be proposed for ever
 
 
 def _stretched(domain: Domain, d: Array, plain: Array, stretch: float) -> Array:

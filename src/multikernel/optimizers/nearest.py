@@ -20,9 +20,8 @@ from multikernel.domains import Simplex
 from multikernel.numerics.line_search import ARMIJO
 from multikernel.optimizers.cuts import Cuts
 
-_PLANE_ACCURACY = (
-    1e-9  # of the largest height of a plane above the level at z: so much any plane may be above it at the end
-)
+# Of the largest height of a plane above the level at z: so much any plane may be above it at the end.
+_PLANE_ACCURACY = 1e-9
 _MOST_STEPS = 200  # of Newton's method at most
 # of the diagonal, the slopes of the planes being of size one
 _FIRST_RIDGE = 1e-6

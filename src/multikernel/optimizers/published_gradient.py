@@ -5,7 +5,7 @@
 This algorithm is here to be compared with. Two misprints are put right. P is the Euclidean projection and not a scaling
 of theta - center to the norm of the ball, which is the same for the 2-norm only; and with a penalty the step leads
 down. Its defects remain. The step length is not relative to anything, so a gradient that is small because alpha is
-large hardly moves theta. Values may rise. And |theta' - theta| < change, the printed end, tells how long the step was
+large hardly moves theta. Values may rise. And |theta' - theta| < change, the printed end, shows how long the step was
 and not how far the optimum is, which the certificate does.
 """
 

@@ -26,7 +26,7 @@ from multikernel.optimizers.needs import need_linear
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 
-_FORGETTING = 3.0  # power of a tangent's number that weighs it: the first tangents say little of the optimum
+_FORGETTING = 3.0  # power of a tangent's number that is its weight: the first tangents say little of the optimum
 _LENGTH_GROWTH = 4.0  # by which a step length grows until the target is reached
 _LONGER_TRIALS = 100  # of a longer step at most
 

@@ -2,12 +2,12 @@
 
 A procedure's cost is stated here, of a bank (``BankCost``: kernels, samples, what a pass takes) and of what else
 settles how many steps there will be. ``support_mkl`` chooses by it between the two ways to learn weights with a support
-vector machine; estimators tell it before a fit. On top of two passes over the kernels
+vector machine; estimators report it before a fit. On top of two passes over the kernels
 
     a step of the interior point method  factors a matrix of order n to which m kernels have been added; some 17 steps
-    a turn of machines                   solves one machine from the last one, and the problem of their mixtures
+    a round of machines                  solves one machine from the last one, and the problem of their mixtures
 
-How many turns there will be follows from the domain: few where weights of the best kernels grow smoothly with their
+How many rounds there will be follows from the domain: few where weights of the best kernels grow smoothly with their
 scores, and the more kernels, the more where a small change of the scores moves weights from one kernel to another. The
 constants are seconds of one thread; only their ratios matter for a choice.
 """
@@ -115,8 +115,8 @@ def interior_steps(bank: BankCost) -> Steps:
     )
 
 
-def turns(bank: BankCost, domain: Separable, tol: float) -> Steps:
-    """Machines and the problem of their mixtures by turns."""
+def machine_rounds(bank: BankCost, domain: Separable, tol: float) -> Steps:
+    """Machines and the problem of their mixtures, one after the other."""
     m, n = bank.m, float(bank.n)
     count = ROUNDS_FIRST + ROUNDS_PER_ROOT * np.sqrt(m) / (1.0 + ROUNDS_SMOOTH * _smoothness(domain, m))
     count *= 1.0 + ROUNDS_PER_DIGIT * max(0.0, np.log10(ROUNDS_USUAL_GAP / tol))
@@ -144,8 +144,8 @@ def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
     inside = interior_steps(bank)
     found = inside
     if domain.constrained:
-        by_turns = turns(bank, domain, tol)
-        found = by_turns if by_turns.seconds < inside.seconds else inside
+        alternating = machine_rounds(bank, domain, tol)
+        found = alternating if alternating.seconds < inside.seconds else inside
     # what is stored in single precision is evaluated again, for the certificate
     certified = 2.0 * bank.exact + (Work(steps=MACHINE_PAIR * n**2) if bank.exact.seconds else Work())
     return Cost(found.work + certified + Work(steps=SMALLEST_FIT), SUPPORT_MATRICES * 8.0 * n**2)

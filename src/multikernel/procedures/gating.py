@@ -36,7 +36,7 @@ from multikernel.procedures.descent import descent, stationarity
 
 _INNER_GAP = 1e-6  # of the stationarity asked for: the machine's gap
 _FIRST_GAP = 1e-3  # the machine's gap before anything is stored
-_FINAL_GAP = 1e-11  # the machine's gap at the end, whose root is what is told of the slopes
+_FINAL_GAP = 1e-11  # the machine's gap at the end, whose root is the error of the slopes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -135,7 +135,7 @@ def gated_kernels(
     n_init : int, starts; in the first all gates are equal, the others are random
     seed : of these
     start : array (m (p + 1),), in place of the first start
-    observe : told of each step
+    observe : called after each step
     """
     n, m = bank.shape[0], len(bank)
     check_memory(float(m) * n * n, f"the matrices of {m} kernels of {n} samples", "take fewer kernels or samples")
@@ -145,7 +145,7 @@ def gated_kernels(
     if matrices is None and latest:
         equal = np.broadcast_to(opened(np.zeros(m), kind), (n, m))
         nothing = Certificate.stationarity(np.inf, latest[0].value)
-        return _told(equal, np.zeros(m * inputs.shape[1]), latest[0].value, nothing, 0, []), latest[0]
+        return _gate_weights(equal, np.zeros(m * inputs.shape[1]), latest[0].value, nothing, 0, []), latest[0]
     inner = machine.with_tolerance(max(_INNER_GAP * tol, _FINAL_GAP))
     problem = Gated(
         bank.matrices() if matrices is None else matrices, inputs, inner, target, weight, kind, ridge, latest
@@ -166,8 +166,8 @@ def gated_kernels(
     hidden = max(dual.upper - dual.value, 0.0)
     certificate = stationarity(value, gradient, ridge, hidden)
     steps = sum(len(run[2]) for run in runs) + len(further)
-    told = _told(problem.gates(x), x, value + hidden, certificate, steps, history)
-    return replace(told, converged=certificate.reached(tol)), dual
+    gates = _gate_weights(problem.gates(x), x, value + hidden, certificate, steps, history)
+    return replace(gates, converged=certificate.reached(tol)), dual
 
 
 def _with_equal_gates(
@@ -188,7 +188,7 @@ def _stored(bank: KernelBank) -> Array | None:
     return stack
 
 
-def _told(
+def _gate_weights(
     gates: Array, x: Array, value: float, certificate: Certificate, n_iter: int, history: list[float]
 ) -> GateWeights:
     each = x.reshape(gates.shape[1], -1)

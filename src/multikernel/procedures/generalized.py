@@ -51,7 +51,7 @@ def generalized_mkl(
     max_iter : int, machines, or Newton steps of the interior point method, at most from each start
     starts : arrays (d,), where to begin, ``central_start`` by default; the best point reached is returned
     warm : ``warm`` of the machine's solution at the first start, or near it
-    observe : told of each step or machine
+    observe : called after each step or machine
 
     Raises
     ------
@@ -63,10 +63,10 @@ def generalized_mkl(
         if isinstance(problem.machine, RidgeMachine):
 
             def solve(
-                inner: Problem, asked: float, begin: Array | None, told: Observer
+                inner: Problem, asked: float, begin: Array | None, observer: Observer
             ) -> tuple[Weights, DualSolution]:
                 idle = unexplained(inner)
-                return idle or _solved(inner, asked, max_iter, begins if begin is None else [begin], warm, told)
+                return idle or _solved(inner, asked, max_iter, begins if begin is None else [begin], warm, observer)
 
             weights, dual = solved_by_terms(problem, solve, tol, observe)
         else:

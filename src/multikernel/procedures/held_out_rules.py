@@ -57,7 +57,7 @@ def held_out_scores(
     sample_weight : array (n,) >= 0, of the machine's losses and of the score
     """
     totals, count, folds = np.zeros(len(bank)), 0, list(folds)
-    y = y / (float(np.abs(y).max(initial=0.0)) or 1.0)  # squares of extreme targets are no numbers
+    y = y / (float(np.abs(y).max(initial=0.0)) or 1.0)  # squares of extreme targets overflow
     for train, test in in_time(folds, len(folds), "folds on which kernels are compared", least=0):
         fold, held_out = bank.block(train, train), bank.block(test, train)
         own = None if sample_weight is None else sample_weight[train]

@@ -9,7 +9,7 @@ Y centred. With P the part of Y that is orthogonal to the range of K(theta), wha
 of infinite and of no weights. For small alpha J is nearly the one, for large alpha nearly the other, and a gap relative
 to J says nothing of the weights. So P is taken off the targets, where few features make the kernels: that leaves out
 the first term exactly, as K P = 0, and a sum of kernels becomes one in the coordinates of its features. Where alpha is
-large the machine tells its values less the second. The solver is asked for a certificate relative to what is left,
+large the machine returns its values less the second. The solver is asked for a certificate relative to what is left,
 
     min(V - |P|^2 / alpha, |Y|^2 / alpha - V).
 
@@ -18,8 +18,9 @@ the kernels explain, whichever is smaller, for kernels of every kind, rank and s
 
     (V - bound) / min(V, |Y|^2 / alpha - V).
 
-What the kernels explain is told of where optimal weights have a part in it however large alpha is: in a ball, and with
-the penalty |theta|^2 on a sum of kernels. Other penalties make all weights zero from some alpha on.
+Where optimal weights do not vanish, however large alpha is, what the kernels explain has a limit: in a ball, and with
+the penalty |theta|^2 on a sum of kernels. Other penalties make all weights zero from some alpha on; then the
+certificate is relative to the value alone.
 """
 
 from __future__ import annotations
@@ -51,10 +52,9 @@ Known = TypeVar("Known", bound=Weights)
 Answer = tuple[Weights, DualSolution]
 Solve = Callable[[Problem, float, "Array | None", Observer], Answer]
 
-LARGE = 1e-3  # of |Y|^2: where the kernels explain no more at the first weights, values are told less |Y|^2 / alpha
-_MOST_SOLUTIONS = (
-    3  # solutions at most, each to a finer gap where the one before left too large a part of what is explained
-)
+LARGE = 1e-3  # of |Y|^2: where the kernels explain no more at the first weights, values are returned less |Y|^2 / alpha
+# Each is to a finer gap, where the one before left too large a part of what is explained.
+_MOST_SOLUTIONS = 3
 _SEEN = 1e-7  # of the targets: larger errors of the function would be seen
 _CONSTANT_TARGET = 1e-14  # of a target's size: what the rounding of its mean leaves of a constant
 
@@ -67,7 +67,7 @@ def solved_by_terms(problem: Problem, solve: Solve, tol: float, observe: Observe
     problem : Problem of a RidgeMachine
     solve : function of a problem, the certificate to reach, weights to start from, None for its own, and an observer
     tol : float, the certificate to reach, relative to what the weights can change
-    observe : told of each step
+    observe : called after each step
     """
     terms = RidgeTerms.of(problem)
     part = terms.explained()
@@ -238,15 +238,15 @@ class RidgeTerms:
         return A[:, 0] if self.single else A
 
     def observer(self, observe: Observer) -> Observer:
-        """An observer that is told of whole values."""
+        """An observer of whole values."""
         if observe is silent or self.shift == 0.0:
             return observe
 
-        def told(event: Event) -> None:
+        def whole(event: Event) -> None:
             value, upper, bound = (each + self.shift for each in (event.value, event.upper, event.bound))
             observe(replace(event, value=value, upper=upper, bound=bound))
 
-        return told
+        return whole
 
 
 def _features(bank: KernelBank) -> tuple[FactorBank, Array] | None:

@@ -70,7 +70,7 @@ def smoothed(
     tol : float, the gap to reach, relative to |f_s|
     max_iter : int, steps at most
     warm : array (n,), a of a neighbouring problem; the machine on the mean of the kernels if not given
-    observe : told of each step
+    observe : called after each step
 
     Raises
     ------
@@ -133,7 +133,7 @@ class _State:
     def advanced(self, problem: SmoothedProblem, g: Array) -> _State | None:
         """A projected gradient step from z to the next a, and the next z ahead of it.
 
-        Where rounding hides whether any step leads down, z goes back to a; None where it is there already.
+        Where no step leads down by more than rounding, z goes back to a; None where it is there already.
         """
         found = self._step(problem, g)
         if found is None:

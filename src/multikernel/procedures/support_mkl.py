@@ -3,7 +3,8 @@
     min_{d in D}  J(sum_k d_k K_k) + r(d),        J the value of a support vector machine
 
 There are two ways, and a forecast says which takes less time (``forecast``). Machines and the problem of their mixtures
-take turns (``support_hull``), which is best for many samples, and all there is where a factorisation is too large.
+are solved alternately (``support_hull``), which is best for many samples, and the only way where a factorisation is too
+large.
 
 The interior point method finds weights and support vectors at once. Of many samples only some take part in it: at first
 the support vectors at equal weights and samples that are nearly support vectors. The machine is then solved at the
@@ -14,7 +15,7 @@ kernels have few features steps cost little: all samples take part from the begi
 
 A solution of nearly the same problem, as that of the same kernels after rounding, is tried first: the pair as it is,
 then with the machine solved at its weights. Where that is not enough, as for a neighbour on a path or for other
-samples, it tells which samples and which kernels take part: steps on these cost a part of those on all.
+samples, it says which samples and which kernels take part: steps on these cost a part of those on all.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from multikernel.observer import Observer, silent
 from multikernel.optimizers import BlockNorm, LevelMethod, Optimizer, ProjectedGradient
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
-from multikernel.procedures.forecast import interior_steps, turns
+from multikernel.procedures.forecast import interior_steps, machine_rounds
 from multikernel.procedures.interior import InteriorPoint, Saddle, interior_point
-from multikernel.procedures.support_hull import by_turns
+from multikernel.procedures.support_hull import alternating
 from multikernel.procedures.support_pair import SupportPair, SupportSaddle
 from multikernel.tuning import INTERIOR_ALL, INTERIOR_FEATURES, INTERIOR_SAMPLES, ROUNDS_PRODUCTS, ROUNDS_TRIED
 
@@ -50,7 +51,7 @@ _MOST_SAMPLES = 0.7  # where more than this part of the samples would take part,
 _SPARE = 0.05  # of the samples: so many kernels of the largest scores take part beside a neighbour's; they cost little
 _CHOOSING_GAP = 1e-2  # gap of the machine that chooses the first samples, and of the first round
 _COARSE = 0.05  # gap that an optimizer reaches from a neighbour's weights with fewer passes, if all kernels take part
-_NEAR_GAP = 0.05  # gap of a pair that is nearly a solution: a machine at its weights may make one of it, if polished
+_NEAR_GAP = 0.05  # gap of a pair that is nearly a solution: a machine at its weights may make one of it, if refined
 
 
 def support_mkl(
@@ -69,7 +70,7 @@ def support_mkl(
     tol : float > 0, the relative duality gap to reach
     max_iter : int, Newton steps at most
     start : array (m,), weights of a neighbouring problem
-    observe : told of each step
+    observe : called after each step
     warm : array (N,) or (t, N), ``warm`` of the solution at ``start``, or of these weights
 
     Raises
@@ -120,11 +121,11 @@ def _solved(
     many = few and float(n) * float(n_features or 0) ** 2 > INTERIOR_FEATURES
     few = few and not many
     history: list[float] = []
-    most = 0 if few else _most_turns(problem, support.saddle.domain, tol, max_iter)
+    most = 0 if few else _most_rounds(problem, support.saddle.domain, tol, max_iter)
     if many and support.saddle.domain.constrained:
         most, start = max_iter, _of_some_samples(support) if start is None else start
     if most > 0:
-        near, history = by_turns(support, start, near, most, observe)
+        near, history = alternating(support, start, near, most, observe)
         if near.certificate.reached(tol) or len(history) >= max_iter:
             return near.answer(tol, history)
         start = near.weights
@@ -157,18 +158,18 @@ def _by_machines(
     return outcome(optimizer.minimise(problem, start, None if warm is None else np.atleast_2d(warm)[0], observe))
 
 
-def _most_turns(problem: Problem, domain: Separable, tol: float, max_iter: int) -> int:
-    """How many turns are worth trying before the interior point method; 0 where the latter takes less time."""
+def _most_rounds(problem: Problem, domain: Separable, tol: float, max_iter: int) -> int:
+    """How many rounds of machines to try before the interior point method; 0 where the latter takes less time."""
     n = problem.bank.shape[0]
     if not domain.constrained or n * len(problem.bank) > ROUNDS_PRODUCTS:
         return 0
     cost = problem.bank.cost()
-    by_turns, interior = turns(cost, domain, tol), interior_steps(cost)
+    alternating, interior = machine_rounds(cost, domain, tol), interior_steps(cost)
     if n > INTERIOR_SAMPLES:
         return max_iter
     return (
-        min(max_iter, int(ROUNDS_TRIED * interior.seconds / by_turns.each.seconds))
-        if by_turns.seconds < interior.seconds
+        min(max_iter, int(ROUNDS_TRIED * interior.seconds / alternating.each.seconds))
+        if alternating.seconds < interior.seconds
         else 0
     )
 

@@ -95,7 +95,7 @@ class SupportSaddle:
         return cls(Saddle(problem.bank, program, domain), machine, tol)
 
     def of_machine(self, weights: Array, a: Array, rough: float | None = None) -> SupportPair:
-        """The machine's solution at these weights, from these variables on: polished, or only to a ``rough`` gap."""
+        """The machine's solution at these weights, from these variables on: refined, or only to a ``rough`` gap."""
         weights = self.saddle.domain.feasible(weights)
         gram = self.saddle.bank.combine(weights)
         if rough is None:
@@ -132,7 +132,7 @@ class SupportSaddle:
         program, penalty = self.saddle.program, self.saddle.domain.penalty(weights)
         excess = max(program.gap(dual.warm, f, dual.intercept), 0.0)
         excess += program.hidden(dual.warm, f, dual.intercept, sizes)
-        # a machine that knows its rounding tells a value below that of its variables, and a bound is no better than it
+        # a machine's value is lower than that of its variables by a rounding error bound; no bound is above that value
         primal = max(program.dual(dual.warm, float(dual.coef @ f)) + excess, dual.upper)
         value, bound = dual.value + penalty, self.saddle.bound(dual.warm, scores)
         return SupportPair(

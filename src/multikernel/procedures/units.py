@@ -10,8 +10,8 @@ times K(theta') of the kernels divided by ``kernel``, and
     coefficients  coef a',    function values  coef factor f',    values  coef^2 factor J',    weights  weight theta'
 
 where the machine says what ``coef`` is. A certificate is relative, and has no unit. Problems are solved in their own
-units, and the answer is told in the user's. Where only a penalty bounds the weights their unit is free, and is taken
-such that the loss and the norm of the predictor weigh alike.
+units, and the answer is returned in the user's. Where only a penalty bounds the weights their unit is free, and is
+chosen such that the loss and the norm of the predictor are of one size.
 """
 
 from __future__ import annotations
@@ -30,14 +30,13 @@ from multikernel.domains import NormBall
 from multikernel.machines import DualSolution, Machine
 from multikernel.observer import Event, Observer, silent
 from multikernel.problem import Problem
-from multikernel.procedures.base import Weights, at_rest
+from multikernel.procedures.base import Weights, with_minimal_weights
 
 Answer = tuple[Weights, DualSolution]
 Known = TypeVar("Known", bound=Weights)
 _LARGEST_SIZE = 1e305  # a size beyond this, or below its inverse, is left as it is: its inverse would have no digits
-_DECADES_OF_POWERS = (
-    100.0  # decades that a power of the kernels may grow by: products of three such matrices are finite
-)
+# A power of the kernels may grow by so many decades: products of three such matrices are finite.
+_DECADES_OF_POWERS = 100.0
 _NEARLY_CONSTANT = 1e-12  # of the largest entry: a target that varies less is a constant
 
 
@@ -87,19 +86,21 @@ class MachineUnits:
                 found,
                 coef=self.coef * found.coef,
                 intercept=self.function * found.intercept,
-                value=self.told(found.value),
-                upper=self.told(found.upper),
+                value=self.in_user_units(found.value),
+                upper=self.in_user_units(found.upper),
                 factor=self.coef * found.factor,
                 warm=self.coef * found.warm,
             )
 
-    def told(self, value: float) -> float:
+    def in_user_units(self, value: float) -> float:
         """A value of J in the user's units."""
         return self.coef * (self.function * float(value))
 
     def weights(self, found: Known) -> Known:
         """Weights whose objective and its bound are in the user's units."""
-        objective, bound = (None if each is None else self.told(each) for each in (found.objective, found.bound))
+        objective, bound = (
+            None if each is None else self.in_user_units(each) for each in (found.objective, found.bound)
+        )
         return replace(found, objective=objective, bound=bound)
 
 
@@ -143,26 +144,26 @@ class Restated:
         return None if given is None else given / self.machine.coef
 
     def observer(self, observe: Observer) -> Observer:
-        """An observer that is told of steps in the user's units."""
+        """An observer of the steps in the user's units."""
         if observe is silent:
             return silent
 
-        def told(event: Event) -> None:
+        def restated(event: Event) -> None:
             observe(
                 replace(
                     event,
                     theta=None if event.theta is None else self.weight * event.theta,
-                    value=self.machine.told(event.value),
-                    upper=self.machine.told(event.upper),
-                    bound=self.machine.told(event.bound),
+                    value=self.machine.in_user_units(event.value),
+                    upper=self.machine.in_user_units(event.upper),
+                    bound=self.machine.in_user_units(event.bound),
                 )
             )
 
-        return told
+        return restated
 
     def answer(self, weights: Weights, dual: DualSolution) -> Answer:
         """What was found, in the user's units."""
-        weights = self.machine.weights(at_rest(self.problem, weights))
+        weights = self.machine.weights(with_minimal_weights(self.problem, weights))
         values, warm = self.weight * weights.values, weights.warm
         variables = None if warm is None else self.machine.coef * warm
         return replace(weights, values=values, warm=variables), self.machine.solution(dual)
@@ -175,7 +176,7 @@ def solved_in_own_units(
     warm: Any = None,
     observe: Observer = silent,
 ) -> Answer:
-    """The answer to a problem, found in its own units and told in the user's.
+    """The answer to a problem, found in its own units and returned in the user's.
 
     Parameters
     ----------
@@ -183,7 +184,7 @@ def solved_in_own_units(
     solve : function of a problem, weights to start from, the machine's variables to start from, and an observer
     start : array (d,), weights of a neighbouring problem's solution
     warm : ``warm`` of its machine's solution
-    observe : told of each step
+    observe : called after each step
 
     Raises
     ------

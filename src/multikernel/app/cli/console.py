@@ -106,7 +106,7 @@ class ConsoleWatch:
 
             def tell(progress: Progress) -> None:
                 parts[progress.problem] = progress.part
-                update(completed=sum(parts.values()) / progress.problems, description=f"{title}, {progress.told}")
+                update(completed=sum(parts.values()) / progress.problems, description=f"{title}, {progress.summary}")
 
             with listening(tell):
                 yield

@@ -11,8 +11,8 @@ geometric means of the theta_k^degree. The tangent of f at any x > 0, with c = d
 
     f(theta, A) <= f(x, A) + c'(theta^p - x^p),
 
-has its largest value over the domain nearly in closed form (``separable.py``). So every A tells what no weights can go
-below, in ridge regression with every multiple s A of it:
+has its largest value over the domain nearly in closed form (``separable.py``). So every A gives a value that no
+weights can go below, in ridge regression with every multiple s A of it:
 
     g(A) - f(x, A) + c'x^p - max_theta [c'theta^p - r(theta)],
     max_s  2 s <A, Y> - s^2 (alpha |A|^2 + f(x, A) - c'x^p) - max_theta [s^2 c'theta^p - r(theta)].
@@ -20,8 +20,8 @@ below, in ridge regression with every multiple s A of it:
 At x = theta with the machine's A it equals the value exactly where theta is optimal, provided that the domain is convex
 in theta^p as well: that its norm is at least p. No pass over the kernels is needed beyond that of the gradient.
 
-Where alpha is so small beside K that rounding of K hides a part of A'K A, it hides as much of the derivatives: they are
-taken as large as they may be.
+Where alpha is so small beside K that the rounding error of A'K A matters, the derivatives have as large an error: they
+are taken as large as they may be.
 """
 
 from __future__ import annotations
@@ -39,9 +39,8 @@ from multikernel.machines import Machine, RidgeMachine, SupportMachine
 from multikernel.problem import Evaluation, Problem
 from multikernel.procedures.hidden_convexity.separable import PowerSum
 
-_UNDEFINED_TANGENT = (
-    1e-50  # of the largest weight: at a smaller one floating point knows no tangent, as there is none at zero
-)
+# Of the largest weight: at a smaller one the tangent is undefined in floating point, as it is at zero.
+_UNDEFINED_TANGENT = 1e-50
 _FLOOR = 1e-8  # of the largest weight: where the tangent is taken in place of such a weight
 
 
@@ -116,7 +115,7 @@ class HiddenConvexProblem(Problem):
         return self._scaled(at.dual.value, rest, c + hidden, powers)
 
     def _hidden(self, x: Array, A: Array) -> Array:
-        """How much of df/dx rounding of the entries hides: with that of f, in proportion to their diagonals."""
+        """The rounding error bound of df/dx: that of f, in proportion to their diagonals."""
         gram = self.combination.gram(self.bank, x)
         peak = float(gram.diagonal().max(initial=0.0))
         return gram.hidden(A) / peak * self.combination.peaks(self.bank, x) if peak > 0.0 else np.zeros(len(x))
@@ -129,7 +128,7 @@ class HiddenConvexProblem(Problem):
     def _scaled(self, value: float, rest: float, c: Array, powers: Array) -> float:
         """The best multiple of A; <A, Y> is the value, since A is the machine's solution.
 
-        A itself where the machine tells reduced values, which are negative, and where it is no ridge regression.
+        A itself where the machine returns reduced values, which are negative, and where it is no ridge regression.
         """
         match self.domain:
             case NormBall() | Product() as ball if value <= 0.0 or not isinstance(self.machine, RidgeMachine):

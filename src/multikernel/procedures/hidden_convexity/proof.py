@@ -57,7 +57,7 @@ def _sharpened(problem: HiddenConvexProblem, result: Result, tol: float) -> tupl
     for _ in range(_TANGENTS):
         q = problem.combination.pullback(problem.bank, x, at.dual.factor)
         x = problem.domain.maximiser(q)
-        if not problem.domain.constrained and x.any():  # a penalty alone does not tell the size of the weights
+        if not problem.domain.constrained and x.any():  # a penalty alone does not determine the size of the weights
             x = x * (np.linalg.norm(result.theta) / np.linalg.norm(x))
         bound = max(bound, problem.bound(at, x))
         if Certificate.gap(at.upper, bound).reached(tol):

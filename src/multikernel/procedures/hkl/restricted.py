@@ -29,9 +29,8 @@ from multikernel.procedures.interior.driver import InteriorPoint, InteriorProble
 from multikernel.procedures.interior.newton import Newton, Products
 from multikernel.procedures.interior.start import FIRST_MULTIPLIER
 
-_NEAR_MEAN = (
-    0.1  # the complementarity product of a node is kept above this part of the mean of all, and below 1 over it
-)
+# The complementarity product of a node is kept above this part of the mean of all, and below its inverse times it.
+_NEAR_MEAN = 0.1
 _SMOOTH_RHO = 1.1  # from this rho on the method starts at equal node weights
 _NEARER = 1.5  # times the distance of rho from 1 is that of the one before
 _ON_THE_WAY = 1e-2  # gap of the solutions for larger rho
@@ -41,7 +40,7 @@ _ZERO_SCORE = 1e-16  # a score below this part of what the kernel's diagonal all
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HullPoint(InteriorPoint):
-    """What the method finds on a hull: ``weights`` are those of the nodes' kernels, ``active`` tells of gamma.
+    """What the method finds on a hull: ``weights`` are those of the nodes' kernels, ``active`` refers to gamma.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ def hierarchical_mkl(
     max_nodes : int, nodes that are looked at one by one at most: 4 n (n + 1) bytes each
     start : nodes of a neighbouring problem's solution
     sample_weight : array (n,), what the machine multiplies each sample's loss with; 1 if not given
-    observe : told of each round
+    observe : called after each round
     graph : of the kernels of the bank; by default that of all their products, with ``beta``
     """
     units = MachineUnits.own(machine, kernel_size(bank), target)

@@ -48,7 +48,7 @@ def interior_point(
     tol : float
     max_iter : int, Newton steps at most
     start : array (m,), positive for the kernels that take part first, such as those with a weight in a neighbour
-    observe : told of each step, with the duality gap over the kernels that take part
+    observe : called after each step, with the duality gap over the kernels that take part
     """
     known = _known(saddle)
     if known is not None:

@@ -78,7 +78,7 @@ def _size(saddle: Saddle, a: Array, quadratic: float) -> float:
 
 
 def _opposed(saddle: Saddle, a: Array) -> bool:
-    """Whether variables of opposite signs hide the size of the quadratic part: the diagonal tells it then."""
+    """Whether variables of opposite signs cancel in the quadratic part: its size is that of the diagonal then."""
     linear = saddle.program.linear
     return float(np.abs(linear) @ a) > float(linear @ a)
 

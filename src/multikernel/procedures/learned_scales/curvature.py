@@ -67,7 +67,7 @@ class Begun:
 def begun(error: ScalesError, u: Array) -> Begun | None:
     """E at u; None where the kernel matrix is singular in floating point."""
     K, slopes = error.combination.at(error.bank, error.theta(u))
-    left = error.held_out.residuals(error.weighed(K))
+    left = error.held_out.residuals(error.weighted(K))
     if left is None:
         return None
     return Begun(error, u, float(np.log(error.floored(left.errors))) + error.prior(u)[0], slopes, left)

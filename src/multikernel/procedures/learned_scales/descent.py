@@ -37,13 +37,13 @@ class DescentEnd:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Of the logarithms of the weights, and of the parameters of the scales around those of the start."""
+    """Of the logarithms of the weights, and of the parameters of the scales near those of the start."""
 
     lower: Array
     upper: Array
 
     @classmethod
-    def around(cls, error: ScalesError, u: Array) -> Bounds:
+    def near(cls, error: ScalesError, u: Array) -> Bounds:
         R = len(error.combination.kernels)
         lower = u - _REACH
         upper = u + _REACH
@@ -59,7 +59,7 @@ class Bounds:
 
 def descended(error: ScalesError, start: Trial, tol: float, max_iter: int, observe: Observer = silent) -> DescentEnd:
     """The end of the descent from a trial, where the stationarity is tol or steps do not get further."""
-    bounds = Bounds.around(error, start.u)
+    bounds = Bounds.near(error, start.u)
     if start.curvature is None:
         return _quasi_newton(error, start, bounds, tol, max_iter, observe)
     return _gauss_newton(error, start, bounds, tol, max_iter, observe)

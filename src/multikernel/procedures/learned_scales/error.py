@@ -4,7 +4,7 @@
 
 K(theta) = sum_r w_r f_r(sum_k s_rk D_k) with ridge 1, L its squared error on held-out samples (ridge_cv/residuals.py),
 u = (log w, v), h_r the distance at which the profiles have fallen to half. How parameters v become scales, and their
-prior, is told by a form (forms.py): s_rk = h_r exp(v_rk) / d_k with the mean distances d_k for separate scales.
+prior, is determined by a form (forms.py): s_rk = h_r exp(v_rk) / d_k with the mean distances d_k for separate scales.
 Weights of samples, of roots v, make it v v' o K(theta) and the targets v y; n is their sum then.
 
 n / 2 E is the negative logarithm of a normal likelihood times a log-normal prior of the scales around a common one, of
@@ -70,13 +70,13 @@ class ScalesError:
         """E at u; None where the kernel matrix is singular in floating point."""
         R = len(self.combination.kernels)
         K, slopes = self.combination.at(self.bank, self.theta(u))
-        left = self.held_out.residuals(self.weighed(K))
+        left = self.held_out.residuals(self.weighted(K))
         if left is None:
             return None
         errors, M = left.errors, self.held_out.slope(left)
         del left, K  # the same memory, which the next matrix needs
         along = -float(np.trace(M))  # <M, K> by H K = I - H: q is 0 on the samples held out, where the I is
-        M = self.weighed(M)
+        M = self.weighted(M)
         slope, parts = (
             slopes.inner(M, along) / self.floored(errors),
             zip(self.parameters(u), self.halves, strict=True),
@@ -157,9 +157,9 @@ class ScalesError:
 
     def matrix(self, theta: Array) -> Array:
         """v v' o K(theta), which may be overwritten."""
-        return self.weighed(self.combination.gram(self.bank, theta).dense())
+        return self.weighted(self.combination.gram(self.bank, theta).dense())
 
-    def weighed(self, K: Array) -> Array:
+    def weighted(self, K: Array) -> Array:
         """v v' o K in the place of K."""
         if self.held_out.one is not None:
             K *= self.held_out.one[:, None]

@@ -23,8 +23,8 @@ def outer_product(error: ScalesError, theta: Array) -> Array | None:
     slopes = gradients(error, theta)
     if slopes is None:
         return None
-    weighed = (error.held_out.ones[:, None] * slopes).reshape(-1, slopes.shape[2])
-    return np.asarray(weighed.T @ weighed / error.held_out.count)
+    weighted = (error.held_out.ones[:, None] * slopes).reshape(-1, slopes.shape[2])
+    return np.asarray(weighted.T @ weighted / error.held_out.count)
 
 
 def gradients(error: ScalesError, theta: Array) -> Array | None:

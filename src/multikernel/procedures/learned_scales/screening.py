@@ -1,4 +1,4 @@
-"""What each column tells of the targets alone, or together with one other: a start where few of many features matter.
+"""The evidence of each column for the targets, alone or with one other: a start where few of many features matter.
 
 For each column x, ranked into eight bins, the part of the variance of y that lies between the bins; for each pair of
 standardised columns, the squared correlation of their centred product with y. A column's evidence is the largest of

@@ -95,13 +95,13 @@ def learned_scales(
         relative to the error
     max_iter : steps at most on some, and on all, of the samples
     seed : of the samples on which the steps begin
-    observe : told of each step on all samples
+    observe : called after each step on all samples
     sample_weight : array (n,) >= 0, what the squared error of each sample is multiplied with
     rank : of a metric; full if not given
     """
     unit, n = spread(held_out.Y), len(held_out.Y)
     held_out = replace(held_out, Y=held_out.Y / unit)
-    held_out = held_out if sample_weight is None else held_out.weighed(sample_weight)
+    held_out = held_out if sample_weight is None else held_out.weighted(sample_weight)
     matrices = 3.0 + len(combination.kernels)
     check_memory(matrices * n * n, f"learning scales inside kernels of {n} samples", "take a part of the samples")
     first = _USUAL_PENALTY if penalty is None else penalty
@@ -143,7 +143,7 @@ def _result(error: ScalesError, run: DescentEnd, equal: float, outer: float, tol
     """The scale of the weights goes into the ridge: they sum to 1."""
     R, theta = len(error.combination.kernels), error.theta(run.best.u)
     total = float(theta[:R].sum())
-    with np.errstate(over="ignore"):  # squares of a target of 1e200 are no numbers, its predictions are
+    with np.errstate(over="ignore"):  # squares of a target of 1e200 overflow, its predictions do not
         errors = unit * (unit * run.best.errors)
         others = [unit * (unit * each) for each in (equal, error.held_out.constant(), outer)]
     return LearnedScales(

@@ -1,9 +1,9 @@
-"""Points from which descents begin: equal scales, and scales in the proportion of what features tell.
+"""Points from which descents begin: equal scales, and scales in the proportion of the evidence of each feature.
 
-Few features among many are missed by a descent from equal scales. What each column tells of the targets (screening.py),
-where its held-out error is lower than that of equal scales, is the start of some turns of the average gradient outer
-product (gradients.py): scales in the proportion of its root, or a metric that is its root, with the common width and
-the ridge of least held-out error, as long as that falls.
+Few features among many are missed by a descent from equal scales. The evidence of each column for the targets
+(screening.py), where its held-out error is lower than that of equal scales, is the start of some rounds of the average
+gradient outer product (gradients.py): scales in the proportion of its root, or a metric that is its root, with the
+common width and the ridge of least held-out error, as long as that falls.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def beginning(error: ScalesError, equal: Equal) -> Trial:
 
 
 def proposed(error: ScalesError, equal: Equal) -> Array | None:
-    """What gradients make of what each feature tells, or of equal scales where it tells less."""
+    """What gradients make of the evidence of each feature, or of equal scales where that predicts worse."""
     theta, X = equal.theta(error), error.columns
     if X is None or len(error.form.varied) < 2:
         return None

@@ -44,7 +44,7 @@ def branch_and_bound(problem: Problem, result: Result, tol: float, max_iter: int
     result : of an optimizer
     tol : float, the relative gap to reach
     max_iter : int, machines at most
-    observe : told of each machine
+    observe : called after each machine
     """
     ball = problem.domain
     assert isinstance(ball, NormBall)

@@ -70,7 +70,7 @@ def polynomial_mkl(
         below, points near single kernels, random weights
     rng : of the random starts
     start : array (m,), where to begin in place of the central weights
-    observe : told of each machine, or of each Newton step
+    observe : called after each machine, or of each Newton step
     warm : ``warm`` of the machine's solution at the start, or near it
 
     Raises
@@ -82,8 +82,10 @@ def polynomial_mkl(
         problem = replace(problem, combination=Linear())
     random = rng or np.random.RandomState(0)
 
-    def solve(inner: Problem, asked: float, begin: Array | None, told: Observer) -> tuple[Weights, DualSolution]:
-        return _solved(inner, solver, asked, max_iter, n_init, random, start if begin is None else begin, warm, told)
+    def solve(inner: Problem, asked: float, begin: Array | None, observer: Observer) -> tuple[Weights, DualSolution]:
+        return _solved(
+            inner, solver, asked, max_iter, n_init, random, start if begin is None else begin, warm, observer
+        )
 
     with one_blas_thread(problem.bank.shape[0]):
         return solved_by_terms(problem, solve, tol, observe)

@@ -37,7 +37,7 @@ from multikernel.statistics import Moments, Summing
 from multikernel.tuning import FOLD_COORDINATES, FOLD_FACTORS_KEPT, FOLD_FEATURES_COPIED, FOLD_SUMS
 
 _LARGEST_TRACE = 1e11  # the largest trace of the kernel relative to the ridge: systems lose as many digits
-_BEGINNING_SAMPLES = 2000  # samples that tell where to begin
+_BEGINNING_SAMPLES = 2000  # samples whose minimum is where to begin
 _BEGINNING_FROM = 8000  # samples from which a part of them is used to begin
 
 

@@ -87,7 +87,7 @@ class HeldOut:
         one = None if self.one is None else self.one[rows]
         return replace(self, Y=self.Y[rows], folds=self.folds.of_rows(rows), one=one)
 
-    def weighed(self, weight: Array) -> HeldOut:
+    def weighted(self, weight: Array) -> HeldOut:
         """The same with weights of the samples, of shape (n,), for kernel matrices multiplied by their roots.
 
         Raises

@@ -85,7 +85,7 @@ def ridge_cv(
     max_iter : steps at most from each start
     n_init : starts; the second has a much smaller ridge than the first, later ones are random multiples of the first
     seed : of the random starts
-    observe : told of each step of the last descent
+    observe : called after each step of the last descent
     evidence : whether the evidence of a Gaussian process is made large instead
 
     Raises
@@ -119,15 +119,15 @@ def least_error(
     Parameters
     ----------
     error : Criterion that is made small
-    held_out : Criterion, the held-out error that is told
+    held_out : Criterion, the held-out error that is reported
     tol, max_iter, n_init, seed, observe : as in ``ridge_cv``
     """
     Y = error.Y
     with one_blas_thread(len(Y)):
         several = n_init > 1  # the starts are compared after a few steps, and the best goes on
-        rough, told = (max(tol, _SCOUT), silent) if several else (tol, observe)
+        rough, first_observer = (max(tol, _SCOUT), silent) if several else (tol, observe)
         starts = in_time(_starts(error, n_init, seed), n_init, "starts of the weights")
-        runs = [descend(error, start, rough, max_iter, told) for start in starts]
+        runs = [descend(error, start, rough, max_iter, first_observer) for start in starts]
         best = min(runs, key=lambda run: run.point.value)
         history, steps = best.history, sum(len(run.history) for run in runs)
         if several:

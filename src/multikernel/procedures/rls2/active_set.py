@@ -30,7 +30,7 @@ class ActiveSet:
         """The solution, from b on: signs that are right are kept."""
         b, signs = self._settled(b, np.sign(b))
         refused = np.zeros(len(b), dtype=bool)  # variables that left as soon as they entered: rounding let them in
-        for _ in range(10 * len(b) + 100):  # rounding may let variables enter and leave in turns
+        for _ in range(10 * len(b) + 100):  # rounding may let variables enter and leave alternately
             slopes = self.h - self.P @ b
             sizes = np.where((b == 0) & ~refused, np.abs(slopes), 0.0)
             j = int(sizes.argmax()) if len(b) else 0

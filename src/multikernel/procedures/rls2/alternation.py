@@ -1,11 +1,11 @@
-"""RLS2 by the paper's Algorithm 1: coefficients and weights in turns.
+"""RLS2 by the paper's Algorithm 1: coefficients and weights alternately.
 
     c = (R(d) + alpha I)^{-1} y
     d = argmin over the simplex of |V d - u|^2,     V = [R_1 c, ..., R_m c],  u = y - alpha c / 2
 
 until |(R(d) + alpha I) c - y| <= 0.01 |y| for the new d and the old c. Its fixed points are the optima, but a step in d
-is of the order of alpha: with small alpha the rule is met at once, wherever d is. The gap that is told is
-the true one.
+is of the order of alpha: with small alpha the rule is met at once, wherever d is. The gap that is returned
+is the true one.
 """
 
 from __future__ import annotations

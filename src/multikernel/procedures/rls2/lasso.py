@@ -7,7 +7,7 @@ With the scaled features G = X diag(sqrt s) and a = diag(sqrt s) b, minimising o
 so no n x n matrix is needed. At the optimum the correlation G_j'(y - G b) is alpha |b|_1 times the sign of b_j where
 b_j != 0, and not larger elsewhere: b is the Lasso's solution for that penalty, a point of the path of least angle
 regression. The features that take part, those in use and those whose correlation is too large, are solved for exactly
-(``active_set``), in turns with the correlations of all features.
+(``active_set``), alternately with the correlations of all features.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def linear_rls2(
     max_iter : int, how often the correlations of all features are computed at most
     start : array (p,), an earlier solution's b, given there as ``warm``
     sample_weight : array (n,) > 0, what the squared loss of each sample is multiplied with; 1 if not given
-    observe : told of each look at all features
+    observe : called each time the correlations of all features are known
     """
     w = None if sample_weight is None else np.sqrt(sample_weight)
     unit = spread(target)

@@ -29,9 +29,8 @@ from multikernel.procedures.rls2.point import Ridge, RidgePoint
 from multikernel.procedures.rls2.weights import ScaledWeights
 from multikernel.procedures.simplex_least_squares import nearest_point
 
-_LOOK_AT_ALL = (
-    0.8  # the scores of all kernels are computed once the gap over the working set is this part of the one asked
-)
+# The scores of all kernels are computed once the gap over the working set is this part of the one asked for.
+_LOOK_AT_ALL = 0.8
 _ARMIJO = 1e-3  # a step is long enough to be taken where J falls by this part of what its slope promises
 _LIKELY = 0.9  # kernels whose score for a similar problem was at least this part of the largest take part first
 _EQUAL_J = 1e-14  # differences of J below this part of it are rounding
@@ -49,8 +48,8 @@ def newton(
 ) -> tuple[ScaledWeights, RidgePoint]:
     """Minimise J over the simplex from ``start`` on; kernels are scaled already.
 
-    ``scores`` are those of the solution of a similar problem: they tell which kernels are likely to get a weight.
-    ``observe`` is told of each step, with the gap over the kernels that take part.
+    ``scores`` are those of the solution of a similar problem: they show which kernels are likely to get a weight.
+    ``observe`` is called after each step, with the gap over the kernels that take part.
     """
     likely = np.zeros(len(bank), dtype=bool) if scores is None else scores >= _LIKELY * scores.max()
     working = _WorkingSet.of(bank, start, likely)

@@ -1,4 +1,4 @@
-"""Ridge regression at given weights of RLS2, and what it tells of the optimum.
+"""Ridge regression at given weights of RLS2, and the bound of the optimum that it gives.
 
 In units of alpha / 2 the value is the ridge machine's, J = tr Y'(R + alpha I)^{-1} Y. For any coefficients C, with the
 scores v_k = tr C'R_k C and C scaled at best,
@@ -6,8 +6,8 @@ scores v_k = tr C'R_k C and C scaled at best,
     (tr C'Y)^2 / (alpha |C|^2 + max_k v_k)
 
 is at most the optimum. At C that solve the system, tr C'Y = J = alpha |C|^2 + tr C'R C, that is J - J e / (J + e) with
-e = max_k v_k - tr C'R C; the gap of C itself is told by the machine. It is relative to the smaller of J and
-|Y|^2 / alpha - J, which is what kernels explain. Where alpha is large, values are told less |Y|^2 / alpha.
+e = max_k v_k - tr C'R C; the gap of C itself is the machine's. It is relative to the smaller of J and
+|Y|^2 / alpha - J, which is what kernels explain. Where alpha is large, values are returned less |Y|^2 / alpha.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from multikernel.numerics.cholesky import factorise, solved
 from multikernel.tuning import RLS2_FEATURES_FROM, RLS2_HALF_FROM
 
 Whiten = Callable[[Array], Array]
-_HALF_PRECISION_GAP = 1e-5  # the least gap for which a factor in single precision tells steps well enough
+_HALF_PRECISION_GAP = 1e-5  # the least gap for which a factor in single precision makes steps that are good enough
 _REFINED = 30  # steps that correct a factor in single precision, at most
 
 
 @dataclass(frozen=True, eq=False)
 class Ridge:
-    """The problem at any weights: Y of shape (n, t), alpha > 0, and whether values are told less |Y|^2 / alpha."""
+    """The problem at any weights: Y of shape (n, t), alpha > 0, and whether values are less |Y|^2 / alpha."""
 
     Y: Array
     alpha: float
@@ -186,14 +186,14 @@ class RidgePoint:
 
     @property
     def _whole(self) -> float:
-        """J, also where values are told less |Y|^2 / alpha."""
+        """J, also where values are returned less |Y|^2 / alpha."""
         return self.solved.value + (self.ridge.empty if self.ridge.large else 0.0)
 
     def _excess(self, largest: float) -> float:
         return self.solved.upper - self.solved.value + lost_by_multiple(self._whole, largest - self.form)
 
     def solution(self) -> DualSolution:
-        """As the ridge machine tells it."""
+        """As a solution of the ridge machine."""
         found = self.solved
         C = found.factor
         return DualSolution(found.coef, np.zeros(C.shape[1]), found.value, found.upper, C, found.gap, True, 0, warm=C)

@@ -7,7 +7,7 @@
     fisher_root    the inverse root of the same sum, of samples' variances (n_c - 1 in place of n_c): what the paper's
                    experiment with gene expressions has in place of rule 18
 
-A sample of weight two counts as one that is there twice. Where the denominator is 0 the kernel tells nothing: its
+A sample of weight two counts as one that is there twice. Where the denominator is 0 the kernel is constant: its
 factor is 0, and with it its weight.
 """
 

@@ -25,10 +25,9 @@ from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
 from multikernel.procedures.units import spread
 from multikernel.tuning import RLS2_PART_FROM
 
-_PART_OF_SAMPLES = (
-    4  # times fewer samples in that part: its matrices cost a sixteenth, its factorisations a sixty-fourth. Steps
-)
-# in coordinates of few features cost the same for a part
+# Times fewer samples in a part: its matrices cost 1/16, its factorisations 1/64. Steps in coordinates of few features
+# cost the same for a part.
+_PART_OF_SAMPLES = 4
 
 
 def rls2(
@@ -61,7 +60,7 @@ def rls2(
         them, and of few, or where few features make the kernels of many, the optimum for alpha to infinity
     sample_weight : array (n,) > 0, what the squared loss of each sample is multiplied with; 1 if not given. With
         w = s^(1/2) that is the problem of the kernels w_i w_j K_ij and the targets w_i y_i, and coefficients w_i c_i.
-    observe : told of each step
+    observe : called after each step
     """
     target = checked_target(target, several=True)
     unit, w = spread(target), np.ones(1) if sample_weight is None else np.sqrt(sample_weight)
@@ -75,13 +74,13 @@ def rls2(
     with one_blas_thread(len(Y)):
         begin = _begin(scaled, scaling, Y) if warm is None else warm.values
         large = float((begin @ scaled.quad(Y)) / alpha) <= LARGE * float(np.vdot(Y, Y))
-        ridge, told = Ridge(Y, alpha, large), _told(observe, terms, alpha, unit)
+        ridge, restated = Ridge(Y, alpha, large), _restated(observe, terms, alpha, unit)
         if mode == "paper":
             size = float(np.hypot(np.linalg.norm(Y), np.linalg.norm(terms.beyond)))
-            weights, point = alternation(scaled, ridge, size, max_iter, begin, told)
+            weights, point = alternation(scaled, ridge, size, max_iter, begin, restated)
         else:
             scores = None if warm is None else warm.scores
-            weights, point = newton(scaled, ridge, tol, max_iter, begin, scores, told)
+            weights, point = newton(scaled, ridge, tol, max_iter, begin, scores, restated)
     terms = terms.reduced() if large else terms
     weights = terms.whole(weights, tol)
     found, part = terms.solution(point.solution(), weights.values), 0.5 * alpha
@@ -130,15 +129,15 @@ def _of_a_part(
     )[0]
 
 
-def _told(observe: Observer, terms: RidgeTerms, alpha: float, unit: float) -> Observer:
-    """An observer of the values of RLS2, where the steps are told those of the ridge."""
+def _restated(observe: Observer, terms: RidgeTerms, alpha: float, unit: float) -> Observer:
+    """An observer of the values of RLS2, from an observer of those of the ridge."""
     if observe is silent:
         return silent
 
-    def told(event: Event) -> None:
+    def restated(event: Event) -> None:
         observe(replace(event, value=unit * (unit * 0.5 * alpha * (event.value + terms.shift))))
 
-    return told
+    return restated
 
 
 def _begin(scaled: KernelBank, scaling: Array, Y: Array) -> Array:

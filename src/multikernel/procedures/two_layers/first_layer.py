@@ -170,8 +170,8 @@ class _Outputs:
     def start(self, rng: np.random.Generator | None) -> Array:
         """Outputs of spread one, of size one where they are constant.
 
-        They are those of ridge regression with each kernel, or random ones from a generator. Several targets are told
-        by the combination of them that varies most.
+        They are those of ridge regression with each kernel, or random ones from a generator. For several targets the
+        combination of them that varies most is taken.
         """
         parts, y = [], self.y if self.y.ndim == 1 else self.y @ np.linalg.svd(self.y, full_matrices=False)[2][0]
         y = y if self.weight is None else self.weight * y
@@ -207,7 +207,7 @@ def two_layers(
     max_iter : int, steps at most from each start
     n_init : int, starts; all but the first are random
     seed : of these
-    observe : told of each step
+    observe : called after each step
     weight : array (n,) > 0, what the squared residuals are multiplied with
     """
     problem, rng = _Outputs.of(bank, y, second, alpha, beta, weight), np.random.default_rng(seed)
