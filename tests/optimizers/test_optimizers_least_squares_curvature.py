@@ -17,7 +17,7 @@ from multikernel.domains import NormBall
 from multikernel.machines import HingeMachine, RidgeMachine
 from multikernel.numerics.trust_region import descend_in_ball, minimise_in_ball
 from multikernel.optimizers.ridge import sphere
-from multikernel.optimizers.ridge.curvature import hessian, hessian_product
+from multikernel.optimizers.ridge.sphere import hessian, hessian_product
 from multikernel.problem import Problem
 from zoo import PROBLEMS
 

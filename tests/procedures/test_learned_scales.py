@@ -19,10 +19,8 @@ from multikernel.procedures.learned_scales import LearnedScales, learned_scales
 from multikernel.procedures.learned_scales.curvature import begun, can_curve
 from multikernel.procedures.learned_scales.error import ScalesError, half_distance, mean_distances
 from multikernel.procedures.learned_scales.forms import Form, Separate
-from multikernel.procedures.learned_scales.gradients import gradients
 from multikernel.procedures.learned_scales.metrics import FullMetric, LowRankMetric
-from multikernel.procedures.learned_scales.screening import evidence
-from multikernel.procedures.learned_scales.starts import Equal, proposed
+from multikernel.procedures.learned_scales.starts import Equal, evidence, gradients, proposed
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 

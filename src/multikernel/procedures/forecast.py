@@ -58,7 +58,7 @@ from multikernel.tuning import (
 
 
 @dataclass(frozen=True)
-class Steps:
+class StepsCost:
     """How many steps, and what each of them takes."""
 
     count: float
@@ -101,11 +101,11 @@ class Cost:
 # -- a support vector machine with kernel weights ----------------------------------------------------------------------
 
 
-def interior_steps(bank: BankCost) -> Steps:
+def interior_steps(bank: BankCost) -> StepsCost:
     """The interior point method."""
     m, n = bank.m, float(bank.n)
     added = 2.0 * m * n**2 if m > 1 else 0.0
-    return Steps(
+    return StepsCost(
         INTERIOR_STEPS,
         2.0 * bank.sweep
         + Work(
@@ -115,13 +115,13 @@ def interior_steps(bank: BankCost) -> Steps:
     )
 
 
-def machine_rounds(bank: BankCost, domain: Separable, tol: float) -> Steps:
+def machine_rounds(bank: BankCost, domain: Separable, tol: float) -> StepsCost:
     """Machines and the problem of their mixtures, one after the other."""
     m, n = bank.m, float(bank.n)
     count = ROUNDS_FIRST + ROUNDS_PER_ROOT * np.sqrt(m) / (1.0 + ROUNDS_SMOOTH * _smoothness(domain, m))
     count *= 1.0 + ROUNDS_PER_DIGIT * max(0.0, np.log10(ROUNDS_USUAL_GAP / tol))
     steps = MACHINE_PAIR * n**2 + INTERIOR_STEPS * NUMPY_VALUE * m * count**2 + NUMPY_VALUE * m * n + MIXTURE_PROBLEM
-    return Steps(float(count), 2.0 * bank.sweep + Work(steps=steps))
+    return StepsCost(float(count), 2.0 * bank.sweep + Work(steps=steps))
 
 
 def _smoothness(domain: Separable, m: int) -> float:

@@ -51,7 +51,7 @@ class HullPoint(InteriorPoint):
 
 
 @dataclass(frozen=True, eq=False)
-class Restricted(InteriorProblem[HullPoint]):
+class HullProblem(InteriorProblem[HullPoint]):
     """The problem: nodes with their kernels, support program, rho."""
 
     bank: KernelBank

@@ -38,7 +38,7 @@ from multikernel.procedures.hkl.answer import NodeWeights, Pair, on_active_nodes
 from multikernel.procedures.hkl.graph import Graph, Subsets
 from multikernel.procedures.hkl.lattice import Node
 from multikernel.procedures.hkl.node_kernels import NodeKernels
-from multikernel.procedures.hkl.restricted import HullPoint, Restricted
+from multikernel.procedures.hkl.restricted import HullPoint, HullProblem
 from multikernel.procedures.units import MachineUnits, kernel_size
 
 _HULL_STEPS = 100  # Newton steps on a hull at most
@@ -105,7 +105,7 @@ class _Search:
         inner, steps, bound = max(_FIRST_HULL_GAP, finest), 0, -np.inf
         history: list[float] = []
         while True:
-            problem = Restricted(self.kernels.bank(hull.nodes), hull, self.program, self.rho)
+            problem = HullProblem(self.kernels.bank(hull.nodes), hull, self.program, self.rho)
             found = problem.solved(inner, _HULL_STEPS)
             lower, entering = self._bound(problem, found)
             bound = max(bound, lower)
@@ -124,7 +124,7 @@ class _Search:
             inner = max(finest, min(inner, _ON_HULL * reached.value))
             hull = hull.extended(entering)
 
-    def _bound(self, problem: Restricted, found: HullPoint) -> tuple[float, list[Node]]:
+    def _bound(self, problem: HullProblem, found: HullPoint) -> tuple[float, list[Node]]:
         """The lower bound over all nodes that the coefficients give, and the nodes that may have to join the hull."""
         program, goal = self.program, _GOAL * self.machine.tol
         a = feasible(program, _without_negligible(found.a, _NEGLIGIBLE * self.machine.tol))
@@ -141,7 +141,7 @@ class _Search:
         order = np.argsort(-beyond.norms, kind="stable")
         return bound, [candidates[k] for k in order if beyond.norms[k] > allowed]
 
-    def _pair(self, problem: Restricted, found: HullPoint, bound: float) -> Pair:
+    def _pair(self, problem: HullProblem, found: HullPoint, bound: float) -> Pair:
         """The machine at the active nodes, solved for on their own; at the whole hull where that is not enough."""
         few = on_active_nodes(problem, found)
         if few is not None:

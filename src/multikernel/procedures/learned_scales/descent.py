@@ -14,7 +14,7 @@ from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
 from multikernel.certificate import Certificate
 from multikernel.numerics.lbfgs import lbfgs, remembering
-from multikernel.numerics.levenberg_marquardt import Candidate, Model, descend
+from multikernel.numerics.levenberg_marquardt import DampedModel, TrialPoint, descend
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.learned_scales.curvature import Begun, begun
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
@@ -69,7 +69,7 @@ def descended(error: ScalesError, start: Trial, tol: float, max_iter: int, obser
 
 
 @dataclass(frozen=True, eq=False)
-class _ScalesModel(Model):
+class _ScalesModel(DampedModel):
     """E near a trial with its Gauss-Newton matrix."""
 
     error: ScalesError
@@ -104,7 +104,7 @@ class _ScalesModel(Model):
 
 
 @dataclass(frozen=True, eq=False)
-class _ScalesCandidate(Candidate):
+class _ScalesCandidate(TrialPoint):
     """The value of E, of which the derivatives are made only where it is low enough."""
 
     begun: Begun
@@ -126,7 +126,7 @@ def _gauss_newton(
     trial = start
     certificate = bounds.stationarity(trial.u, trial.gradient)
 
-    def goes_on(model: Model) -> bool:
+    def goes_on(model: DampedModel) -> bool:
         nonlocal trial, certificate
         assert isinstance(model, _ScalesModel)
         trial = model.trial

@@ -11,11 +11,15 @@ B = I + D^1/2 M D^1/2, positive definite, A is D^1/2 B^-1 D^1/2. A factor of B t
 derivatives together with the error. (Conjugate gradients on all folds, from one factor of what they have in common,
 were tried: 60,000 samples of 2000 active features took 29 steps for an error and 42 for its derivatives, twice and four
 times the processor seconds of a factor for each fold; with 20,000 of 3600 features it was 44 and 59 steps.)
+
+The sums over each fold of a cross-validation, of features that are multiplied with numbers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,7 +33,6 @@ from multikernel.banks.thin_root import Squares
 from multikernel.banks.threads import slices
 from multikernel.numerics.cholesky import factorise, solved
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
-from multikernel.procedures.ridge_cv.fold_sums import FoldSums
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.model import Model, Tall
@@ -246,3 +249,47 @@ class _Fold:
         fitted = product(held.squares, raw)
         errors = held.target_squares - np.einsum("qt,qt->t", raw, 2.0 * held.products - fitted)
         return cls(b, errors, system)
+
+
+# -- sums over each fold -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class FoldSums:
+    """What all models trained without a fold, and their errors on it, follow from.
+
+    Parameters
+    ----------
+    scale : array (q,), what the features are multiplied with
+    sizes : int array (m,), how many features each kernel has
+    held : the sums over each fold
+    fit_intercept : whether the mean of the training targets is taken off first
+    """
+
+    scale: Array
+    sizes: Array
+    held: tuple[Moments, ...]
+    fit_intercept: bool
+
+    @cached_property
+    def whole(self) -> Moments:
+        """The sums over all samples."""
+        total = self.held[0]
+        for each in self.held[1:]:
+            total = total.merge(each)
+        return total
+
+    def pairs(self) -> Iterator[tuple[Moments, Moments]]:
+        """The sums of each fold and of its training samples, about the mean of these; squares are those of all."""
+        for held in self.held:
+            count = self.whole.count - held.count
+            means = (self.whole.target_sums - held.target_sums) / count * float(self.fit_intercept)
+            trained = Moments(
+                squares=held.squares,  # not those of the training samples, which are taken off where they are needed
+                products=self.whole.products - held.products,
+                sums=self.whole.sums - held.sums,
+                target_sums=self.whole.target_sums - held.target_sums,
+                target_squares=self.whole.target_squares - held.target_squares,
+                count=count,
+            )
+            yield held.about(means), trained.about(means)

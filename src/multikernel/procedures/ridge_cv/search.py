@@ -26,7 +26,7 @@ from multikernel.procedures.base import Weights
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
 from multikernel.procedures.ridge_cv.evidence import Evidence
 from multikernel.procedures.ridge_cv.folds import Folds
-from multikernel.procedures.ridge_cv.gauss_newton import Descent, descend
+from multikernel.procedures.ridge_cv.gauss_newton import CriterionEnd, descend
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
 
@@ -215,7 +215,7 @@ def _along(error: Criterion, direction: Array) -> Point:
     return lowest
 
 
-def _result(run: Descent, tol: float, errors: Array, history: tuple[float, ...], n_iter: int) -> RidgeCVWeights:
+def _result(run: CriterionEnd, tol: float, errors: Array, history: tuple[float, ...], n_iter: int) -> RidgeCVWeights:
     """The scale goes into the ridge: v = w / alpha with sum w = 1."""
     v, total = run.point.v, float(run.point.v.sum())
     return RidgeCVWeights(
