@@ -104,6 +104,48 @@ class MachineUnits:
         return replace(found, objective=objective, bound=bound)
 
 
+@dataclass(frozen=True)
+class RegressionUnits:
+    """Squared errors with kernels and targets divided by numbers: what has a unit, returned in the user's.
+
+    Parameters
+    ----------
+    kernel : float > 0, the unit of the kernels, and so of a ridge
+    target : float > 0, the unit of the targets
+    """
+
+    kernel: float
+    target: float
+
+    @classmethod
+    def of(cls, target: Array, kernel: float = 1.0) -> RegressionUnits:
+        """Targets of spread 1."""
+        return cls(kernel, spread(target))
+
+    def squared(self, value: Any) -> Any:
+        """Squared errors, a number or an array; it is infinite where the square leaves the range of numbers."""
+        with np.errstate(over="ignore"):
+            return self.target * (self.target * value)
+
+    def bank(self, bank: KernelBank) -> KernelBank:
+        """The kernels in these units."""
+        return bank.scaled(np.full(len(bank), 1.0 / self.kernel))
+
+    def solution(self, machine: Machine, found: DualSolution) -> DualSolution:
+        """A machine's solution in these units as one in the user's."""
+        return MachineUnits(machine, self.kernel, self.target, self.target / self.kernel).solution(found)
+
+    def observer(self, observe: Observer) -> Observer:
+        """An observer of values in these units, from one of the user's."""
+        if observe is silent:
+            return silent
+
+        def restated(event: Event) -> None:
+            observe(replace(event, value=self.squared(event.value)))
+
+        return restated
+
+
 @dataclass(frozen=True, eq=False)
 class Restated:
     """A problem in its own units.

@@ -26,7 +26,8 @@ of all nodes u from t to w, and f(j) = sum_k a_k S^{-(k + 2)} (``Descendants``).
 
 With many kernels that are alike the bound is several times smaller than that of equal shares, and so is the hull.
 
-Near rho = 1, where one sum over all is loose, the descendants are partitioned. With equal shares the descendants of a candidate t add
+Near rho = 1, where one sum over all is loose, the descendants are partitioned. With equal shares the descendants of a
+candidate t add
 
     T_t^2 = (sum_{w in D(t)} x_w^r)^{1/r},      r = rho / (2 (rho - 1)) >= 1,
     x_w   = b'K_w b / (sum_{t <= v <= w} d_v)^2 = beta^{-2|t|} c^{|w - t|} b'K_w b,      c = (1 + beta)^{-2}

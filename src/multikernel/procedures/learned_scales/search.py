@@ -30,7 +30,7 @@ from multikernel.procedures.learned_scales.metrics import FullMetric, LowRankMet
 from multikernel.procedures.learned_scales.path import can_choose, chosen, given
 from multikernel.procedures.learned_scales.starts import at_point, equal_scales
 from multikernel.procedures.ridge_cv.residuals import HeldOut
-from multikernel.procedures.units import spread
+from multikernel.procedures.units import RegressionUnits
 from multikernel.tuning import SCALES_ONE_THREAD
 
 _USUAL_PENALTY = 3.0  # where none is given, and too few folds are there to choose it
@@ -99,8 +99,8 @@ def learned_scales(
     sample_weight : array (n,) >= 0, what the squared error of each sample is multiplied with
     rank : of a metric; full if not given
     """
-    unit, n = spread(held_out.Y), len(held_out.Y)
-    held_out = replace(held_out, Y=held_out.Y / unit)
+    units, n = RegressionUnits.of(held_out.Y), len(held_out.Y)
+    held_out = replace(held_out, Y=held_out.Y / units.target)
     held_out = held_out if sample_weight is None else held_out.weighted(sample_weight)
     matrices = 3.0 + len(combination.kernels)
     check_memory(matrices * n * n, f"learning scales inside kernels of {n} samples", "take a part of the samples")
@@ -121,7 +121,7 @@ def learned_scales(
         if start.loss > loss and error.widened is error:  # up to the prior, which is 0 for equal scales
             start = at_point(error, error.equal(equal.weight, equal.width))
         run = descended(error, start, tol, max_iter, observe)
-    return _result(error, run, loss, found.outer, tol, unit)
+    return _result(error, run, loss, found.outer, tol, units)
 
 
 def _form(bank: KernelBank, rank: int | None, seed: int, sample_weight: Array | None) -> Form:
@@ -139,13 +139,13 @@ def _some(error: ScalesError, count: int, seed: int) -> ScalesError:
     return few if few.held_out.used > 1 else error
 
 
-def _result(error: ScalesError, run: DescentEnd, equal: float, outer: float, tol: float, unit: float) -> LearnedScales:
+def _result(
+    error: ScalesError, run: DescentEnd, equal: float, outer: float, tol: float, units: RegressionUnits
+) -> LearnedScales:
     """The scale of the weights goes into the ridge: they sum to 1."""
     R, theta = len(error.combination.kernels), error.theta(run.best.u)
     total = float(theta[:R].sum())
-    with np.errstate(over="ignore"):  # squares of a target of 1e200 overflow, its predictions do not
-        errors = unit * (unit * run.best.errors)
-        others = [unit * (unit * each) for each in (equal, error.held_out.constant(), outer)]
+    errors = units.squared(run.best.errors)
     return LearnedScales(
         values=theta[:R] / total,
         objective=float(errors.sum()),
@@ -157,8 +157,8 @@ def _result(error: ScalesError, run: DescentEnd, equal: float, outer: float, tol
         means=error.form.means,
         alpha=1.0 / total,
         errors=errors,
-        equal=others[0],
-        constant=others[1],
-        outer=others[2],
+        equal=units.squared(equal),
+        constant=units.squared(error.held_out.constant()),
+        outer=units.squared(outer),
         penalty=error.penalty,
     )

@@ -9,7 +9,8 @@ The value falls in every weight, so the optimum is on the surface of the ball. I
 above 1; where it is convex in theta^degree (``hidden_convexity``) every point carries a bound of the whole problem, and
 the answer is optimal up to its duality gap. Elsewhere it is stationary, and the best of several starts.
 
-Zero weights may be the optimum for degree 2 with the penalty strength |theta|^2. At theta = 0 the coefficients are Y / alpha, and to second order
+Zero weights may be the optimum for degree 2 with the penalty strength |theta|^2. At theta = 0 the coefficients are
+Y / alpha, and to second order
 
     J(K(theta)) + strength |theta|^2 = |Y|^2 / alpha + theta'(strength I - B)theta,
     B_jk = tr Y'(K_j o K_k)Y / alpha^2,
@@ -18,9 +19,9 @@ so that zero weights are a local minimum where the strength is at least the larg
 they are then the global one. The entries of B are >= 0, so power iteration finds the eigenvalue, with a pass over the
 kernels in each step.
 
-No start has a weight of zero, at which a power of a sum may have no gradient. A problem that is not convex in any powers of its weights may have local minima that are not global ones, and was seen
-to have them in some per cent of cases. Further starts are the solution for a lower degree, points near the single
-kernels, and random weights.
+No start has a weight of zero, at which a power of a sum may have no gradient. A problem that is convex in no powers
+of its weights may have local minima that are not global ones, and was seen to have them in some per cent of cases.
+Further starts are the solution for a lower degree, points near the single kernels, and random weights.
 """
 
 from __future__ import annotations

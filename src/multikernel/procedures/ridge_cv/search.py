@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.gauss_newton import CriterionEnd, descend
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
+from multikernel.procedures.units import RegressionUnits
 
 _DECADES = range(6)  # of the mean diagonal of the kernel relative to the ridge, among which the error has its minima
 _SMALLER = 100.0  # by which the ridge of the second start is smaller
@@ -53,12 +53,9 @@ class RidgeCVWeights(Weights):
 
     def in_units(self, kernel: float, target: float) -> RidgeCVWeights:
         """Of kernels times one number and targets times another."""
-        return replace(
-            self,
-            alpha=kernel * self.alpha,
-            errors=target * (target * self.errors),
-            objective=target * (target * cast(float, self.objective)),
-        )
+        units = RegressionUnits(kernel, target)
+        errors, objective = units.squared(self.errors), units.squared(self.objective)
+        return replace(self, alpha=kernel * self.alpha, errors=errors, objective=objective)
 
 
 def ridge_cv(

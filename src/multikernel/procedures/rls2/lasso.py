@@ -18,7 +18,7 @@ where its sign would turn.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from multikernel.machines import DualSolution
 from multikernel.numerics.cholesky import factorise, solved
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
-from multikernel.procedures.units import spread
+from multikernel.procedures.units import RegressionUnits
 
 _AT_ONCE = 32  # features that enter together, before the correlations of all are computed again
 
@@ -79,22 +79,19 @@ def linear_rls2(
     observe : called each time the correlations of all features are known
     """
     w = None if sample_weight is None else np.sqrt(sample_weight)
-    unit = spread(target)
-    target = target / unit
+    units = RegressionUnits.of(target)
+    target = target / units.target
     mean = float(np.average(target, weights=sample_weight)) if fit_intercept else 0.0
     y, root = target - mean, np.sqrt(scaling)
     if w is not None:
         X, y = scaled_rows(X, w), w * y
     columns = X.tocsc() if hasattr(X, "tocsc") else X
-    b = np.zeros(len(root)) if start is None else start / unit
+    b = np.zeros(len(root)) if start is None else start / units.target
 
-    def in_units(event: Event) -> None:
-        observe(replace(event, value=unit * (unit * event.value)))
-
-    best, history = _path(columns, root, y, alpha, b, max_iter, in_units)
+    best, history = _path(columns, root, y, alpha, b, max_iter, units.observer(observe))
     size = float(np.abs(best.b).sum())
     weights = np.abs(best.b) / size if size > 0 else equal_weights(scaling)
-    value = unit * (unit * best.value)
+    value = units.squared(best.value)
     found = LinearWeights(
         weights,
         value,
@@ -102,14 +99,14 @@ def linear_rls2(
         best.certificate.reached(tol),
         len(history),
         tuple(history),
-        warm=unit * best.b,
-        bound=unit * (unit * best.bound),
+        warm=units.target * best.b,
+        bound=units.squared(best.bound),
         scaling=scaling,
-        coef=unit * root * best.b,
+        coef=units.target * root * best.b,
     )
-    C = unit * best.residual / alpha
+    C = units.target * best.residual / alpha
     C = C if w is None else w * C
-    return found, DualSolution(C, unit * mean, value, value, np.sqrt(0.5 * alpha) * C, 0.0, True, 0, warm=C)
+    return found, DualSolution(C, units.target * mean, value, value, np.sqrt(0.5 * alpha) * C, 0.0, True, 0, warm=C)
 
 
 def _path(

@@ -35,7 +35,7 @@ from multikernel.procedures.rls2.newton import newton
 from multikernel.procedures.rls2.point import Ridge, RidgePoint
 from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
 from multikernel.procedures.simplex_least_squares import nearest_point
-from multikernel.procedures.units import spread
+from multikernel.procedures.units import RegressionUnits
 from multikernel.tuning import RLS2_PART_FROM
 
 # Times fewer samples in a part: its matrices cost 1/16, its factorisations 1/64. Steps in coordinates of few features
@@ -76,8 +76,9 @@ def rls2(
     observe : called after each step
     """
     target = checked_target(target, several=True)
-    unit, w = spread(target), np.ones(1) if sample_weight is None else np.sqrt(sample_weight)
-    Y = as_columns(target) / unit
+    units = RegressionUnits.of(target)
+    w = np.ones(1) if sample_weight is None else np.sqrt(sample_weight)
+    Y = as_columns(target) / units.target
     mean = np.average(Y, axis=0, weights=sample_weight) if fit_intercept else np.zeros(Y.shape[1])
     scaled = (bank if sample_weight is None else bank.weighed(w)).scaled(scaling)
     terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), w[:, None] * (Y - mean)))
@@ -87,7 +88,8 @@ def rls2(
     with one_blas_thread(len(Y)):
         begin = _begin(scaled, scaling, Y) if warm is None else warm.values
         large = float((begin @ scaled.quad(Y)) / alpha) <= LARGE * float(np.vdot(Y, Y))
-        ridge, restated = Ridge(Y, alpha, large), _restated(observe, terms, alpha, unit)
+        ridge = Ridge(Y, alpha, large)
+        restated = _restated(observe, terms, alpha, units)
         if mode == "paper":
             size = float(np.hypot(np.linalg.norm(Y), np.linalg.norm(terms.beyond)))
             weights, point = alternation(scaled, ridge, size, max_iter, begin, restated)
@@ -98,18 +100,20 @@ def rls2(
     weights = terms.whole(weights, tol)
     found, part = terms.solution(point.solution(), weights.values), 0.5 * alpha
     single = target.ndim == 1
-    coef, factor = (unit * (w[:, None] * each)[:, 0 if single else slice(None)] for each in (found.coef, found.factor))
+    coef, factor = (
+        units.target * (w[:, None] * each)[:, 0 if single else slice(None)] for each in (found.coef, found.factor)
+    )
     with np.errstate(over="ignore"):
         dual = replace(
             found,
             coef=coef,
-            intercept=unit * (float(mean[0]) if single else mean),
-            value=unit * (unit * part * found.value),
-            upper=unit * (unit * part * found.upper),
+            intercept=units.target * (float(mean[0]) if single else mean),
+            value=units.squared(part * found.value),
+            upper=units.squared(part * found.upper),
             factor=np.sqrt(part) * factor,
             warm=coef,
         )
-    bound = unit * (unit * part * float(weights.bound or 0.0))
+    bound = units.squared(part * float(weights.bound or 0.0))
     weights = replace(weights, scaling=scaling, objective=dual.upper, bound=bound)
     return weights, within(weights, dual)
 
@@ -142,13 +146,13 @@ def _of_a_part(
     )[0]
 
 
-def _restated(observe: Observer, terms: RidgeTerms, alpha: float, unit: float) -> Observer:
+def _restated(observe: Observer, terms: RidgeTerms, alpha: float, units: RegressionUnits) -> Observer:
     """An observer of the values of RLS2, from an observer of those of the ridge."""
     if observe is silent:
         return silent
 
     def restated(event: Event) -> None:
-        observe(replace(event, value=unit * (unit * 0.5 * alpha * (event.value + terms.shift))))
+        observe(replace(event, value=units.squared(0.5 * alpha * (event.value + terms.shift))))
 
     return restated
 
