@@ -148,7 +148,8 @@ class Problem:
         gram = self.combination.gram(self.bank, theta)
         dual = (machine or self.machine).solve(gram, self.target, warm, self.sample_weight)
         q = self.combination.pullback(self.bank, theta, dual.factor)
-        penalty, inner = self.domain.penalty(theta), float(theta @ q)
+        penalty = self.domain.penalty(theta)
+        inner = float(theta @ q)
         support = self.domain.support(q)
         # as J >= 0, a part of a plane below J is below it, too: one that the domain bounds where it does not the whole
         part = self.domain.finite_part(q) if self.machine.nonnegative else 1.0

@@ -97,7 +97,9 @@ class NormBall(Separable):
         center = self.offset(len(d))
         delta = np.maximum(d, 0.0) - center
         size = norm_of(delta, self.norm)
-        return center + delta * (self.radius / size) if size > self.radius else np.maximum(d, 0.0)
+        if size > self.radius:
+            return center + delta * (self.radius / size)
+        return np.maximum(d, 0.0)
 
     def minimal(self, d: Array, idle: Array) -> Array:
         """The idle weights are those of the center, which leaves the others as much room as there is."""
@@ -142,7 +144,8 @@ class NormBall(Separable):
         return np.full(m, self.center, dtype=float)
 
     def constraint(self, delta: Array) -> Jet:
-        p, t = self.norm, delta / self.radius
+        p = self.norm
+        t = delta / self.radius
         if p == 1:
             return t, np.full(len(t), 1.0 / self.radius), np.zeros(len(t))
         with np.errstate(divide="ignore"):  # infinite curvature at 0 for p < 2
@@ -154,7 +157,8 @@ class NormBall(Separable):
 
         ValueError where the centre is not 0.
         """
-        m, peak = len(norms), float(norms.max())
+        m = len(norms)
+        peak = float(norms.max())
         if self.offset(m).any():
             raise ValueError("the update in closed form holds for a ball around 0 only: choose center=0")
         if peak == 0.0:
@@ -170,7 +174,8 @@ def project_ball(z: Array, norm: float, radius: float, center: Array) -> Array:
     """The nearest point to z of { d >= 0, |d - center|_norm <= radius }."""
     if radius == 0.0:
         return center.copy()
-    floor, a = -center / radius, (z - center) / radius
+    floor = -center / radius
+    a = (z - center) / radius
 
     def shrunk(lam: float) -> Array:
         return np.maximum(floor, np.sign(a) * _shrink(np.abs(a), lam, norm))
@@ -224,14 +229,16 @@ def _newton(x: Array, a: Array, linear: float, power: float, exponent: float) ->
 def best_in_ball(q: Array, norm: float, c: Array) -> tuple[Array, Array]:
     """delta, and q + mu at the multipliers mu of d >= 0; for scores some of which are not 0."""
     peak = float(np.abs(q).max())
-    a, room = np.abs(q) / peak, np.where(q < 0.0, c, np.inf)
+    a = np.abs(q) / peak
+    room = np.where(q < 0.0, c, np.inf)
     sizes, level = _in_turn(a, room) if norm == 1 else _at_root(a, room, norm)
     return np.sign(q) * sizes, np.where(q < 0.0, np.maximum(q, -peak * level), q)
 
 
 def _in_turn(a: Array, room: Array) -> tuple[Array, Array]:
     """The largest scores take what room they have until the sum is 1; then the score at which it was."""
-    sizes, left = np.zeros(len(a)), 1.0
+    sizes = np.zeros(len(a))
+    left = 1.0
     for k in np.argsort(-a, kind="stable"):
         sizes[k] = min(room[k], left) if a[k] > 0.0 else 0.0
         left -= sizes[k]
@@ -251,7 +258,10 @@ def _at_root(a: Array, room: Array, p: float) -> tuple[Array, Array]:
     held = np.isfinite(room) & (a > 0.0) & (room > 0.0)
     if not free.any() and norm_of(np.where(held, room, 0.0), p) <= 1.0:
         return np.where(held, room, 0.0), np.zeros(len(a))
-    low = float(a[free].max()) if free.any() else float((a[held] / room[held] ** (p - 1.0)).min())
+    if free.any():
+        low = float(a[free].max())
+    else:
+        low = float((a[held] / room[held] ** (p - 1.0)).min())
     top = max(norm_of(a**power, p) ** (p - 1.0), low)
     lam = low
     if norm_of(sizes(low), p) > 1.0:

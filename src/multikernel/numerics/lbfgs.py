@@ -23,12 +23,14 @@ _EVALUATIONS = 20  # a step at most: SciPy's limit for one line search
 
 def remembering(function: Function) -> Function:
     """The function, which keeps its value at the last point: a step mostly ends where it was evaluated last."""
-    at, known = np.empty(0), (np.nan, np.empty(0))
+    at = np.empty(0)
+    known = (np.nan, np.empty(0))
 
     def value(x: Array) -> tuple[float, Array]:
         nonlocal at, known
         if not np.array_equal(x, at):
-            known, at = function(x), x.copy()
+            known = function(x)
+            at = x.copy()
         return known[0], known[1].copy()
 
     return value

@@ -69,7 +69,8 @@ def descend(model: DampedModel, goes_on: Callable[[DampedModel], bool]) -> Dampe
     model : near the first point
     goes_on : of the model at the first point and after each step; False stops the run
     """
-    damping, scale = FIRST_DAMPING, None
+    damping = FIRST_DAMPING
+    scale = None
     while goes_on(model):
         scale = model.scale(scale)
         lower = _lower(model, scale, damping)

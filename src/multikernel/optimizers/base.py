@@ -141,7 +141,8 @@ class Optimizer(ABC):
         The observer is called for repeated evaluations here, and for the last one once the bound of the next
         proposal, which belongs to it, is known.
         """
-        gap, before = state.certificate.value if state is not None else 1.0, np.inf
+        gap = state.certificate.value if state is not None else 1.0
+        before = np.inf
         while True:
             asked = max(self.inner_gap(min(max(gap, self.tol), 1.0)), FINEST_GAP)
             found = problem.evaluate(theta, warm, problem.machine.with_tolerance(asked))

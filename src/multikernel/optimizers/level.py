@@ -105,13 +105,16 @@ def nearest(z: Array, cuts: Cuts, level: float) -> tuple[Array, Array]:
     size = np.sqrt((Q**2).sum(axis=1))
     tilted = size > 0
     u = np.zeros(len(b))
-    Q, b = Q[tilted] / size[tilted, None], b[tilted] / size[tilted]
+    Q = Q[tilted] / size[tilted, None]
+    b = b[tilted] / size[tilted]
     x, u[tilted] = _ascend(z, Q, b, Simplex(cuts.total))
     return x, u
 
 
 def _ascend(z: Array, Q: Array, b: Array, simplex: Simplex) -> tuple[Array, Array]:
-    u, x, ridge = np.zeros(len(b)), z, _FIRST_RIDGE
+    u = np.zeros(len(b))
+    x = z
+    ridge = _FIRST_RIDGE
     value, slope = _phi(z, x, u, Q, b)
     accuracy = _PLANE_ACCURACY * max(float(slope.max(initial=0.0)), float(np.finfo(float).tiny))
     for _ in range(_MOST_STEPS):
@@ -122,7 +125,11 @@ def _ascend(z: Array, Q: Array, b: Array, simplex: Simplex) -> tuple[Array, Arra
         there = simplex.project(z + up @ Q)
         higher, next_slope = _phi(z, there, up, Q, b)
         if higher >= value + ARMIJO * float(slope @ (up - u)) and (up != u).any():
-            u, x, value, slope, ridge = up, there, higher, next_slope, max(ridge / _RIDGE_FACTOR, _LEAST_RIDGE)
+            u = up
+            x = there
+            value = higher
+            slope = next_slope
+            ridge = max(ridge / _RIDGE_FACTOR, _LEAST_RIDGE)
         elif ridge > _MOST_RIDGE:
             break
         else:

@@ -41,7 +41,8 @@ class PublishedGradient(Optimizer):
     change: Positive | None = None
 
     def search(self, problem: Problem, state: State) -> Search:
-        step, previous = self.step, np.inf
+        step = self.step
+        previous = np.inf
         while True:
             at = state.latest
             theta, step = self._moved(problem, at, step)

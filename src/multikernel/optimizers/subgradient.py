@@ -45,10 +45,12 @@ class Subgradient(Optimizer):
         need_linear(self, problem)
 
     def search(self, problem: Problem, state: State) -> Search:
-        domain, mean = problem.domain, _Tangent(0.0, 0.0, np.zeros(problem.size))
+        domain = problem.domain
+        mean = _Tangent(0.0, 0.0, np.zeros(problem.size))
         number = 0
         while True:
-            at, number = state.latest, number + 1
+            at = state.latest
+            number = number + 1
             target = 0.5 * (state.best.upper + max(state.bound, -abs(state.best.upper)))
             length = _length(domain, at, at.upper - target)
             if length == 0.0:

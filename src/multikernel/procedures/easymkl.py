@@ -97,7 +97,9 @@ def max_min(
     shares = quick.values if machine.lam == 1.0 else found.values / float(found.values.sum())
     assert found.bound is not None
     assert found.objective is not None
-    margin, bound = max(-found.objective, 0.0), -found.bound  # a maximum: no margin is negative, and the bound is above
+    # a maximum: no margin is negative, and the bound is above
+    margin = max(-found.objective, 0.0)
+    bound = -found.bound
     gap = Certificate("duality gap", relative(bound - margin, margin))
     converged = gap.reached(machine.tol)
     return replace(

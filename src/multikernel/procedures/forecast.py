@@ -103,7 +103,8 @@ class Cost:
 
 def interior_steps(bank: BankCost) -> StepsCost:
     """The interior point method."""
-    m, n = bank.m, float(bank.n)
+    m = bank.m
+    n = float(bank.n)
     added = 2.0 * m * n**2 if m > 1 else 0.0
     return StepsCost(
         INTERIOR_STEPS,
@@ -117,7 +118,8 @@ def interior_steps(bank: BankCost) -> StepsCost:
 
 def machine_rounds(bank: BankCost, domain: Separable, tol: float) -> StepsCost:
     """Machines and the problem of their mixtures, one after the other."""
-    m, n = bank.m, float(bank.n)
+    m = bank.m
+    n = float(bank.n)
     count = ROUNDS_FIRST + ROUNDS_PER_ROOT * np.sqrt(m) / (1.0 + ROUNDS_SMOOTH * _smoothness(domain, m))
     count *= 1.0 + ROUNDS_PER_DIGIT * max(0.0, np.log10(ROUNDS_USUAL_GAP / tol))
     steps = MACHINE_PAIR * n**2 + INTERIOR_STEPS * NUMPY_VALUE * m * count**2 + NUMPY_VALUE * m * n + MIXTURE_PROBLEM
@@ -133,7 +135,8 @@ def _smoothness(domain: Separable, m: int) -> float:
 
 def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
     """The procedure ``support_mkl``, by the way that it chooses."""
-    n, q = float(bank.n), bank.features
+    n = float(bank.n)
+    q = bank.features
     if q is not None and few_features(q, bank.n):
         step = Work(
             algebra=4.0 * BLAS_OPERATION * n * float(q) ** 2,
@@ -177,7 +180,8 @@ def gram(bank: BankCost) -> Work:
 
 def hinge(bank: BankCost) -> Cost:
     """A support vector machine at given weights."""
-    n, q = float(bank.n), bank.features
+    n = float(bank.n)
+    q = bank.features
     if q is not None and few_features(q, bank.n):
         return Cost(Work(algebra=20.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_FIT), 8.0 * n * q)
     return Cost(gram(bank) + Work(steps=MACHINE_FRESH * MACHINE_PAIR * n**2 + SMALLEST_FIT), 8.0 * n**2)
@@ -185,7 +189,8 @@ def hinge(bank: BankCost) -> Cost:
 
 def margin(bank: BankCost) -> Cost:
     """The margin between two hulls at given weights."""
-    n, q = float(bank.n), bank.features
+    n = float(bank.n)
+    q = bank.features
     if q is not None and few_features(q, bank.n):
         return Cost(
             Work(algebra=20.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_FIT),
@@ -203,7 +208,8 @@ def margin(bank: BankCost) -> Cost:
 
 def ridge(bank: BankCost) -> Cost:
     """Ridge regression at given weights."""
-    n, q = float(bank.n), bank.features
+    n = float(bank.n)
+    q = bank.features
     if q is not None and q < bank.n:
         return Cost(Work(algebra=2.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_FIT), 2.0 * 8.0 * n * q)
     return Cost(
@@ -222,7 +228,8 @@ def easymkl(bank: BankCost) -> Cost:
 
 def rls2(bank: BankCost) -> Cost:
     """Newton steps, most of them on few kernels, from the solution on a part of many samples."""
-    m, n = bank.m, float(bank.n)
+    m = bank.m
+    n = float(bank.n)
     count = (6.0 + np.log2(m)) / (RLS2_FEWER_STEPS if n >= RLS2_PART_FROM else 1.0)
     working = max(
         min(m, RLS2_WORKING),
@@ -265,7 +272,8 @@ def quasi_newton(bank: BankCost, machine: Cost) -> Cost:
 
 def ridge_cv(bank: BankCost, folds: int) -> Cost:
     """Gauss-Newton steps, each of an inverse and of a pass with a column for each fold."""
-    m, n = bank.m, float(bank.n)
+    m = bank.m
+    n = float(bank.n)
     columns = min(folds, 10)
     step = Work(
         algebra=BLAS_OPERATION * (2.0 * n**3 + 2.0 * columns * m * n**2 + 4.0 * n * m**2),

@@ -104,7 +104,8 @@ def central_start(problem: Problem) -> Array:
     point of the domain serves in a ball, where a sum of kernels has its optimum on the boundary, and for combinations
     whose parameters are not one for each kernel.
     """
-    bank, inside = problem.bank, isinstance(problem.combination, ProductOfRBF | ScaledProfile)
+    bank = problem.bank
+    inside = isinstance(problem.combination, ProductOfRBF | ScaledProfile)
     if (problem.domain.constrained and not inside) or problem.size != len(bank):
         return problem.start()
     s = np.ones(bank.shape[0]) if problem.sample_weight is None else problem.sample_weight
@@ -146,7 +147,10 @@ def sum_of_kernels(
     machine = problem.machine
     if not isinstance(machine, RidgeMachine):
         return support_mkl(problem, tol, max_iter, start, observe, warm)
-    mean = float(np.average(problem.target, weights=problem.sample_weight)) if machine.fit_intercept else 0.0
+    if machine.fit_intercept:
+        mean = float(np.average(problem.target, weights=problem.sample_weight))
+    else:
+        mean = 0.0
     centred = replace(problem, machine=RidgeSupport(alpha=machine.alpha), target=problem.target - mean)
     weights, dual = support_mkl(centred, tol, max_iter, start, observe, warm)
     return weights, replace(dual, intercept=mean)

@@ -73,15 +73,19 @@ def solved_by_terms(problem: Problem, solve: Solve, tol: float, observe: Observe
     part = terms.explained()
     part = part if np.isfinite(part) else 1.0
     if part <= LARGE:
-        terms, part = terms.reduced(), 1.0
-    asked, begin, n_iter = tol * min(part, 1.0), None, 0
+        terms = terms.reduced()
+        part = 1.0
+    asked = tol * min(part, 1.0)
+    begin = None
+    n_iter = 0
     for _ in range(_MOST_SOLUTIONS):
         weights, dual = solve(terms.problem, max(asked, min(FINEST_GAP, tol)), begin, terms.observer(observe))
         left = terms.finer(weights)
         n_iter += weights.n_iter
         if left.reached(tol) or not weights.converged or asked <= FINEST_GAP:
             break
-        asked, begin = 0.5 * asked * tol / left.value, weights.values
+        asked = 0.5 * asked * tol / left.value
+        begin = weights.values
     weights = terms.whole(replace(weights, n_iter=n_iter), tol)
     return weights, within(weights, terms.solution(dual, weights.values))
 
@@ -127,28 +131,38 @@ class RidgeTerms:
     @classmethod
     def of(cls, problem: Problem) -> RidgeTerms:
         """A ridge problem without the part of the targets that no kernel reaches."""
-        machine, s = need_ridge("ridge_terms", problem), problem.sample_weight
+        machine = need_ridge("ridge_terms", problem)
+        s = problem.sample_weight
         if problem.combination == HadamardPower(1):
             problem = replace(problem, combination=Linear())
         Y = as_columns(checked_target(problem.target, several=True))
-        mean = np.average(Y, axis=0, weights=s) if machine.fit_intercept else np.zeros(Y.shape[1])
+        if machine.fit_intercept:
+            mean = np.average(Y, axis=0, weights=s)
+        else:
+            mean = np.zeros(Y.shape[1])
         constant = np.abs(Y - mean).max(axis=0) <= _CONSTANT_TARGET * np.abs(Y).max(axis=0)
-        Y, root = np.where(constant, 0.0, Y - mean), None if s is None else np.sqrt(s)[:, None]
-        inner, basis, P = replace(problem, machine=replace(machine, fit_intercept=False)), None, np.zeros_like(Y)
+        Y = np.where(constant, 0.0, Y - mean)
+        root = None if s is None else np.sqrt(s)[:, None]
+        inner = replace(problem, machine=replace(machine, fit_intercept=False))
+        basis = None
+        P = np.zeros_like(Y)
         known = _features(problem.bank) if isinstance(problem.combination, Linear) else None
         if known is None:
-            root, P = None, _unreached(problem, Y) if s is None else P
+            root = None
+            P = _unreached(problem, Y) if s is None else P
             Z = Y - P
         else:
             Y = Y if root is None else root * Y
             basis, bank = in_coordinates(*known, root)
-            P, Z = basis.beyond(Y), basis.coordinates(Y)
+            P = basis.beyond(Y)
+            Z = basis.coordinates(Y)
             inner = replace(inner, bank=bank, sample_weight=None)
         Z = np.where(np.linalg.norm(Z, axis=0) <= len(Y) * EPS * np.linalg.norm(Y, axis=0), 0.0, Z)
         single = problem.target.ndim == 1
         inner = replace(inner, target=Z[:, 0] if single else Z)
         counts = 1.0 if inner.sample_weight is None else inner.sample_weight[:, None]
-        shift, empty = float((P * P).sum()) / machine.alpha, float((counts * Z * Z).sum()) / machine.alpha
+        shift = float((P * P).sum()) / machine.alpha
+        empty = float((counts * Z * Z).sum()) / machine.alpha
         return cls(inner, basis, root, P, mean, single, shift, empty)
 
     @property
@@ -175,7 +189,8 @@ class RidgeTerms:
         """
         if not (self.lasting and self.empty > 0.0):
             return 1.0
-        problem, Z = self.problem, as_columns(self.problem.target)
+        problem = self.problem
+        Z = as_columns(self.problem.target)
         theta = problem.start()
         if not problem.domain.constrained:
             theta = problem.domain.maximiser(problem.combination.pullback(problem.bank, theta, Z / self.alpha))
@@ -213,7 +228,8 @@ class RidgeTerms:
 
     def _parts(self, weights: Weights) -> tuple[Certificate, float, float]:
         """The certificate of the inner problem, by how much the value may be too large, and the value."""
-        found, value = weights.certificate, weights.objective
+        found = weights.certificate
+        value = weights.objective
         assert found is not None
         assert value is not None
         return found, value - weights.bound if weights.bound is not None else found.value * abs(value), value
@@ -226,9 +242,11 @@ class RidgeTerms:
         beyond = self.beyond / self.alpha
         trace = float(self.problem.combination.gram(self.problem.bank, theta).diagonal().sum())
         hidden = beyond if EPS * trace <= _SEEN * self.alpha else 0.0
-        coef, factor = self._over_samples(found.coef, hidden), self._over_samples(found.factor, beyond)
+        coef = self._over_samples(found.coef, hidden)
+        factor = self._over_samples(found.factor, beyond)
         intercept = float(self.mean[0]) if self.single else self.mean
-        value, upper = found.value + self.shift, found.upper + self.shift
+        value = found.value + self.shift
+        upper = found.upper + self.shift
         return replace(found, coef=coef, factor=factor, intercept=intercept, value=value, upper=upper)
 
     def _over_samples(self, A: Array, further: Array | float) -> Array:

@@ -152,7 +152,8 @@ class _State:
         x, scores, difference, curvature = found
         step = x - self.a
         if float(g @ step) > 0.0:
-            momentum, ahead = 1.0, 0.0
+            momentum = 1.0
+            ahead = 0.0
         else:
             momentum = 0.5 + float(np.sqrt(0.25 + self.momentum**2))
             ahead = (self.momentum - 1.0) / momentum
@@ -198,7 +199,8 @@ def _curvature_along(problem: SmoothedProblem, state: _State, g: Array) -> float
 
 def _result(problem: SmoothedProblem, state: _State, tol: float, history: tuple[float, ...]) -> SmoothedWeights:
     """The point found with its own certificates: both take the gradient at a, which the steps take at z."""
-    a, q = state.a, state.scores
+    a = state.a
+    q = state.scores
     g = problem.gradient(a, q)
     bound = max(state.bound, state.value - problem.fall(a, g))
     gap = Certificate("duality gap", min(state.gap, relative(problem.fall(a, g), state.value)))

@@ -66,7 +66,8 @@ class DualHull:
 
     def with_point(self, program: SupportProgram, a: Array, products: Array) -> DualHull:
         """The hull with one point more; ``products`` holds its K_k b, shape (m, n)."""
-        m, J = len(products), len(self.points) + 1
+        m = len(products)
+        J = len(self.points) + 1
         coefs = np.vstack([self.coefs, program.coef(a)])
         stack = np.hstack([self.forms.stack, products @ coefs.T])
         constants = np.append(self.constants, program.dual(a, 0.0) / program.scale)
@@ -93,18 +94,26 @@ def alternating(
     max_iter : int >= 1, rounds at most
     observe : called after each round
     """
-    saddle, tol = support.saddle, support.tol
-    bank, program, domain = saddle.bank, saddle.program, saddle.domain
+    saddle = support.saddle
+    tol = support.tol
+    bank = saddle.bank
+    program = saddle.program
+    domain = saddle.domain
     back = _BACK if domain.lets_vanish(len(bank)) else 0.0
-    hull, best, history = DualHull.empty(len(bank), program), near, list[float]()
+    hull = DualHull.empty(len(bank), program)
+    best = near
+    history = list[float]()
     weights = domain.start(len(bank)) if start is None else domain.feasible(start)
-    warm, gap = None if near is None else near.dual.warm, 1.0
+    warm = None if near is None else near.dual.warm
+    gap = 1.0
     while len(history) < max_iter:
         inner = min(_MACHINE_GAP * max(gap, tol), _MOST_MACHINE_GAP)
         gram = bank.combine(weights)
-        dual, sizes = replace(support.machine, tol=inner).solve_program(gram, program, warm), roots(gram.diagonal())
+        dual = replace(support.machine, tol=inner).solve_program(gram, program, warm)
+        sizes = roots(gram.diagonal())
         del gram  # the next one takes as much memory, which many samples do not have twice
-        products, warm = bank.apply(dual.coef[:, None])[:, :, 0], dual.warm
+        products = bank.apply(dual.coef[:, None])[:, :, 0]
+        warm = dual.warm
         hull = hull.with_point(program, warm, products)
         weights_next, x = hull.solved(domain, program.scale, _MIXED * max(min(gap, 1.0), tol))
         mixture = feasible(program, np.clip(x @ hull.points, 0.0, program.upper))

@@ -113,7 +113,8 @@ def _solved(
     near: SupportPair | None,
     observe: Observer,
 ) -> tuple[Weights, DualSolution]:
-    n, tol = support.saddle.program.n, support.tol
+    n = support.saddle.program.n
+    tol = support.tol
     # the machine's scores differ from the interior point's by the square root of its gap; digits cost a step or two
     inner = min(max(0.01 * tol**2, _FINEST_INTERIOR), _INTERIOR_SHARE * tol)
     n_features = problem.bank.n_features
@@ -123,18 +124,21 @@ def _solved(
     history: list[float] = []
     most = 0 if few else _most_rounds(problem, support.saddle.domain, tol, max_iter)
     if many and support.saddle.domain.constrained:
-        most, start = max_iter, _of_some_samples(support) if start is None else start
+        most = max_iter
+        start = _of_some_samples(support) if start is None else start
     if most > 0:
         near, history = alternating(support, start, near, most, observe)
         if near.certificate.reached(tol) or len(history) >= max_iter:
             return near.answer(tol, history)
         start = near.weights
-    rows, best = np.arange(n) if few else _first_samples(support, start, near), near
+    rows = np.arange(n) if few else _first_samples(support, start, near)
+    best = near
     trial = near is None and len(rows) < n  # whether the samples that take part are a guess
     while True:
         if len(rows) > INTERIOR_SAMPLES and not few:
             return _by_machines(problem, tol, max_iter, start, None if near is None else near.dual.warm, observe)
-        gap, kernels = _CHOOSING_GAP if trial else inner, _first_kernels(support, start, best)
+        gap = _CHOOSING_GAP if trial else inner
+        kernels = _first_kernels(support, start, best)
         found = _on_samples(support, rows, gap, max_iter - len(history), kernels, observe)
         history += found.history
         pair = support.of_machine(np.where(found.active, found.weights, 0.0), found.a)
@@ -164,14 +168,13 @@ def _most_rounds(problem: Problem, domain: Separable, tol: float, max_iter: int)
     if not domain.constrained or n * len(problem.bank) > ROUNDS_PRODUCTS:
         return 0
     cost = problem.bank.cost()
-    alternating, interior = machine_rounds(cost, domain, tol), interior_steps(cost)
+    alternating = machine_rounds(cost, domain, tol)
+    interior = interior_steps(cost)
     if n > INTERIOR_SAMPLES:
         return max_iter
-    return (
-        min(max_iter, int(ROUNDS_TRIED * interior.seconds / alternating.each.seconds))
-        if alternating.seconds < interior.seconds
-        else 0
-    )
+    if alternating.seconds < interior.seconds:
+        return min(max_iter, int(ROUNDS_TRIED * interior.seconds / alternating.each.seconds))
+    return 0
 
 
 def _optimizer(domain: Domain) -> type[Optimizer]:
@@ -187,12 +190,16 @@ def _optimizer(domain: Domain) -> type[Optimizer]:
 
 def _first_samples(support: SupportSaddle, start: Array | None, near: SupportPair | None) -> Array:
     """The support vectors at a neighbour's or at equal weights, and half as many samples that are nearly so."""
-    n, bank = support.saddle.program.n, support.saddle.bank
+    n = support.saddle.program.n
+    bank = support.saddle.bank
     if not bank.local or (near is None and n <= INTERIOR_ALL):
         return np.arange(n)
     if near is not None:
         return _near(support, near.dual, near.f, _KNOWN)
-    weights = start if start is not None and start.any() else support.saddle.domain.start(len(bank))
+    if start is not None and start.any():
+        weights = start
+    else:
+        weights = support.saddle.domain.start(len(bank))
     gram = bank.combine(weights)
     rough = replace(support.machine, tol=_CHOOSING_GAP).solve_program(gram, support.saddle.program)
     return _near(support, rough, gram.multiply(rough.coef))
@@ -200,7 +207,8 @@ def _first_samples(support: SupportSaddle, start: Array | None, near: SupportPai
 
 def _of_some_samples(support: SupportSaddle) -> Array:
     """The weights where some samples stand for all of them: losses count by how many each stands for."""
-    program, bank = support.saddle.program, support.saddle.bank
+    program = support.saddle.program
+    bank = support.saddle.bank
     rows = np.sort(np.random.default_rng(0).choice(program.n, min(program.n, _SCOUT_SAMPLES), replace=False))
     share = program.n / len(rows)
     some = program.restricted(rows)
@@ -234,7 +242,9 @@ def _near(support: SupportSaddle, dual: DualSolution, f: Array, part: float = _M
     margin = (program.linear - program.sign * (f + dual.intercept)[program.sample]).reshape(-1, n).max(axis=0)
     margin[dual.coef != 0] = np.inf
     most = int((1.0 + part) * np.count_nonzero(dual.coef)) + int(_RESERVE * min(n, INTERIOR_ALL))
-    return np.arange(n) if most > _MOST_SAMPLES * n else np.sort(np.argsort(-margin, kind="stable")[:most])
+    if most > _MOST_SAMPLES * n:
+        return np.arange(n)
+    return np.sort(np.argsort(-margin, kind="stable")[:most])
 
 
 def _on_samples(

@@ -164,15 +164,20 @@ class Restated:
     @classmethod
     def of(cls, problem: Problem) -> Restated:
         """The problem in its own units; as it is where one of its parts does not say what it is in others."""
-        machine, domain = problem.machine, problem.domain
-        kernel, target = kernel_size(problem.bank), spread(problem.target) if machine.numeric else 1.0
+        machine = problem.machine
+        domain = problem.domain
+        kernel = kernel_size(problem.bank)
+        target = spread(problem.target) if machine.numeric else 1.0
         units = problem.combination.in_units(kernel, machine.balance(target), not domain.constrained)
         kernel, weight, factor = units or (1.0, 1.0, 1.0)
         posed = MachineUnits.of(machine, factor, target)
         own = None if posed is None else domain.in_units(weight, posed.value)
         if posed is None or own is None:
             return cls(problem, 1.0, MachineUnits(machine, 1.0, 1.0, 1.0))
-        bank = problem.bank if kernel == 1.0 else problem.bank.scaled(np.full(len(problem.bank), 1.0 / kernel))
+        if kernel == 1.0:
+            bank = problem.bank
+        else:
+            bank = problem.bank.scaled(np.full(len(problem.bank), 1.0 / kernel))
         y = problem.target if target == 1.0 else problem.target / target
         restated = replace(problem, bank=bank, machine=posed.machine, domain=own, target=y)
         return cls(restated, weight, posed)
@@ -206,7 +211,8 @@ class Restated:
     def answer(self, weights: Weights, dual: DualSolution) -> Answer:
         """What was found, in the user's units."""
         weights = self.machine.weights(with_minimal_weights(self.problem, weights))
-        values, warm = self.weight * weights.values, weights.warm
+        values = self.weight * weights.values
+        warm = weights.warm
         variables = None if warm is None else self.machine.coef * warm
         return replace(weights, values=values, warm=variables), self.machine.solution(dual)
 
@@ -241,7 +247,8 @@ def solved_in_own_units(
 def _check_range(restated: Restated) -> None:
     """ValueError where weights of a ball make powers of the kernels larger than numbers can be."""
     problem = restated.problem
-    ball, powers = problem.domain, problem.combination.powers(problem.bank)
+    ball = problem.domain
+    powers = problem.combination.powers(problem.bank)
     if not isinstance(ball, NormBall) or not np.isfinite(powers).all():
         return
     reach = float(ball.offset(problem.size).max()) + ball.radius

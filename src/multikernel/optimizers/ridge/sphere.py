@@ -105,11 +105,14 @@ class SphereTrustRegion(Optimizer):
         ball = need_sphere(self, problem)
         if ball.radius == 0.0:
             return
-        reach, longest = _FIRST_RADIUS * ball.radius, 0.5 * np.pi * ball.radius
-        at, local = state.latest, _Local.of(problem, ball, state.latest)
+        reach = _FIRST_RADIUS * ball.radius
+        longest = 0.5 * np.pi * ball.radius
+        at = state.latest
+        local = _Local.of(problem, ball, state.latest)
         while np.linalg.norm(local.slope) > _STATIONARY * np.linalg.norm(at.gradient):
             step = local.step(reach)
-            predicted, size = local.decrease(step), float(np.linalg.norm(step))
+            predicted = local.decrease(step)
+            size = float(np.linalg.norm(step))
             theta = _brought_back(ball, local.x + step)
             if not predicted > 0.0 or np.array_equal(theta, at.theta):
                 return
@@ -126,7 +129,8 @@ class SphereTrustRegion(Optimizer):
             elif ratio > _GOOD and size > 0.99 * reach:
                 reach = min(2.0 * reach, longest)
             if ratio > _ACCEPTED:
-                at, local = found, _Local.of(problem, ball, found)
+                at = found
+                local = _Local.of(problem, ball, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +152,10 @@ class _Local:
 
     @classmethod
     def of(cls, problem: Problem, ball: NormBall, at: Evaluation) -> _Local:
-        x, slope = _x(ball, at), _slope(ball, at)
-        unit, curved = x / np.linalg.norm(x), -float(x @ at.gradient) / ball.radius / ball.radius
+        x = _x(ball, at)
+        slope = _slope(ball, at)
+        unit = x / np.linalg.norm(x)
+        curved = -float(x @ at.gradient) / ball.radius / ball.radius
         if problem.size <= (
             HESSIAN_WEIGHTS if need_power_of_sum("SphereTrustRegion", problem) <= 2 else HESSIAN_WEIGHTS_CUBIC
         ):
@@ -238,7 +244,8 @@ def _solved(alpha: float, gram: Gram, B: Array, sample_weight: Array | None) -> 
 
 def _second_product(problem: Problem, theta: Array, A: Array) -> Map:
     """v -> T v."""
-    combination, bank = problem.combination, problem.bank
+    combination = problem.combination
+    bank = problem.bank
     if not isinstance(combination, HadamardPower):
         T = combination.second(bank, theta, A)
         return lambda v: T @ v

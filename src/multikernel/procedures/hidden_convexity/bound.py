@@ -68,7 +68,9 @@ def hidden_convex(problem: Problem) -> bool:
 
     In a product of balls, each is to have such a norm for its own weights.
     """
-    domain, machine, powers = problem.domain, problem.machine, problem.combination.powers(problem.bank)
+    domain = problem.domain
+    machine = problem.machine
+    powers = problem.combination.powers(problem.bank)
     if isinstance(domain, Orthant):
         return bool(isinstance(machine, RidgeMachine) and domain.norm >= powers.max())
     if not isinstance(machine, RidgeMachine | SupportMachine):
@@ -120,11 +122,14 @@ class HiddenConvexProblem(Problem):
             x = np.where(bare, _FLOOR * float(x.max()) or 1.0, x)
         A = at.dual.factor
         if x is at.theta:
-            q, rise = at.scores, 0.0
+            q = at.scores
+            rise = 0.0
         else:
-            q, rise = self.combination.pullback(self.bank, x, A), self._form(x, A) - self._form(at.theta, A)
+            q = self.combination.pullback(self.bank, x, A)
+            rise = self._form(x, A) - self._form(at.theta, A)
         per_power = 1.0 / (powers * x ** (powers - 1.0))
-        c, hidden = np.maximum(q, 0.0) * per_power, self._hidden(x, A) * per_power
+        c = np.maximum(q, 0.0) * per_power
+        hidden = self._hidden(x, A) * per_power
         rest = rise - float((c - hidden) @ x**powers)
         return self._scaled(at.dual.value, rest, c + hidden, powers)
 
@@ -132,7 +137,9 @@ class HiddenConvexProblem(Problem):
         """The rounding error bound of df/dx: that of f, in proportion to their diagonals."""
         gram = self.combination.gram(self.bank, x)
         peak = float(gram.diagonal().max(initial=0.0))
-        return gram.hidden(A) / peak * self.combination.peaks(self.bank, x) if peak > 0.0 else np.zeros(len(x))
+        if peak > 0.0:
+            return gram.hidden(A) / peak * self.combination.peaks(self.bank, x)
+        return np.zeros(len(x))
 
     def _form(self, theta: Array, A: Array) -> float:
         """f(theta, A)."""
@@ -162,7 +169,8 @@ def _largest(domain: Domain, c: Array, powers: Array) -> float:
 
 
 def _largest_in(ball: NormBall, c: Array, powers: Array) -> float:
-    center, radius = ball.offset(len(c)), ball.radius
+    center = ball.offset(len(c))
+    radius = ball.radius
     if radius == 0.0:
         return float(c @ center**powers)
     return PowerSum(c * radius**powers, center / radius, powers, ball.norm).largest()
@@ -212,12 +220,18 @@ class PowerSum:
         # at the maximum t q = sum_k (slope in delta_k) delta_k, and delta_k <= 1
         high = np.log(float((self.c * self.p * (self.o + 1.0) ** (self.p - 1.0)).sum()))
         first = np.log(8.0 * EPS * end) if end > 0.0 else -np.inf
-        low, width = max(high - 1.0, first), 1.0
+        low = max(high - 1.0, first)
+        width = 1.0
         while excess(low) < 0.0:
             if low == first:
                 return self.dual(end + float(np.exp(low)))
-            high, low, width = low, max(low - width, first), 2.0 * width
-        log = brentq(excess, low, high, xtol=1e-13, rtol=4.0 * EPS) if excess(high) < 0.0 else high
+            high = low
+            low = max(low - width, first)
+            width = 2.0 * width
+        if excess(high) < 0.0:
+            log = brentq(excess, low, high, xtol=1e-13, rtol=4.0 * EPS)
+        else:
+            log = high
         return self.dual(end + float(np.exp(log)))
 
     def dual(self, t: float) -> float:
@@ -239,7 +253,8 @@ class PowerSum:
         found[plain] = log[plain] / (self.q - self.p[plain])
         rest = ~homogeneous & (self.c > 0.0)
         if rest.any():
-            o, p = self.o[rest], self.p[rest]
+            o = self.o[rest]
+            p = self.p[rest]
             found[rest] = np.log(o) + _root(log[rest] + (p - self.q) * np.log(o), p - 1.0, self.q - 1.0)
         return found
 

@@ -53,7 +53,9 @@ def _sharpened(problem: HiddenConvexProblem, result: Result, tol: float) -> tupl
     For fixed A the form is largest over the ball at a fixed point of x -> argmax x'q(x), to which these steps climb
     like a power iteration. They need not start exactly: errors of small weights in the result vanish on the way.
     """
-    at, x, bound = result.evaluation, result.theta, result.bound
+    at = result.evaluation
+    x = result.theta
+    bound = result.bound
     for _ in range(_TANGENTS):
         q = problem.combination.pullback(problem.bank, x, at.dual.factor)
         x = problem.domain.maximiser(q)

@@ -159,7 +159,8 @@ def uneven_shares(
     seconds; without them the bound is looser.
     """
     r = exponent(rho)
-    own, wholes = scale * sums.own(candidates), scale * sums.wholes(candidates)
+    own = scale * sums.own(candidates)
+    wholes = scale * sums.wholes(candidates)
     powers = [_powers(factor) for factor in _LAMBDAS]
     rest = [np.maximum(np.tensordot(a, wholes, 1) - own, 0.0) for a in powers]
     exceeds = np.max([lam**2 * left for lam, left in zip(_LAMBDAS, rest, strict=True)], axis=0) > allowed
@@ -229,7 +230,8 @@ def partitioned(
     c = (1.0 + beta) ** -2
     sums = Sums.of(base, b, c)
     scales = np.array([float(beta) ** (-2 * len(t)) for t in candidates])
-    lower, upper = np.zeros(len(candidates)), scales * sums.wholes(candidates)
+    lower = np.zeros(len(candidates))
+    upper = scales * sums.wholes(candidates)
     partitions = [_Partition(exponent(rho), [(-total, t, 0)]) for total, t in zip(upper, candidates, strict=True)]
     for _ in range(splits):
         undecided = [k for k, each in enumerate(partitions) if lower[k] <= allowed < upper[k] and each.pieces]
@@ -255,7 +257,8 @@ class _Partition:
 
     def bounds(self) -> tuple[float, float]:
         """Of T_t^2: the nodes on their own alone, and every piece as if it were one node."""
-        nodes, sums = np.array(self.nodes), np.array([-piece[0] for piece in self.pieces])
+        nodes = np.array(self.nodes)
+        sums = np.array([-piece[0] for piece in self.pieces])
         return norm_of(nodes, self.r), norm_of(np.concatenate([nodes, sums]), self.r)
 
 

@@ -100,9 +100,12 @@ class _Search:
     def run(
         self, max_iter: int, max_nodes: int, start: Iterable[Node], observe: Observer
     ) -> tuple[NodeWeights, DualSolution]:
-        tol, finest = self.machine.tol, _ON_HULL * self.machine.tol
+        tol = self.machine.tol
+        finest = _ON_HULL * self.machine.tol
         hull = self.graph.first(self.kernels.base, self.program.coef(central(self.program)), start)
-        inner, steps, bound = max(_FIRST_HULL_GAP, finest), 0, -np.inf
+        inner = max(_FIRST_HULL_GAP, finest)
+        steps = 0
+        bound = -np.inf
         history: list[float] = []
         while True:
             problem = HullProblem(self.kernels.bank(hull.nodes), hull, self.program, self.rho)
@@ -114,7 +117,8 @@ class _Search:
             reached = Certificate.gap(found.upper, bound)
             history.append(reached.value)
             observe(Event(len(history), reached))
-            near, last = reached.reached(_GOAL * tol), len(history) >= max_iter or time_is_up()
+            near = reached.reached(_GOAL * tol)
+            last = len(history) >= max_iter or time_is_up()
             if near or last or (inner <= finest and not entering):
                 pair = self._pair(problem, found, bound)
                 if pair.certificate.reached(tol) or last or inner <= finest:
@@ -126,12 +130,15 @@ class _Search:
 
     def _bound(self, problem: HullProblem, found: HullPoint) -> tuple[float, list[Node]]:
         """The lower bound over all nodes that the coefficients give, and the nodes that may have to join the hull."""
-        program, goal = self.program, _GOAL * self.machine.tol
+        program = self.program
+        goal = _GOAL * self.machine.tol
         a = feasible(program, _without_negligible(found.a, _NEGLIGIBLE * self.machine.tol))
-        b, linear = program.coef(a), program.dual(a, 0.0)
+        b = program.coef(a)
+        linear = program.dual(a, 0.0)
         inside = problem.norm(found.gamma, _forms(problem.bank, b)).bound
         allowed = max(inside, 2.0 / program.scale * (linear - found.upper + goal * abs(found.upper)))
-        hull, base = problem.hull, self.kernels.base
+        hull = problem.hull
+        base = self.kernels.base
         candidates = self.graph.sources(hull)
         in_units = b / np.sqrt(self.kernels.unit)  # the sums are over products of the base kernels as they are
         beyond = self.graph.outside(base, in_units, hull, candidates, self.rho, allowed)

@@ -86,7 +86,9 @@ class _ScalesModel(DampedModel):
         return np.full(len(self.trial.u), largest)
 
     def step(self, damping: Array) -> tuple[Array, float]:
-        u, gradient, curvature = self.trial.u, self.trial.gradient, np.asarray(self.trial.curvature)
+        u = self.trial.u
+        gradient = self.trial.gradient
+        curvature = np.asarray(self.trial.curvature)
         pushed_down = (u <= self.bounds.lower) & (gradient > 0.0)
         pushed_up = (u >= self.bounds.upper) & (gradient < 0.0)
         free = ~(pushed_down | pushed_up)

@@ -54,9 +54,11 @@ def along(error: ScalesError, equal: Equal, penalties: Sequence[float], tol: flo
     """E at the minima for penalties that fall, each from the one before."""
     found: list[Trial] = []
     error = replace(error, penalty=penalties[0])
-    trial, joined = beginning(error, equal), min(each for each in penalties if each >= _JOINED)
+    trial = beginning(error, equal)
+    joined = min(each for each in penalties if each >= _JOINED)
     for penalty in penalties:
-        before, error = error.penalty, replace(error, penalty=penalty)
+        before = error.penalty
+        error = replace(error, penalty=penalty)
         trial = error.repriced(trial, before)
         starts = _joining(error, trial, equal) if penalty == joined else [trial]
         ends = [descended(error, start, max(tol, _ON_THE_PATH), max_iter).best for start in starts]

@@ -99,7 +99,8 @@ def learned_scales(
     sample_weight : array (n,) >= 0, what the squared error of each sample is multiplied with
     rank : of a metric; full if not given
     """
-    units, n = RegressionUnits.of(held_out.Y), len(held_out.Y)
+    units = RegressionUnits.of(held_out.Y)
+    n = len(held_out.Y)
     held_out = replace(held_out, Y=held_out.Y / units.target)
     held_out = held_out if sample_weight is None else held_out.weighted(sample_weight)
     matrices = 3.0 + len(combination.kernels)
@@ -117,7 +118,8 @@ def learned_scales(
             + (" and the penalty are compared" if penalty is None else " are compared")
         )
     with one_blas_thread(n, SCALES_ONE_THREAD):
-        loss, start = equal.loss(error), at_point(error, found.trial.u)
+        loss = equal.loss(error)
+        start = at_point(error, found.trial.u)
         if start.loss > loss and error.widened is error:  # up to the prior, which is 0 for equal scales
             start = at_point(error, error.equal(equal.weight, equal.width))
         run = descended(error, start, tol, max_iter, observe)
@@ -135,7 +137,10 @@ def _form(bank: KernelBank, rank: int | None, seed: int, sample_weight: Array | 
 def _some(error: ScalesError, count: int, seed: int) -> ScalesError:
     """The error on so many of the samples; on all, where there are no more or folds would be gone."""
     n = len(error.held_out.Y)
-    few = error.on(np.sort(np.random.default_rng(seed).permutation(n)[:count])) if n > count else error
+    if n > count:
+        few = error.on(np.sort(np.random.default_rng(seed).permutation(n)[:count]))
+    else:
+        few = error
     return few if few.held_out.used > 1 else error
 
 
@@ -143,7 +148,8 @@ def _result(
     error: ScalesError, run: DescentEnd, equal: float, outer: float, tol: float, units: RegressionUnits
 ) -> LearnedScales:
     """The scale of the weights goes into the ridge: they sum to 1."""
-    R, theta = len(error.combination.kernels), error.theta(run.best.u)
+    R = len(error.combination.kernels)
+    theta = error.theta(run.best.u)
     total = float(theta[:R].sum())
     errors = units.squared(run.best.errors)
     return LearnedScales(

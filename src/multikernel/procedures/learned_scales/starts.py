@@ -80,7 +80,11 @@ def at_point(error: ScalesError, u: Array) -> Trial:
 
 def beginning(error: ScalesError, equal: Equal) -> Trial:
     """E at equal scales; for a metric of low rank, which has none, at what gradients make of them."""
-    u = error.equal(equal.weight, equal.width) if error.widened is error else from_gradients(error, equal.theta(error))
+    u: Array | None = None
+    if error.widened is error:
+        u = error.equal(equal.weight, equal.width)
+    else:
+        u = from_gradients(error, equal.theta(error))
     found = None if u is None else tried(error, u)
     if found is None:
         raise ValueError("learned scales: no kernel matrix to begin with is positive definite with a ridge")
@@ -89,7 +93,8 @@ def beginning(error: ScalesError, equal: Equal) -> Trial:
 
 def proposed(error: ScalesError, equal: Equal) -> Array | None:
     """What gradients make of the evidence of each feature, or of equal scales where that predicts worse."""
-    theta, X = equal.theta(error), error.columns
+    theta = equal.theta(error)
+    X = error.columns
     if X is None or len(error.form.varied) < 2:
         return None
     parts = evidence(X, error.held_out.Y)
@@ -104,7 +109,8 @@ def proposed(error: ScalesError, equal: Equal) -> Array | None:
 
 def from_gradients(error: ScalesError, theta: Array) -> Array | None:
     """The lowest of some turns from these scales; None without gradients."""
-    lowest, best = np.inf, None
+    lowest = np.inf
+    best = None
     for _ in range(_GRADIENT_ROUNDS):
         outer = outer_product(error, theta)
         if outer is None:
@@ -112,7 +118,9 @@ def from_gradients(error: ScalesError, theta: Array) -> Array | None:
         loss, u = _scaled(error, outer, theta)
         if u is None or loss >= lowest:
             return best
-        gain, lowest, best = loss / lowest, loss, u
+        gain = loss / lowest
+        lowest = loss
+        best = u
         if gain > _LESS:
             return best
         theta = error.theta(u)
@@ -122,7 +130,8 @@ def from_gradients(error: ScalesError, theta: Array) -> Array | None:
 def _scaled(error: ScalesError, outer: Array, theta: Array) -> tuple[float, Array | None]:
     """Scales in the proportion of the root of an outer product, with the factors of least held-out error."""
     R = len(error.combination.kernels)
-    weights, totals = np.log(theta[:R]), error.totals(theta)
+    weights = np.log(theta[:R])
+    totals = error.totals(theta)
     tried: list[tuple[float, Array]] = []
     for wider in _WIDER:
         u = np.concatenate([weights, *(error.form.proposed(outer, wider * total) for total in totals)])
@@ -150,7 +159,8 @@ def outer_product(error: ScalesError, theta: Array) -> Array | None:
 def gradients(error: ScalesError, theta: Array) -> Array | None:
     """The gradient of the predictor of each target at the samples, in the columns of the bank: shape (t, n, c)."""
     K, matrices = error.combination.at(error.bank, theta)
-    coef, X = _coefficients(error, K), error.columns
+    coef = _coefficients(error, K)
+    X = error.columns
     if coef is None or X is None:
         return None
     X = X - X.mean(axis=0)
@@ -163,7 +173,8 @@ def gradients(error: ScalesError, theta: Array) -> Array | None:
 
 def _coefficients(error: ScalesError, K: Array) -> Array | None:
     """Of ridge regression on all samples, shape (n, t), by a kernel matrix that is overwritten."""
-    v, Y = error.held_out.ones, error.held_out.Y
+    v = error.held_out.ones
+    Y = error.held_out.Y
     K *= v[:, None]
     K *= v
     K.flat[:: len(K) + 1] += 1.0
@@ -185,7 +196,8 @@ def evidence(X: Array, Y: Array) -> Array:
     Y = Y[:, Y.std(axis=0) > 0.0]
     if n <= 2 * _BINS or not Y.size:
         return np.zeros(c)
-    Y, Z = Y / Y.std(axis=0), _standardised(X)
+    Y = Y / Y.std(axis=0)
+    Z = _standardised(X)
     chance = 2.0 * np.log(max(c, 2))
     bins = _between(Z, Y) - (_BINS - 1 + np.sqrt(2.0 * (_BINS - 1) * chance) + chance) / n
     products = np.max([_products(Z, y) for y in Y.T], axis=0) - 2.0 * chance / n
@@ -202,7 +214,8 @@ def _standardised(X: Array) -> Array:
 
 def _between(Z: Array, Y: Array) -> Array:
     """The largest part of a target's variance that lies between bins of each column."""
-    n, parts = len(Z), np.zeros(Z.shape[1])
+    n = len(Z)
+    parts = np.zeros(Z.shape[1])
     for j, z in enumerate(Z.T):
         first = np.searchsorted(np.sort(z), z, side="left")  # the same for values that are the same
         bins = first * _BINS // n
@@ -214,7 +227,8 @@ def _between(Z: Array, Y: Array) -> Array:
 
 def _products(Z: Array, y: Array) -> Array:
     """The largest squared correlation of the target with the product of each column and another, or itself."""
-    n, squares = len(Z), Z**2
+    n = len(Z)
+    squares = Z**2
     spread = squares.T @ squares - (Z.T @ Z) ** 2 / n
     least = 1e-12 * spread.max(initial=0.0)
     crossed = (Z.T * y) @ Z

@@ -168,7 +168,8 @@ def _few_features(bank: KernelBank) -> bool:
 
 def _optimizer(problem: Problem, middle: Array, solver: str, tol: float, max_iter: int) -> Optimizer:
     """The optimizer of that name; ValueError where it cannot solve this problem."""
-    ball, power = problem.domain, isinstance(problem.combination, Linear | HadamardPower)
+    ball = problem.domain
+    power = isinstance(problem.combination, Linear | HadamardPower)
     sphere = isinstance(ball, NormBall) and ball.norm == 2 and ball.radius > 0 and power
     ridge = isinstance(problem.machine, RidgeMachine)
     if solver == "branch_and_bound" and not (
@@ -232,12 +233,17 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
     domain = problem.domain
     if not (isinstance(domain, Orthant) and problem.combination == HadamardPower(2) and hidden_convex(problem)):
         return None
-    known, zero = HiddenConvexProblem.of(problem), np.zeros(problem.size)
-    at, x, largest = known.evaluate(zero), np.ones(problem.size), 0.0
+    known = HiddenConvexProblem.of(problem)
+    zero = np.zeros(problem.size)
+    at = known.evaluate(zero)
+    x = np.ones(problem.size)
+    largest = 0.0
     for _ in range(_POWER_STEPS):
         x = x / max(float(np.linalg.norm(x)), TINY)
         q = 0.5 * problem.combination.pullback(problem.bank, x, at.dual.factor)
-        before, largest, x = largest, float(x @ q), q
+        before = largest
+        largest = float(x @ q)
+        x = q
         if largest > domain.strength:
             return None
         if largest <= before * (1.0 + _SETTLED):
@@ -283,7 +289,10 @@ def inside(problem: Problem, theta: Array, middle: Array) -> Array:
 
 def further_starts(problem: Problem, middle: Array, rng: np.random.RandomState) -> Iterator[Array]:
     """Starts without end: near the single kernels where these are few, then random ones."""
-    low = problem.domain.offset(problem.size) if isinstance(problem.domain, Separable) else np.zeros(problem.size)
+    if isinstance(problem.domain, Separable):
+        low = problem.domain.offset(problem.size)
+    else:
+        low = np.zeros(problem.size)
     if problem.size <= _SINGLE_STARTS:
         for k in range(problem.size):
             single = low.copy()
@@ -296,4 +305,6 @@ def further_starts(problem: Problem, middle: Array, rng: np.random.RandomState) 
 
 def _reach(problem: Problem, delta: Array, k: int) -> float:
     """How far a single weight is from its offset where it takes the place of all weights."""
-    return problem.domain.radius if isinstance(problem.domain, NormBall) else float(delta[k]) * problem.size
+    if isinstance(problem.domain, NormBall):
+        return problem.domain.radius
+    return float(delta[k]) * problem.size

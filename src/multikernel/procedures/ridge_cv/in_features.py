@@ -73,7 +73,8 @@ class ErrorInFeatures(Criterion):
     @classmethod
     def of(cls, bank: KernelBank, Y: Array, folds: Folds, fit_intercept: bool) -> ErrorInFeatures | None:
         """Of a bank that is known by dense features, where this costs less than matrices of the samples; else None."""
-        known, n = bank.by_features(), len(Y)
+        known = bank.by_features()
+        n = len(Y)
         if known is None or hasattr(known[0].F, "tocsr") or folds.count > FOLD_SUMS:
             return None
         q = known[0].n_features
@@ -85,7 +86,10 @@ class ErrorInFeatures(Criterion):
         if n > _BEGINNING_FROM:
             rows = np.sort(np.random.default_rng(0).choice(n, _BEGINNING_SAMPLES, replace=False))
             own = folds.of_rows(rows)
-            part = HeldOutError.of(bank.block(rows, rows), Y[rows], own, fit_intercept) if own.count > 1 else None
+            if own.count > 1:
+                part = HeldOutError.of(bank.block(rows, rows), Y[rows], own, fit_intercept)
+            else:
+                part = None
         return cls(bank, Y, FoldSums(known[1], known[0].sizes, held, fit_intercept), part)
 
     @classmethod
@@ -122,7 +126,8 @@ class ErrorInFeatures(Criterion):
         """The kernel matrix of all samples, the sums of their features known."""
         known = self.bank.by_features()
         assert known is not None
-        F, weights = known[0].F, np.repeat(w, self.sums.sizes) * self.sums.scale**2
+        F = known[0].F
+        weights = np.repeat(w, self.sums.sizes) * self.sums.scale**2
         return FactorGram(F, weights, F, Squares(F, self.sums.whole.squares))
 
     def at(self, v: Array) -> Point | None:
@@ -139,24 +144,29 @@ class ErrorInFeatures(Criterion):
             )
         errors = np.sum([fold.errors for fold in found], axis=0)
         errors = np.maximum(errors, 0.0) / self.sums.whole.count
-        return Point(v, FeatureErrors(tuple(found), errors)) if np.isfinite(errors).all() else None
+        if np.isfinite(errors).all():
+            return Point(v, FeatureErrors(tuple(found), errors))
+        return None
 
     def model(self, point: Point) -> Model:
         m = len(self.sums.sizes)
-        slope, curvature = np.zeros(m), np.zeros((m, m))
+        slope = np.zeros(m)
+        curvature = np.zeros((m, m))
         assert isinstance(point.left, FeatureErrors)
         for (held, trained), fold in zip(self.sums.pairs(), point.left.folds, strict=True):
             known = fold.model
             if known is None:
                 assert fold.system is not None
                 known = self._model_of(fold, fold.system, held, trained)
-            slope, curvature = slope + known[0], curvature + known[1]
+            slope = slope + known[0]
+            curvature = curvature + known[1]
         return Tall(point.v, slope / self.sums.whole.count, curvature / self.sums.whole.count)
 
     def _model_of(self, fold: _Fold, system: _System, held: Moments, trained: Moments) -> tuple[Array, Array]:
         """The slope and the curvature of one fold's summed error."""
         m = len(self.sums.sizes)
-        slope, curvature = np.zeros(m), np.zeros((m, m))
+        slope = np.zeros(m)
+        curvature = np.zeros((m, m))
         raw = self.sums.scale[:, None] * fold.coef
         fitted = product(held.squares, raw)
         inside = self.sums.scale[:, None] * (trained.products - product(self.sums.whole.squares, raw) + fitted)
@@ -169,7 +179,8 @@ class ErrorInFeatures(Criterion):
     def _derivatives(self, system: _System, held: Moments, g: Array) -> Array:
         """db/dv_k as columns, shape (q, m)."""
         blocks, image = (np.zeros((len(g), len(self.sums.sizes)), order="F") for _ in range(2))
-        raw, start = self.sums.scale * g, 0
+        raw = self.sums.scale * g
+        start = 0
         for k, size in enumerate(self.sums.sizes):  # the features of one kernel at a time: other products are zero
             own = slice(start, start + size)
             blocks[own, k] = g[own]
@@ -206,7 +217,8 @@ class _System:
         """Without the samples of a fold; None where B is singular in floating point."""
         weights = np.repeat(v, sums.sizes)
         active = np.flatnonzero(weights)
-        roots, index = np.sqrt(weights[active]), np.ix_(active, active)
+        roots = np.sqrt(weights[active])
+        index = np.ix_(active, active)
         scaled = roots * sums.scale[active]
         B = np.asfortranarray(sums.whole.squares[index].T)  # symmetric: its transpose is stored by columns already
         B -= held.squares[index].T

@@ -79,7 +79,8 @@ class Model(ABC):
             return found(-math.inf)
         low = high = math.log(max(abs(float(self.slope @ self.v)) / largest, TINY))
         while excess(high) > 0.0:
-            low, high = high, high + _DECADE
+            low = high
+            high = high + _DECADE
         while excess(low) < 0.0:
             low -= _DECADE
         return found(float(brentq(excess, low, high, xtol=_DUAL_ROUNDING)) if low < high else low)
@@ -126,7 +127,8 @@ class Wide(Model):
         return float(u @ u)
 
     def _damped(self, kept: Array, slope: Array, damping: Array) -> Array:
-        G, low = np.ascontiguousarray(self.G[:, kept]), -self.v[kept]
+        G = np.ascontiguousarray(self.G[:, kept])
+        low = -self.v[kept]
         u = np.zeros(len(G))
         s, value = _dual(G, slope, low, damping, u)
         for _ in range(_MOST_STEPS):
@@ -144,7 +146,9 @@ class Wide(Model):
             else:
                 break
             settled = length == 1.0 and np.array_equal(t > low, free)
-            u, s, value = further, t, reached
+            u = further
+            s = t
+            value = reached
             if settled:
                 break
         return s

@@ -82,9 +82,11 @@ def linear_rls2(
     units = RegressionUnits.of(target)
     target = target / units.target
     mean = float(np.average(target, weights=sample_weight)) if fit_intercept else 0.0
-    y, root = target - mean, np.sqrt(scaling)
+    y = target - mean
+    root = np.sqrt(scaling)
     if w is not None:
-        X, y = scaled_rows(X, w), w * y
+        X = scaled_rows(X, w)
+        y = w * y
     columns = X.tocsc() if hasattr(X, "tocsc") else X
     b = np.zeros(len(root)) if start is None else start / units.target
 
@@ -113,7 +115,8 @@ def _path(
     columns: Any, root: Array, y: Array, alpha: float, b: Array, max_iter: int, observe: Observer
 ) -> tuple[_Fit, list[float]]:
     """The best b, and the gap after each look at all features."""
-    best, history = _Fit.at(columns, root, y, b, alpha), list[float]()
+    best = _Fit.at(columns, root, y, b, alpha)
+    history = list[float]()
     with one_blas_thread(0):  # products with vectors, and systems of a few features
         for n_iter in range(1, max_iter + 1):
             part = best.taking_part()
@@ -151,7 +154,8 @@ class _Fit:
         used = np.flatnonzero(b)
         residual = y - np.asarray(columns[:, used] @ (root * b)[used])
         correlation = root * np.asarray(columns.T @ residual)
-        square, size = float(residual @ residual), float(np.abs(b).sum())
+        square = float(residual @ residual)
+        size = float(np.abs(b).sum())
         value = 0.5 * square + 0.5 * alpha * size**2
         # of the multiples s C of C = residual / alpha:  s alpha C'y - s^2 alpha (alpha |C|^2 + max_j (G_j'C)^2) / 2
         cost = square + float(np.abs(correlation).max()) ** 2 / alpha
@@ -199,12 +203,16 @@ class ActiveSet:
                 break
             signs[j] = np.sign(slopes[j])
             b, signs = self._settled(b, signs)
-            refused = refused | (np.arange(len(b)) == j) if b[j] == 0 else np.zeros(len(b), dtype=bool)
+            if b[j] == 0:
+                refused = refused | (np.arange(len(b)) == j)
+            else:
+                refused = np.zeros(len(b), dtype=bool)
         return b
 
     def _settled(self, b: Array, signs: Array) -> tuple[Array, Array]:
         """The best b with these signs, without the variables that would need the other sign."""
-        b, signs = b.copy(), signs.copy()
+        b = b.copy()
+        signs = signs.copy()
         while signs.any():
             S = np.flatnonzero(signs)
             x = self._system(S, signs[S])

@@ -79,12 +79,16 @@ def rls2(
     units = RegressionUnits.of(target)
     w = np.ones(1) if sample_weight is None else np.sqrt(sample_weight)
     Y = as_columns(target) / units.target
-    mean = np.average(Y, axis=0, weights=sample_weight) if fit_intercept else np.zeros(Y.shape[1])
+    if fit_intercept:
+        mean = np.average(Y, axis=0, weights=sample_weight)
+    else:
+        mean = np.zeros(Y.shape[1])
     scaled = (bank if sample_weight is None else bank.weighed(w)).scaled(scaling)
     terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), w[:, None] * (Y - mean)))
     if warm is None and mode == "certified" and len(target) >= RLS2_PART_FROM and terms.basis is None:
         warm = _of_a_part(bank, target, alpha, scaling, fit_intercept, tol, max_iter, sample_weight)
-    scaled, Y = terms.problem.bank, np.asfortranarray(as_columns(terms.problem.target))
+    scaled = terms.problem.bank
+    Y = np.asfortranarray(as_columns(terms.problem.target))
     with one_blas_thread(len(Y)):
         begin = _begin(scaled, scaling, Y) if warm is None else warm.values
         large = float((begin @ scaled.quad(Y)) / alpha) <= LARGE * float(np.vdot(Y, Y))
@@ -98,7 +102,8 @@ def rls2(
             weights, point = newton(scaled, ridge, tol, max_iter, begin, scores, restated)
     terms = terms.reduced() if large else terms
     weights = terms.whole(weights, tol)
-    found, part = terms.solution(point.solution(), weights.values), 0.5 * alpha
+    found = terms.solution(point.solution(), weights.values)
+    part = 0.5 * alpha
     single = target.ndim == 1
     coef, factor = (
         units.target * (w[:, None] * each)[:, 0 if single else slice(None)] for each in (found.coef, found.factor)
@@ -176,8 +181,11 @@ def alternation(
     bank: KernelBank, ridge: Ridge, size: float, max_iter: int, start: Array, observe: Observer = silent
 ) -> tuple[ScaledWeights, RidgePoint]:
     """From ``start`` on, to the paper's stopping rule for targets of this size; kernels are scaled already."""
-    d, work, alpha = start, ridge.space(), ridge.alpha
-    y, stopped = ridge.Y.T.ravel(), False
+    d = start
+    work = ridge.space()
+    alpha = ridge.alpha
+    y = ridge.Y.T.ravel()
+    stopped = False
     history: list[float] = []
     point = ridge.at(bank, d, work)
     while not stopped and len(history) < max_iter and not time_is_up():
@@ -189,7 +197,8 @@ def alternation(
         stopped = bool(np.linalg.norm(V @ d + alpha * c - y) <= _DELTA * size)
         point = ridge.at(bank, d, work)
     scores = bank.quad(point.C)
-    gap, bound = point.gap(float(scores.max())), point.bound(float(scores.max()))
+    gap = point.gap(float(scores.max()))
+    bound = point.bound(float(scores.max()))
     weights = ScaledWeights(
         values=d,
         objective=point.value,
