@@ -33,7 +33,7 @@ from multikernel.domains.base import Domain
 from multikernel.numerics.cholesky import factor_of, solved
 
 _WIDEST = 1e-13  # the least multiplier of the ellipsoid, relative to its size: with less it is not active
-_ASYMMETRIC = 1e-12
+_ASYMMETRIC = 1e-12  # of the largest entry: a matrix whose halves differ by more is not meant to be symmetric
 _FLATTEST = 1e-12  # of the largest eigenvalue: with a smaller one the inverse has no digits left
 
 

@@ -19,7 +19,7 @@ from scipy.linalg import blas, cython_blas, cython_lapack, lapack
 from multikernel._typing import Array
 
 _capsules = ctypes.pythonapi
-_NAME = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", _capsules))
+_CAPSULE_NAME = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", _capsules))
 _ADDRESS = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", _capsules))
 
 
@@ -134,7 +134,7 @@ def _at(A: Array) -> Any:
 def _routine(module: Any, name: str) -> Callable[..., None] | None:
     """What a module publishes under a name, whose arguments are all addresses; None where integers are of 64 bits."""
     capsule = getattr(module, "__pyx_capi__", {}).get(name)
-    signature = b"" if capsule is None else _NAME(capsule)
+    signature = b"" if capsule is None else _CAPSULE_NAME(capsule)
     if b"int *" not in signature:
         return None
     called = ctypes.CFUNCTYPE(None)(_ADDRESS(capsule, signature))
@@ -146,9 +146,9 @@ def _routine(module: Any, name: str) -> Callable[..., None] | None:
 
 
 _PREFIX = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}
-_MODULES = {"potrf": cython_lapack, "trsm": cython_blas, "syrk": cython_blas}
+_PUBLISHED_BY = {"potrf": cython_lapack, "trsm": cython_blas, "syrk": cython_blas}
 _ROUTINES = {
-    precision: {name: _routine(module, prefix + name) for name, module in _MODULES.items()}
+    precision: {name: _routine(module, prefix + name) for name, module in _PUBLISHED_BY.items()}
     for precision, prefix in _PREFIX.items()
 }
 _potri, _gemm = _routine(cython_lapack, "dpotri"), _routine(cython_blas, "dgemm")

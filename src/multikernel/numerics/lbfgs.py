@@ -17,7 +17,7 @@ from multikernel._typing import Array
 
 Function = Callable[[Array], tuple[float, Array]]
 GoesOn = Callable[[Array, float, Array], bool]
-_PAIRS = 20  # of steps and changes of the gradient that are kept: the upper end of SciPy's advice, 3 to 20
+_KEPT_PAIRS = 20  # of steps and changes of the gradient that are kept: the upper end of SciPy's advice, 3 to 20
 _EVALUATIONS = 20  # a step at most: SciPy's limit for one line search
 
 
@@ -65,7 +65,7 @@ def lbfgs(
         options={
             "maxiter": max_iter,
             "maxfun": _EVALUATIONS * max_iter,
-            "maxcor": _PAIRS,
+            "maxcor": _KEPT_PAIRS,
             "ftol": 0.0,
             "gtol": 0.0,
         },

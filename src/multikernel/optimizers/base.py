@@ -30,7 +30,7 @@ from multikernel.observer import Observer, silent
 from multikernel.optimizers.state import Proposal, Result, State
 from multikernel.problem import Problem
 
-_UNKNOWN = 3  # evaluations in a row that leave most of the value unknown, after which further ones are given up
+_UNKNOWN_VALUES = 3  # evaluations in a row that leave most of the value unknown, after which further ones are given up
 _DOMINANT = 0.1  # of the outer gap: a larger inner one has to shrink before the algorithm goes on
 
 Search = Generator[Proposal, State, None]
@@ -118,7 +118,7 @@ class Optimizer(ABC):
         )
 
     def _finished(self, state: State) -> bool:
-        over = len(state.history) >= self.max_iter or state.unknown >= _UNKNOWN or time_is_up()
+        over = len(state.history) >= self.max_iter or state.unknown >= _UNKNOWN_VALUES or time_is_up()
         return over or state.certificate.reached(self.tol)
 
     def _continued(self, problem: Problem, state: State, observe: Observer) -> State:

@@ -30,7 +30,7 @@ from scipy.linalg import lapack
 from multikernel._rules import Number
 from multikernel._typing import Array
 from multikernel.domains import Simplex
-from multikernel.numerics.line_search import ARMIJO
+from multikernel.numerics.line_search import ARMIJO, MOST_NEWTON_STEPS
 from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.cuts import Cuts
 from multikernel.optimizers.needs import need_linear, need_simplex
@@ -89,11 +89,10 @@ class LevelMethod(Optimizer):
 
 # Of the largest height of a plane above the level at z: so much any plane may be above it at the end.
 _PLANE_ACCURACY = 1e-9
-_MOST_STEPS = 200  # of Newton's method at most
-# of the diagonal, the slopes of the planes being of size one
+# ridges, the slopes of the planes being of size one
 _FIRST_RIDGE = 1e-6
-_LEAST_RIDGE = 1e-12
-_MOST_RIDGE = 1e12
+_LEAST_RIDGE = 1e-12  # with less, planes that are nearly parallel make the matrix singular
+_MOST_RIDGE = 1e12  # with more, a step is below rounding
 _RIDGE_FACTOR = 10.0  # by which the ridge shrinks after a step that leads up, and grows after one that does not
 
 
@@ -117,7 +116,7 @@ def _ascend(z: Array, Q: Array, b: Array, simplex: Simplex) -> tuple[Array, Arra
     ridge = _FIRST_RIDGE
     value, slope = _phi(z, x, u, Q, b)
     accuracy = _PLANE_ACCURACY * max(float(slope.max(initial=0.0)), float(np.finfo(float).tiny))
-    for _ in range(_MOST_STEPS):
+    for _ in range(MOST_NEWTON_STEPS):
         free = (u > 0) | (slope > 0)
         if float(np.where(u > 0, np.abs(slope), slope).max(initial=0.0)) <= accuracy:
             break

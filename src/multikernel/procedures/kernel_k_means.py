@@ -18,7 +18,7 @@ from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 
 _MOST_ITERATIONS = 100  # of Lloyd's at most from each start
-_STARTS = 10
+_STARTS = 10  # as scikit-learn's k-means has for random starts
 
 
 def kernel_k_means(

@@ -43,7 +43,8 @@ from multikernel.tuning import INTERIOR_ALL, INTERIOR_FEATURES, INTERIOR_SAMPLES
 
 _INTERIOR_SHARE = 0.05  # the interior point method leaves at most this part of the gap asked for
 _FINEST_INTERIOR = 1e-11  # a gap below this is not asked of the interior point method
-_SCOUT_SAMPLES, _SCOUT_STEPS = 1000, 40  # samples that say where to begin there, and steps on them
+_SCOUT_SAMPLES = 1000  # whose solution is where rounds of machines begin on many samples of few features
+_SCOUT_STEPS = 40  # of the interior point method on them
 _MARGIN = 0.5  # samples nearest to being support vectors that take part, too, as a part of these
 _KNOWN = 0.3  # likewise where the support vectors are a neighbour's
 _RESERVE = 0.1  # of the samples, of 1000 at most: so many more of the nearest take part

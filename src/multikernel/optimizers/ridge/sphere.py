@@ -56,7 +56,10 @@ _ADDED_TO_ZERO = 0.5  # of their mean is added to the x_k of a start with weight
 _STATIONARY = 1e-10  # of the gradient: where no more of it lies in the sphere, the point is stationary
 _VALUE_ROUNDING = 1e-13  # of the value: smaller decreases are rounding
 _FIRST_RADIUS = 0.25  # of the radius of the ball: that of the first trust region
-_ACCEPTED, _POOR, _GOOD = 0.1, 0.25, 0.75  # ratios of the decrease to that of the model: taken, shorter, longer
+# ratios of the decrease to that of the model, as Conn, Gould and Toint (2000), section 6.1, have them
+_ACCEPTED = 0.1  # the step is taken from here on
+_POOR = 0.25  # below, the trust region shrinks
+_GOOD = 0.75  # above, it grows
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ from multikernel._typing import Array
 from multikernel.domains import Domain, NormBall, Orthant, Product
 from multikernel.duality import lost_by_multiple
 from multikernel.machines import Machine, RidgeMachine, SupportMachine
+from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 from multikernel.problem import Evaluation, Problem
 
 # Of the largest weight: at a smaller one the tangent is undefined in floating point, as it is at zero.
@@ -187,8 +188,6 @@ def _penalised(domain: Orthant, value: float, rest: float, c: Array, powers: Arr
 
 # -- the largest sum of powers over a ball -----------------------------------------------------------------------------
 
-_MOST_STEPS = 100  # of Newton's method at most; some six are the rule
-
 
 @dataclass(frozen=True, eq=False)
 class PowerSum:
@@ -268,7 +267,7 @@ def _root(log: Array, p: Array, q: float) -> Array:
     if (p == q).all():
         return log / q - np.log(-np.expm1(log / q))
     u = log / q
-    for _ in range(_MOST_STEPS):
+    for _ in range(MOST_NEWTON_STEPS):
         soft = np.logaddexp(0.0, u)
         step = (log - q * u + p * soft) / (q - p * np.exp(u - soft))
         u = u + step

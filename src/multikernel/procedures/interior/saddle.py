@@ -17,9 +17,8 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.domains import Separable
 from multikernel.duality import dual_value
+from multikernel.machines.support.certified import floor_at
 from multikernel.machines.support.program import SupportProgram
-
-_PART = 1e-5  # values below this part of the value for uncorrelated samples, at equal coefficients, count as zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,4 +59,4 @@ class Saddle:
         if program.total == 0.0:
             return 0.0
         size = float(self.domain.start(m) @ self.bank.traces()) / program.n
-        return _PART * 0.5 * program.scale * program.total**2 * size
+        return floor_at(program, size)

@@ -38,7 +38,8 @@ PENALTIES = (30.0, 10.0, 3.0, 1.0)
 _JOINED = 3.0  # the penalty at which the second start joins; a larger one, where the path ends there
 _LOWER = 0.8  # times the held-out error of the path: less of a difference is as likely the folds'
 _ON_THE_PATH = 0.03  # the stationarity on the way
-_OUTER_FOLDS, _LEFT_OUT = 5, 3  # at most so many folds, of which so many are left out in turn
+_OUTER_FOLDS = 5  # at most
+_LEFT_OUT = 3  # of them, one after the other
 
 
 @dataclass(frozen=True, eq=False)

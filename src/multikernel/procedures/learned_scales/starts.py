@@ -37,7 +37,7 @@ from multikernel.procedures.learned_scales.error import ScalesError, Trial
 
 _FIRST_WIDTHS = (0.1, 0.3, 1.0, 3.0)  # the mean of the distance in equal scales
 _FIRST_WEIGHTS = (1.0, 10.0, 100.0, 1e3, 1e4)  # weights of the kernel relative to the ridge
-_GRADIENT_ROUNDS = 6
+_GRADIENT_ROUNDS = 6  # at most: they end where the error no longer falls
 _LESS = 0.95  # times the held-out error of a turn: with less of a gain there are no more
 _WIDER = (1.0, 3.0)  # factors of all scales that are tried: fewer features need larger ones
 _HEAVIER = (0.1, 10.0)  # factors of the weights of the kernels that are tried after that
@@ -185,7 +185,7 @@ def _coefficients(error: ScalesError, K: Array) -> Array | None:
 
 # -- the evidence of each column ---------------------------------------------------------------------------------------
 
-_BINS = 8
+_BINS = 8  # of the ranks of a column
 _CLIPPED = 3.0  # standard deviations: farther values count as this
 
 

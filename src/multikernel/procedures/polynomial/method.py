@@ -225,7 +225,7 @@ def _lower(problem: Problem, optimizer: Optimizer, middle: Array) -> Iterator[Ar
 # -- zero weights ------------------------------------------------------------------------------------------------------
 
 _POWER_STEPS = 400  # of power iteration at most
-_SETTLED = 1e-12  # relative: an eigenvalue that grows less in a step is known
+_SETTLED_EIGENVALUE = 1e-12  # relative: an eigenvalue that grows less in a step is known
 
 
 def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | None:
@@ -246,7 +246,7 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
         x = q
         if largest > domain.strength:
             return None
-        if largest <= before * (1.0 + _SETTLED):
+        if largest <= before * (1.0 + _SETTLED_EIGENVALUE):
             break
     gap = Certificate.gap(at.upper, known.bound(at, x))
     warn_of_collapse(f"as it is from {largest:.3g} on")

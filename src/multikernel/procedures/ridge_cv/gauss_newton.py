@@ -36,7 +36,7 @@ _SPAN = 10  # steps whose gains are added up
 # Of the stationarity asked for: a run whose last steps together gained less, relatively, ends. With .1, 3 of 13 fits
 # ended 10 to 25 steps short of it; without the rule a weight that grows without bound, and gains next to nothing, takes
 # 500 steps.
-_SLOW = 0.01
+_SLOW_GAIN = 0.01
 _SMALL_ERROR = 1e-2  # of a constant predictor's: steps from a smaller error need not gain more than from it
 _NO_ERROR = 1e-14  # of the mean square of the targets: residuals have lost nine digits, so a smaller error is rounding
 
@@ -121,7 +121,7 @@ def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: 
         values.append(point.value)
         observe(Event(len(history), certificate, point.v, point.value, point.value))
         end = CriterionEnd(point, certificate, tuple(history))
-        slow = len(values) > _SPAN and values[-1 - _SPAN] - point.value <= _SLOW * tol * max(point.value, small)
+        slow = len(values) > _SPAN and values[-1 - _SPAN] - point.value <= _SLOW_GAIN * tol * max(point.value, small)
         return not (certificate.reached(tol) or slow or len(history) > max_iter or time_is_up())
 
     if start.value > floor:

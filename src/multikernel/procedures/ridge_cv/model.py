@@ -25,9 +25,8 @@ from multikernel._floats import TINY
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.numerics.cholesky import factor_of, solved
-from multikernel.numerics.line_search import SHORTEST
+from multikernel.numerics.line_search import MOST_NEWTON_STEPS, SHORTEST
 
-_MOST_STEPS = 60  # of Newton's method at most; some ten are the rule
 _DUAL_ROUNDING = 1e-13  # relative to the dual value, and of the logarithm of a multiplier
 _DECADE = math.log(10.0)
 
@@ -131,7 +130,7 @@ class Wide(Model):
         low = -self.v[kept]
         u = np.zeros(len(G))
         s, value = _dual(G, slope, low, damping, u)
-        for _ in range(_MOST_STEPS):
+        for _ in range(MOST_NEWTON_STEPS):
             free = s > low
             B = G[:, free] / np.sqrt(damping[free])
             factor = factor_of(np.asfortranarray(np.eye(len(u)) + product(B, B.T)))

@@ -34,7 +34,7 @@ _LOOK_AT_ALL = 0.8
 _ARMIJO = 1e-3  # a step is long enough to be taken where J falls by this part of what its slope promises
 _LIKELY = 0.9  # kernels whose score for a similar problem was at least this part of the largest take part first
 _EQUAL_J = 1e-14  # differences of J below this part of it are rounding
-_FIRST = float(np.finfo(float).max)  # the value before the first one
+_BEFORE_THE_FIRST = float(np.finfo(float).max)  # the value before the first one
 
 
 def newton(
@@ -61,7 +61,7 @@ def newton(
     history: list[float] = []
     n_iter = 0
     solved = False
-    last = (_FIRST, np.inf)
+    last = (_BEFORE_THE_FIRST, np.inf)
     while True:
         W, own = point.products(working.bank)
         here = point.gap(float(own.max()))
