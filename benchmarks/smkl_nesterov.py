@@ -26,7 +26,7 @@ from scipy import linalg
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.procedures.smoothed_problem import SmoothedProblem
+from multikernel.procedures.smoothed import SmoothedProblem
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,8 @@ def _in_tiles(A: Array, V: Array) -> Array:
     by_columns = A.flags.f_contiguous and not A.flags.c_contiguous
     out = np.zeros((len(A), *V.shape[1:]))
     length = len(A) if by_columns else A.shape[1]
-    step, end = max(1, DOUBLED_VALUES // max(1, length)), A.shape[1] if by_columns else len(A)
+    step = max(1, DOUBLED_VALUES // max(1, length))
+    end = A.shape[1] if by_columns else len(A)
     for start in range(0, end, step):
         part = slice(start, start + step)
         if by_columns:
@@ -73,7 +74,8 @@ def squared(F: Array, columns: Array | None = None, weight: Array | None = None)
     if foreign(F):
         return _foreign_squared(F, columns, weight)
     q = F.shape[1] if columns is None else len(columns)
-    total, step = np.zeros((q, q), order="F"), max(1, 2 * DOUBLED_VALUES // max(1, F.shape[1]))
+    total = np.zeros((q, q), order="F")
+    step = max(1, 2 * DOUBLED_VALUES // max(1, F.shape[1]))
     for start in range(0, len(F), step):
         rows = slice(start, start + step)
         T = F[rows] if columns is None else F[rows][:, columns]
@@ -87,7 +89,8 @@ def squared(F: Array, columns: Array | None = None, weight: Array | None = None)
 def _foreign_squared(F: Any, columns: Array | None, weight: Array | None) -> Array:
     """The same where F is of another library; there as well only some rows are copied."""
     F = F if columns is None else taken(F, columns, axis=1)
-    total, step = np.zeros((F.shape[1], F.shape[1])), max(1, 8 * DOUBLED_VALUES // max(1, F.shape[1]))
+    total = np.zeros((F.shape[1], F.shape[1]))
+    step = max(1, 8 * DOUBLED_VALUES // max(1, F.shape[1]))
     parts = (slice(start, start + step) for start in range(0, F.shape[0], step))
     for T, rows in ((in_double(taken(F, rows)), rows) for rows in parts):
         total += host(namespace(F).matmul(T.T, T if weight is None else like(T, weight[rows])[:, None] * T))

@@ -44,7 +44,7 @@ Rounding. A form b'K b of a positive semi-definite K in floating point errs by n
 
 because |K_ij| <= (K_ii K_jj)^(1/2) (``form_rounding``). A bound is lowered by it, so that it holds as computed.
 
-Which pair is feasible, and how it is found, is told where it is made: the interior point method's in
+Which pair is feasible, and how it is found, stands where it is made: the interior point method's in
 ``procedures/interior/method.py``, those of machines at given weights in ``problem.py``.
 
 R. T. Rockafellar (1970), Convex analysis, sections 12, 31 and 36; M. Frank and P. Wolfe (1956) for the third form.

@@ -1,4 +1,4 @@
-"""What an iterative method tells of its progress, and to whom.
+"""The progress of an iterative method, and who is informed of it.
 
 An observer hears of every step of one problem. A listener hears of all problems of a fit, with the time left; it is
 estimated from the certificates, whose logarithm falls about evenly with time.
@@ -19,7 +19,7 @@ from multikernel.certificate import Certificate
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """What an observer is told after a step.
+    """A step, as an observer receives it.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Progress:
         return self.seconds * (1.0 - self.part) / self.part if self.part > 0.0 else None
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """How far it is, in a word or two."""
         return f"{self.certificate.kind} {self.certificate.value:.0e}"
 
@@ -123,7 +123,7 @@ class Reading(Progress):
         return (self.known - self.rows) / self.pace if self.known and self.pace > 0.0 else None
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """How far it is, in a word or two."""
         return f"{self.rows:,} rows"
 

@@ -127,10 +127,10 @@ class Problem:
             raise ValueError(f"start has {theta[first]} at position {first}: a start needs finite numbers")
         return self.domain.feasible(theta)
 
-    def at_rest(self, theta: Array) -> Array:
+    def minimal(self, theta: Array) -> Array:
         """theta where the parameters of kernels that are zero, which change nothing, are as small as they can be."""
         idle = self.combination.idle(self.bank)
-        return self.domain.at_rest(theta, idle) if idle.any() and not idle.all() else theta
+        return self.domain.minimal(theta, idle) if idle.any() and not idle.all() else theta
 
     def evaluate(self, theta: Array, warm: Any = None, machine: Machine | None = None) -> Evaluation:
         """Solve the inner problem at theta.
@@ -148,7 +148,8 @@ class Problem:
         gram = self.combination.gram(self.bank, theta)
         dual = (machine or self.machine).solve(gram, self.target, warm, self.sample_weight)
         q = self.combination.pullback(self.bank, theta, dual.factor)
-        penalty, inner = self.domain.penalty(theta), float(theta @ q)
+        penalty = self.domain.penalty(theta)
+        inner = float(theta @ q)
         support = self.domain.support(q)
         # as J >= 0, a part of a plane below J is below it, too: one that the domain bounds where it does not the whole
         part = self.domain.finite_part(q) if self.machine.nonnegative else 1.0

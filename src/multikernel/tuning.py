@@ -16,9 +16,8 @@ The first command sets the number before any other module reads it.
 DOUBLED_VALUES = 1 << 21  # of a matrix in single precision that are doubled at a time: 16 MB
 MIRRORED_ROWS = 256  # of a triangle that are copied at a time: two such tiles stay in the cache
 INVERTED_ROWS = 64  # the same for an inverse that is stored by rows
-CHOLESKY_ROWS = (
-    4000  # of a block given to LAPACK: a quarter of the size at which OpenBLAS ends the process on two threads
-)
+# of a block given to LAPACK: a quarter of the size at which OpenBLAS ends the process on two threads
+CHOLESKY_ROWS = 4000
 
 # -- which way is faster: benchmarks/tuning.py -------------------------------------------------------------------------
 
@@ -27,9 +26,8 @@ INTERIOR_SAMPLES = 8000  # beyond, a factorisation costs more than the machines 
 INTERIOR_ALL = 1000  # samples up to which all take part in the interior point method from the beginning
 INTERIOR_FEATURES = 4e9  # n q^2: beyond, forming systems of q features costs more than machines, which make passes
 ROUNDS_TRIED = 1.5  # times the forecast of the interior point method: so long rounds of machines may go on before it
-ROUNDS_PRODUCTS = (
-    1 << 26
-)  # products of kernels that rounds of machines may hold, one for each kernel and sample: 512 MB
+# products of kernels that rounds of machines may hold, one for each kernel and sample: 512 MB
+ROUNDS_PRODUCTS = 1 << 26
 WORKING_ALL = 1000  # kernels up to which all take part in the interior point method from the beginning
 WORKING_FIRST = 200  # kernels of a larger bank that take part first
 

@@ -7,8 +7,7 @@ import pytest
 
 import mkl_reference as mkl
 from multikernel import precomputed
-from multikernel.procedures.smoothed import smoothed
-from multikernel.procedures.smoothed_problem import SmoothedProblem
+from multikernel.procedures.smoothed import SmoothedProblem, smoothed
 from smkl_nesterov import lipschitz_constant, nesterov_as_published
 from zoo import PROBLEMS
 

@@ -36,7 +36,7 @@ def test_a_domain_keeps_what_domains_have_to_keep(name: str, m: int, seed: int) 
 
 
 class Uneasy(Simplex):
-    def at_rest(self, d: Array, idle: Array) -> Array:
+    def minimal(self, d: Array, idle: Array) -> Array:
         return np.full(len(d), self.total / len(d))
 
 
@@ -52,7 +52,7 @@ class Partial(Simplex):
 @pytest.mark.parametrize(
     ("domain", "said"),
     [
-        (Uneasy(), "at_rest changes weights"),
+        (Uneasy(), "minimal changes weights"),
         (Unbounded(), "large weights say otherwise"),
         (Partial(), "finite_part is 1"),
     ],

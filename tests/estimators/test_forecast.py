@@ -15,7 +15,7 @@ from multikernel import _memory, kernels
 from multikernel.banks import speed
 from multikernel.domains import Simplex
 from multikernel.estimators.forecast import forecast_on_bank
-from multikernel.procedures.forecast import interior_steps, turns
+from multikernel.procedures.forecast import interior_steps, machine_rounds
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(400, 6))
@@ -167,6 +167,6 @@ def test_a_fit_is_refused_where_its_forecast_beside_its_bank_is_more_than_what_i
 
 def test_the_choice_of_a_solver_follows_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     cost = mk.bind(EACH, X).cost()
-    before = turns(cost, Simplex(), 1e-3).seconds, interior_steps(cost).seconds
+    before = machine_rounds(cost, Simplex(), 1e-3).seconds, interior_steps(cost).seconds
     monkeypatch.setattr(speed, "_measured", lambda: speed.Speed(1.0, 1.0, 1.0, 1.0))
-    assert (turns(cost, Simplex(), 1e-3).seconds, interior_steps(cost).seconds) == before
+    assert (machine_rounds(cost, Simplex(), 1e-3).seconds, interior_steps(cost).seconds) == before

@@ -18,7 +18,7 @@ def residuals(x: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class Valley(levenberg_marquardt.Model, levenberg_marquardt.Candidate):
+class Valley(levenberg_marquardt.DampedModel, levenberg_marquardt.TrialPoint):
     """Its model near x; no value beyond a radius."""
 
     x: Array
@@ -50,7 +50,7 @@ class Valley(levenberg_marquardt.Model, levenberg_marquardt.Candidate):
 def test_minimum_is_found_and_no_step_leads_up(start: tuple[float, float]) -> None:
     values: list[float] = []
 
-    def goes_on(model: levenberg_marquardt.Model) -> bool:
+    def goes_on(model: levenberg_marquardt.DampedModel) -> bool:
         values.append(model.value)
         return model.value > 1e-24
 
@@ -65,7 +65,7 @@ def test_it_ends_where_no_step_leads_down() -> None:
     edge = Valley(np.array([0.5, 0.25]), radius=np.hypot(0.5, 0.25))  # the way down leads out of the radius
     seen: list[float] = []
 
-    def goes_on(model: levenberg_marquardt.Model) -> bool:
+    def goes_on(model: levenberg_marquardt.DampedModel) -> bool:
         seen.append(model.value)
         return True
 

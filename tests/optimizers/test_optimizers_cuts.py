@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import reference as ref
 from multikernel.domains import Simplex
 from multikernel.optimizers.cuts import Cuts
-from multikernel.optimizers.nearest import nearest
+from multikernel.optimizers.level import nearest
 
 Array = Any
 seeds = st.integers(0, 2**32 - 1)

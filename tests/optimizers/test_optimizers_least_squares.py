@@ -280,7 +280,7 @@ def test_a_handful_of_machines(seed: int) -> None:
 def test_by_conjugate_gradients(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = small(seed, 1 + seed % 7, HadamardPower(1 + seed % 3))
     exact = SphereTrustRegion(tol=1e-11).minimise(problem)
-    for limit in ("_EXACT", "_EXACT_CUBES"):
+    for limit in ("HESSIAN_WEIGHTS", "HESSIAN_WEIGHTS_CUBIC"):
         monkeypatch.setattr(sphere, limit, 0)
     found = SphereTrustRegion(tol=1e-11, max_iter=30).minimise(problem)
     assert found.converged

@@ -17,7 +17,7 @@ from multikernel.domains import NormBall
 from multikernel.machines import HingeMachine, RidgeMachine
 from multikernel.numerics.trust_region import descend_in_ball, minimise_in_ball
 from multikernel.optimizers.ridge import sphere
-from multikernel.optimizers.ridge.curvature import hessian, hessian_product
+from multikernel.optimizers.ridge.sphere import hessian, hessian_product
 from multikernel.problem import Problem
 from zoo import PROBLEMS
 
@@ -110,7 +110,7 @@ def test_nor_have_products_of_gaussians() -> None:
 @pytest.mark.parametrize("exact", [True, False])
 def test_on_the_sphere(combination: Combination, exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Along the curve of a tangent step brought back: slope and bend are the first two derivatives of the value."""
-    for limit in ("_EXACT", "_EXACT_CUBES"):
+    for limit in ("HESSIAN_WEIGHTS", "HESSIAN_WEIGHTS_CUBIC"):
         monkeypatch.setattr(sphere, limit, 1000 if exact else 0)
     problem = posed(BANKS["stack"](), combination)
     ball, rng, h = problem.domain, np.random.default_rng(3), 1e-3

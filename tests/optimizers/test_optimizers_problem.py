@@ -113,4 +113,4 @@ def test_only_kernels_that_are_zero_beside_others_are_put_to_rest() -> None:
     for zero, want in (([0.0, 0.0], theta), ([1.0, 0.0], [0.4, 0.0]), ([1.0, 2.0], theta)):
         bank = precomputed([size * np.eye(3) for size in zero])
         problem = Problem(bank, Linear(), RidgeMachine(alpha=1.0), Orthant(0.4), y)
-        np.testing.assert_array_equal(problem.at_rest(theta), want)
+        np.testing.assert_array_equal(problem.minimal(theta), want)

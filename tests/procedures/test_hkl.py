@@ -8,7 +8,7 @@ from multikernel.banks import precomputed
 from multikernel.machines import HingeMachine
 from multikernel.procedures.hkl import Hull, hierarchical_mkl
 from multikernel.procedures.hkl.norm import DualNorm, exponent
-from multikernel.procedures.hkl.restricted import Restricted
+from multikernel.procedures.hkl.restricted import HullProblem
 from multikernel.procedures.ridge_program import RidgeSupport
 
 RHOS = (2.0, 1.5, 1.1)
@@ -117,7 +117,7 @@ def test_the_problem_on_a_hull(loss, rho):
     hull = Hull(((), (0,), (1,), (2,), (0, 1)))
     machine, target = machine_of(loss, 5.0, y)
     nodes = precomputed(hkl_reference.products(K, list(hull.nodes)))
-    found = Restricted(nodes, hull, machine.program(target), rho).solved(1e-8, 100)
+    found = HullProblem(nodes, hull, machine.program(target), rho).solved(1e-8, 100)
     reference = hkl_reference.classifier if loss == "hinge" else hkl_reference.regressor
     optimum = reference(K, y, 5.0, rho, nodes=list(hull.nodes))
     assert found.gap <= 1e-8

@@ -10,8 +10,7 @@ from multikernel.banks import precomputed
 from multikernel.procedures.hkl import sums
 from multikernel.procedures.hkl.lattice import sources
 from multikernel.procedures.hkl.node_kernels import halves
-from multikernel.procedures.hkl.outside import OfSubsets, outside, uneven_shares
-from multikernel.procedures.hkl.partition import partitioned
+from multikernel.procedures.hkl.outside import OfSubsets, outside, partitioned, uneven_shares
 
 RHOS = (2.0, 1.5, 1.1)
 

@@ -11,7 +11,7 @@ import hkl_reference as hkl
 from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack
 from multikernel.banks.precomputed import Precomputed
-from multikernel.procedures.hkl.partition import partitioned
+from multikernel.procedures.hkl.outside import partitioned
 
 Array = Any
 RNG = np.random.default_rng

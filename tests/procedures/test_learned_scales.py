@@ -19,10 +19,8 @@ from multikernel.procedures.learned_scales import LearnedScales, learned_scales
 from multikernel.procedures.learned_scales.curvature import begun, can_curve
 from multikernel.procedures.learned_scales.error import ScalesError, half_distance, mean_distances
 from multikernel.procedures.learned_scales.forms import Form, Separate
-from multikernel.procedures.learned_scales.gradients import gradients
 from multikernel.procedures.learned_scales.metrics import FullMetric, LowRankMetric
-from multikernel.procedures.learned_scales.screening import evidence
-from multikernel.procedures.learned_scales.starts import Equal, proposed
+from multikernel.procedures.learned_scales.starts import Equal, evidence, gradients, proposed
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 
@@ -121,7 +119,7 @@ def test_gauss_newton_matrix_is_that_of_differences(name: str, weighed: bool) ->
         assert not can_curve(error)
         return
     if weighed:
-        error = replace(error, held_out=error.held_out.weighed(np.random.default_rng(3).uniform(0.5, 2.0, 40)))
+        error = replace(error, held_out=error.held_out.weighted(np.random.default_rng(3).uniform(0.5, 2.0, 40)))
     u = error.equal(10.0, 1.0) + 0.5 * np.random.default_rng(1).normal(size=len(error.equal(10.0, 1.0)))
     start, trial = begun(error, u), error.at(u)
     assert start is not None
@@ -131,7 +129,7 @@ def test_gauss_newton_matrix_is_that_of_differences(name: str, weighed: bool) ->
     np.testing.assert_allclose(found.gradient, trial.gradient, rtol=1e-9, atol=1e-12)
 
     def residuals(u: Array) -> Array:
-        left = error.held_out.residuals(error.weighed(error.combination.gram(error.bank, error.theta(u)).dense()))
+        left = error.held_out.residuals(error.weighted(error.combination.gram(error.bank, error.theta(u)).dense()))
         assert left is not None
         return left.values.ravel()
 
@@ -285,7 +283,7 @@ def test_gradients_of_the_predictor_are_those_of_differences(name: str, weighed:
         assert proposed(error, Equal(10.0, 1.0)) is None
         return
     Y, weight = error.held_out.Y, np.random.default_rng(3).uniform(0.5, 2.0, 40) if weighed else np.ones(40)
-    error = replace(error, held_out=error.held_out.weighed(weight) if weighed else error.held_out)
+    error = replace(error, held_out=error.held_out.weighted(weight) if weighed else error.held_out)
     u = error.equal(10.0, 1.0)
     u = u + 0.5 * np.random.default_rng(1).normal(size=len(u))
     theta, X = error.theta(u), error.columns

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from multikernel.procedures.hidden_convexity.separable import PowerSum
+from multikernel.procedures.hidden_convexity.bound import PowerSum
 
 Array = Any
 CASES = [(1.0, 2.0), (2.0, 2.0), (2.0, 2.5), (2.0, 3.0), (3.0, 3.0), (3.0, 5.0)]

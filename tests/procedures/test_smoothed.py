@@ -15,8 +15,7 @@ import reference as ref
 from multikernel import SMKLClassifier, bind, precomputed
 from multikernel.kernels import Polynomial
 from multikernel.observer import Event
-from multikernel.procedures.smoothed import smoothed
-from multikernel.procedures.smoothed_problem import SmoothedProblem
+from multikernel.procedures.smoothed import SmoothedProblem, smoothed
 from zoo import PROBLEMS
 
 Array = Any

@@ -15,7 +15,7 @@ from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simpl
 from multikernel.machines import EpsilonMachine, HingeMachine, OneClassMachine, SquaredHingeMachine, SupportMachine
 from multikernel.observer import silent
 from multikernel.problem import Problem
-from multikernel.procedures.support_hull import DualHull, by_turns
+from multikernel.procedures.support_hull import DualHull, alternating
 from multikernel.procedures.support_pair import SupportSaddle
 
 Array = Any
@@ -52,7 +52,7 @@ def problem(machine: SupportMachine, domain: Domain, n: int = 70) -> Problem:
 def test_the_gap_encloses_the_optimum(name: str, domain: str, tol: float) -> None:
     posed = problem(MACHINES[name](tol), DOMAINS[domain])
     exact, _ = procedure.support_mkl(problem(MACHINES[name](1e-9), DOMAINS[domain]), 1e-9)
-    pair, history = by_turns(SupportSaddle.of(posed, tol), None, None, 100, silent)
+    pair, history = alternating(SupportSaddle.of(posed, tol), None, None, 100, silent)
     assert pair.certificate.value == history[-1] <= tol
     optimum, size = exact.objective, abs(exact.objective) + pair.floor
     assert pair.bound <= optimum + 2e-9 * size
@@ -68,7 +68,7 @@ def test_each_gap_is_true(domain: str) -> None:
     posed = problem(MACHINES["hinge"](1e-4), DOMAINS[domain])
     exact, _ = procedure.support_mkl(problem(MACHINES["hinge"](1e-9), DOMAINS[domain]), 1e-9)
     for most in (1, 2, 3, 5, 8):
-        pair, history = by_turns(SupportSaddle.of(posed, 1e-4), None, None, most, silent)
+        pair, history = alternating(SupportSaddle.of(posed, 1e-4), None, None, most, silent)
         assert len(history) <= most
         assert pair.bound <= exact.objective * (1 + 1e-9)
         at = posed.evaluate(pair.weights, machine=posed.machine.with_tolerance(1e-11))  # type: ignore[attr-defined]
@@ -114,7 +114,7 @@ def test_no_more_is_done_than_is_asked_for(model: Any, most: int) -> None:
 
 def test_the_interior_point_method_goes_on_where_turns_do_not_lead_there(monkeypatch: pytest.MonkeyPatch) -> None:
     posed = problem(MACHINES["hinge"](1e-6), Simplex())
-    monkeypatch.setattr(procedure, "_most_turns", lambda *_: 2)
+    monkeypatch.setattr(procedure, "_most_rounds", lambda *_: 2)
     weights, _ = procedure.support_mkl(posed, 1e-6)
     assert weights.converged
     assert weights.n_iter > 2
@@ -122,7 +122,7 @@ def test_the_interior_point_method_goes_on_where_turns_do_not_lead_there(monkeyp
 
 def test_a_domain_that_only_a_penalty_bounds_takes_no_turns() -> None:
     posed = problem(MACHINES["hinge"](1e-3), Orthant(norm=2.0, strength=1.0))
-    assert procedure._most_turns(posed, posed.domain, 1e-3, 100) == 0
+    assert procedure._most_rounds(posed, posed.domain, 1e-3, 100) == 0
 
 
 def test_products_of_sparse_columns() -> None:

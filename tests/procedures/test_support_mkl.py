@@ -223,7 +223,7 @@ def test_a_neighbour_tells_which_samples_and_kernels_take_part(monkeypatch: pyte
         return interior_point(part, tol, max_iter, first, observe)
 
     monkeypatch.setattr(procedure, "interior_point", watched)
-    monkeypatch.setattr(procedure, "_most_turns", lambda *given: 0)
+    monkeypatch.setattr(procedure, "_most_rounds", lambda *given: 0)
     start, _ = procedure.support_mkl(Problem(bank, Linear(), HingeMachine(0.2, tol=1e-6), domain, y), 1e-6)
     problem = Problem(bank, Linear(), HingeMachine(1.0, tol=1e-6), domain, y)
     weights, dual = procedure.support_mkl(problem, 1e-6, start=start.values, warm=start.warm)

@@ -139,7 +139,7 @@ def _power(S: Gram, degree: int) -> Gram:
 
 
 def _monomials(F: Array, weights: Array, H: Array | None, degree: int) -> FactorGram:
-    """(F W H')^degree: a feature for each product of columns, weighed by the number of orders of its factors."""
+    """(F W H')^degree: a feature for each product of columns, weighted by the number of orders of its factors."""
     index = np.array(list(combinations_with_replacement(range(F.shape[1]), degree)))
     repeats = (index[:, :, None] == np.arange(F.shape[1])).sum(axis=1)
     orders = factorial(degree) / factorials(repeats).prod(axis=1)

@@ -96,7 +96,8 @@ class Profiles(Combination):
 
     def shares(self, bank: KernelBank, theta: Array, C: Array) -> Array:
         """One for each kernel: its scales have none of their own."""
-        R, shares = len(self.kernels), []
+        R = len(self.kernels)
+        shares = []
         for r in range(R):
             alone = np.array(theta, dtype=float)
             alone[:R] *= np.arange(R) == r
@@ -105,7 +106,9 @@ class Profiles(Combination):
 
     def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         A = as_columns(A)
-        (weights, distances), outside, inside = self._distances(bank, theta), np.zeros(len(self.kernels)), []
+        (weights, distances) = self._distances(bank, theta)
+        outside = np.zeros(len(self.kernels))
+        inside = []
         for users, D in zip(self.users, distances, strict=True):
             outside[list(users)] = self._multiplied(users, weights, A, D)
             inside.append(bank.inner(D))
@@ -114,7 +117,8 @@ class Profiles(Combination):
     def at(self, bank: KernelBank, theta: Array) -> tuple[Array, Slopes]:
         """K(theta), an array of the caller's own, and what its derivatives are made of."""
         weights, distances = self._distances(bank, theta)
-        K, others = np.empty(bank.shape), tuple(np.empty(bank.shape) for _ in self.kernels[1:])
+        K = np.empty(bank.shape)
+        others = tuple(np.empty(bank.shape) for _ in self.kernels[1:])
 
         def fill(rows: slice) -> None:
             K[rows] = 0.0
@@ -134,14 +138,17 @@ class Profiles(Combination):
     def _distances(self, bank: KernelBank, theta: Array) -> tuple[Array, tuple[Array, ...]]:
         """The weights, and the matrices D_r, which are the caller's own."""
         R = len(self.kernels)
-        weights, scales = np.asarray(theta)[:R], np.asarray(theta)[R:].reshape(len(self.users), -1)
+        weights = np.asarray(theta)[:R]
+        scales = np.asarray(theta)[R:].reshape(len(self.users), -1)
         return weights, tuple(bank.combine(s).dense() for s in scales)
 
     def _multiplied(self, users: tuple[int, ...], weights: Array, A: Array, D: Array) -> Array:
         """<A A', f_r(D)> for the kernels r of a distance D, with A A' o sum_r w_r f_r'(D) in the place of D."""
 
         def part(rows: slice) -> Array:
-            near, M, values = _clipped(D[rows]), A[rows] @ A.T, np.zeros(len(users))
+            near = _clipped(D[rows])
+            M = A[rows] @ A.T
+            values = np.zeros(len(users))
             D[rows] = 0.0
             for k, r in enumerate(users):
                 profile, slope = self.kernels[r].profile_and_slope(near)
@@ -176,7 +183,8 @@ class Slopes:
         """
         outside = np.array([0.0, *(float(np.einsum("ij,ij->", M, own)) for own in self.others)])
         outside[0] = total - outside.sum()
-        inside, last = [], len(self.slopes) - 1
+        inside = []
+        last = len(self.slopes) - 1
         for d, slope in enumerate(self.slopes):
             product = M if d == last else np.empty_like(M)
             np.multiply(M, slope, out=product)

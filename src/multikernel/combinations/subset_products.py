@@ -69,7 +69,8 @@ class SubsetProducts(Combination):
         return DenseGram(K)
 
     def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
-        A, q = as_columns(A), np.empty(self.n_parameters(bank))
+        A = as_columns(A)
+        q = np.empty(self.n_parameters(bank))
         for k, product in self._products(bank, range(len(q))):
             q[k] = np.vdot(A, product @ A)
         return q

@@ -77,7 +77,9 @@ class TiedAndFree(Combination):
     @property
     def linear(self) -> bool:
         """Whether every tied product is a single kernel; free products enter linearly whatever they are."""
-        return all(len(product) == 1 for product in self._listed) if self._power is None else self._power.linear
+        if self._power is None:
+            return all(len(product) == 1 for product in self._listed)
+        return self._power.linear
 
     def in_units(self, kernel: float, balance: float, free: bool) -> tuple[float, float, float] | None:
         """None for products of several lengths. Tied and free weights have one unit for one kernel's weights only."""
@@ -96,7 +98,10 @@ class TiedAndFree(Combination):
 
     def gram(self, bank: KernelBank, theta: Array) -> DenseGram:
         mu, nu = self._parts(bank, theta)
-        K = np.zeros(bank.shape) if self._power is None else self._power.gram(bank, mu).dense().copy()
+        if self._power is None:
+            K = np.zeros(bank.shape)
+        else:
+            K = self._power.gram(bank, mu).dense().copy()
         for product in self._listed:
             K += mu[list(product)].prod() * _product(bank, product)
         for weight, product in zip(nu, self.free, strict=True):
@@ -104,7 +109,8 @@ class TiedAndFree(Combination):
         return DenseGram(K)
 
     def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
-        (mu, _), A = self._parts(bank, theta), as_columns(A)
+        (mu, _) = self._parts(bank, theta)
+        A = as_columns(A)
         q = np.zeros(len(bank)) if self._power is None else self._power.pullback(bank, mu, A)
         for product in self._listed:
             q += _slopes(product, mu) * _form(bank, product, A)
@@ -124,21 +130,28 @@ class TiedAndFree(Combination):
         return shares
 
     def peaks(self, bank: KernelBank, theta: Array) -> Array:
-        (mu, _), diagonal = self._parts(bank, theta), bank.diagonal()
+        (mu, _) = self._parts(bank, theta)
+        diagonal = bank.diagonal()
         peaks = np.zeros(len(bank)) if self._power is None else self._power.peaks(bank, mu)
         for product in self._listed:
             peaks += _slopes(product, mu) * diagonal[list(product)].prod(axis=0).max()
         return np.concatenate([peaks, [diagonal[list(product)].prod(axis=0).max() for product in self.free]])
 
     def images(self, bank: KernelBank, theta: Array, A: Array) -> Array:
-        (mu, _), A = self._parts(bank, theta), as_columns(A)
-        images = np.zeros((len(bank), *A.shape)) if self._power is None else self._power.images(bank, mu, A)
+        (mu, _) = self._parts(bank, theta)
+        A = as_columns(A)
+        if self._power is None:
+            images = np.zeros((len(bank), *A.shape))
+        else:
+            images = self._power.images(bank, mu, A)
         for product in self._listed:
             images += _slopes(product, mu)[:, None, None] * (_product(bank, product) @ A)
         return np.concatenate([images, *((_product(bank, product) @ A)[None] for product in self.free)])
 
     def second(self, bank: KernelBank, theta: Array, A: Array) -> Array:
-        (mu, _), A, m = self._parts(bank, theta), as_columns(A), len(bank)
+        (mu, _) = self._parts(bank, theta)
+        A = as_columns(A)
+        m = len(bank)
         second = np.zeros((len(theta), len(theta)))  # free products enter linearly
         if self._power is not None:
             second[:m, :m] = self._power.second(bank, mu, A)
@@ -153,7 +166,9 @@ class TiedAndFree(Combination):
 
     @property
     def _power(self) -> HadamardPower | None:
-        return HadamardPower(int(self.tied)) if isinstance(self.tied, int | np.integer) else None
+        if isinstance(self.tied, int | np.integer):
+            return HadamardPower(int(self.tied))
+        return None
 
     @property
     def _listed(self) -> Products:
@@ -180,7 +195,8 @@ def _form(bank: KernelBank, product: tuple[int, ...], A: Array) -> float:
 
 def _slopes(product: tuple[int, ...], mu: Array) -> Array:
     """The derivatives of the product of the weights that a tuple names: at each place, the product of the others."""
-    slopes, weights = np.zeros(len(mu)), mu[list(product)]
+    slopes = np.zeros(len(mu))
+    weights = mu[list(product)]
     for place, k in enumerate(product):
         slopes[k] += np.delete(weights, place).prod()
     return slopes

@@ -1,4 +1,4 @@
-"""The matrices, banks and targets that the diagnostics take; ValueError tells what is wrong with others."""
+"""The matrices, banks and targets that the diagnostics take; ValueError says what is wrong with others."""
 
 from __future__ import annotations
 

@@ -20,9 +20,8 @@ from multikernel._warnings import warn_user
 from multikernel.diagnostics import _input
 
 _COINCIDE = 1e-14  # times n and the largest self-value: below, centred self-values are rounding of equal samples
-_FRESH_GRADIENTS = (
-    3  # the compiled solver updates its gradient, which collects rounding; each round starts from an exact one
-)
+# The compiled solver updates its gradient, which collects rounding; each round starts from an exact one.
+_FRESH_GRADIENTS = 3
 
 
 @dataclass(frozen=True, eq=False)

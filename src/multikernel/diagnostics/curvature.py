@@ -4,7 +4,7 @@
     F_jk = 2 W_j'M^{-1}W_k - T_jk,        W_k = degree (S^(degree-1) o K_k) a
                                           T_jk = degree (degree - 1) a'(S^(degree-2) o K_j o K_k) a
 
-For degree 1 it always is. For others the eigenvalues of the second derivatives tell whether it is at one theta; over a
+For degree 1 it always is. For others the eigenvalues of the second derivatives show whether it is at one theta; over a
 set of weights this can only be sampled. Two cases are known exactly. As alpha grows, alpha^2 F_jk tends to -T_jk with
 a = y. Along the ray s theta, near s = 1, F = sum_i (y'u_i)^2 / (s^degree kappa_i + alpha), where kappa and u are the
 eigenvalues and eigenvectors of S^degree, so that for r = (degree + 1) / (degree - 1)
@@ -132,7 +132,9 @@ def convexity(
     Whole(0, 10_000).check(n_samples, "convexity: n_samples")
     AnyOf((Instance(NormBall, "a NormBall"), Nothing())).check(domain, "convexity: domain")
     SEED.check(random_state, "convexity: random_state")
-    kernels, machine, power = _input.as_bank(bank), RidgeMachine(alpha, fit_intercept), HadamardPower(degree)
+    kernels = _input.as_bank(bank)
+    machine = RidgeMachine(alpha, fit_intercept)
+    power = HadamardPower(degree)
     values = _input.target(y, kernels.shape[0])
     ball = NormBall(2.0, 1.0, 1.0) if domain is None else domain
     ball.check(len(kernels))
@@ -167,7 +169,9 @@ def _along_ray(power: HadamardPower, bank: KernelBank, theta: Array) -> tuple[fl
     values = linalg.eigvalsh(power.gram(bank, theta).dense())
     positive = values[values > len(values) * EPS * values[-1]]
     ratio = (power.degree + 1.0) / (power.degree - 1.0)
-    return (ratio * float(positive[0]), ratio * float(positive[-1])) if len(positive) else (np.inf, 0.0)
+    if len(positive):
+        return (ratio * float(positive[0]), ratio * float(positive[-1]))
+    return (np.inf, 0.0)
 
 
 def _sample(ball: NormBall, m: int, count: int, random_state: Any) -> list[Array]:

@@ -1,4 +1,4 @@
-"""How well each kernel tells two classes apart by their means: Fisher's score in its feature space.
+"""How well each kernel separates two classes by their means: Fisher's score in its feature space.
 
     |m_+ - m_-|^2 / (v_+ + v_-),       v_c = tr K_cc / n_c - 1'K_cc 1 / n_c^2,      |m_+ - m_-|^2 = u'K u,
 
@@ -48,7 +48,8 @@ def fisher_scores(K: Any, y: Any) -> Array:
     check_rows(("K", K), ("y", y))
     bank = _input.as_bank(K)
     signs = _input.signs(y, bank.shape[0])
-    first, second = (signs > 0).astype(float), (signs <= 0).astype(float)
+    first = (signs > 0).astype(float)
+    second = (signs <= 0).astype(float)
     apart = bank.quad(first / first.sum() - second / second.sum())
     within = class_variances(bank, first) + class_variances(bank, second)
     size = bank.diagonal().mean(axis=1)

@@ -42,7 +42,10 @@ def center_of_mass(weights: Any, degrees: Any = None) -> float:
     0.625
     """
     eta = _non_negative(weights, "weights")
-    s = np.arange(len(eta), dtype=float) if degrees is None else _non_negative(degrees, "degrees")
+    if degrees is None:
+        s = np.arange(len(eta), dtype=float)
+    else:
+        s = _non_negative(degrees, "degrees")
     if len(s) != len(eta):
         raise ValueError(f"each weight needs a degree, got {len(eta)} weights and {len(s)} degrees")
     if eta.max() == 0.0:

@@ -83,7 +83,8 @@ def empirical_rademacher(
     Whole(2, 10_000_000).check(n_draws, "empirical_rademacher: n_draws")
     DEGREES.check(degree, "empirical_rademacher: degree")
     bank = _input.as_bank(K)
-    n, rng = bank.shape[0], np.random.default_rng(random_state)
+    n = bank.shape[0]
+    rng = np.random.default_rng(random_state)
     if degree == 2:
         _SQUARES.check(q, "empirical_rademacher: q")
         squares = [_of_squares(bank, 2.0 * rng.integers(0, 2, size=n) - 1.0, q) for _ in range(n_draws)]

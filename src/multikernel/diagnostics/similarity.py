@@ -58,7 +58,8 @@ def alignment(K: Any, y: Any, centered: bool = True) -> float:
         if other.shape != matrix.shape:
             raise ValueError(f"the kernel matrices must have the same shape, got {matrix.shape} and {other.shape}")
     if centered:
-        matrix, other = _without_mean(matrix), _without_mean(other)
+        matrix = _without_mean(matrix)
+        other = _without_mean(other)
     norms = np.linalg.norm(matrix) * np.linalg.norm(other)
     if norms == 0.0:
         what = "after centring constant" if centered else "zero"

@@ -99,7 +99,8 @@ def spectral_ratios(bank: KernelBank, weights: Any = None, standardized: bool = 
         raise ValueError(f"weights must have a column for each of the {len(bank)} kernels, got shape {W.shape}")
     if not ((W >= 0) & np.isfinite(W)).all():
         raise ValueError("weights must be finite and non-negative")
-    traces, squares = W @ bank.traces(), np.einsum("tj,jk,tk->t", W, bank.pairs(), W)
+    traces = W @ bank.traces()
+    squares = np.einsum("tj,jk,tk->t", W, bank.pairs(), W)
     if (traces <= 0).any():
         warn_user("the spectral ratio of a zero matrix is undefined", RuntimeWarning)
     ratios = np.full(len(W), np.nan)

@@ -4,6 +4,29 @@
     d_k - center_k = radius q_k^{1/(p-1)} / |q^{1/(p-1)}|_p      attains it for p > 1; for p = 1 the largest q_k has all
 
 Cortes, Mohri and Rostamizadeh (2009); Kloft, Brefeld, Sonnenburg and Zien (2011) with centre 0.
+
+The Euclidean projection on a ball of any norm, cut off at zero, is
+
+    min_d |d - z|^2    over  d >= 0, |d - center|_p <= radius
+
+In units of the radius and with a = (z - center) / radius, delta = (d - center) / radius, the solution for a
+multiplier lam >= 0 of the constraint is taken coordinate by coordinate:
+
+    delta = max(-center / radius, sign(a) u),        u + lam u^{p-1} = |a|  (p > 1),   u = max(|a| - lam, 0)  (p = 1)
+
+because a convex function of one variable has its minimum over a ray at the nearest point to its own. Its norm falls as
+lam grows, from |a|_p at 0 to 1 or less at lam = |a|_{p*}; what remains is a root in one variable.
+
+Scores may be negative where kernels are not linear in the weights. The best weights are then
+
+    h(q) = max q'd  over  d >= 0, |d - center|_p <= radius  =  min_{mu >= 0} center'(q + mu) + radius |q + mu|_{p*}
+
+In units of the radius, delta = (d - center) / radius and c = center / radius, a weight with a negative score falls, but
+not below 0, that is, delta_k >= -c_k. For p > 1 and a multiplier lam of the ball
+
+    |delta_k| = (|q_k| / lam)^{1/(p-1)},  at most c_k where q_k < 0,
+
+whose norm falls as lam grows: a root in one variable. For p = 1 the largest scores are served first.
 """
 
 from __future__ import annotations
@@ -12,14 +35,13 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+from scipy.optimize import brentq
 
 from multikernel._parameters import NonNegative, NonNegativeVector
 from multikernel._rules import Number
 from multikernel._typing import Array
 from multikernel.domains.norms import dual_exponent, norm_of
-from multikernel.domains.projection import project_ball
 from multikernel.domains.separable import Jet, Separable
-from multikernel.domains.signed import best_in_ball
 
 _NORM = Number(least=1, why="in the limit of large norms the best weights are all equal to center + radius")
 
@@ -75,9 +97,11 @@ class NormBall(Separable):
         center = self.offset(len(d))
         delta = np.maximum(d, 0.0) - center
         size = norm_of(delta, self.norm)
-        return center + delta * (self.radius / size) if size > self.radius else np.maximum(d, 0.0)
+        if size > self.radius:
+            return center + delta * (self.radius / size)
+        return np.maximum(d, 0.0)
 
-    def at_rest(self, d: Array, idle: Array) -> Array:
+    def minimal(self, d: Array, idle: Array) -> Array:
         """The idle weights are those of the center, which leaves the others as much room as there is."""
         return np.where(idle, self.offset(len(d)), d)
 
@@ -120,7 +144,8 @@ class NormBall(Separable):
         return np.full(m, self.center, dtype=float)
 
     def constraint(self, delta: Array) -> Jet:
-        p, t = self.norm, delta / self.radius
+        p = self.norm
+        t = delta / self.radius
         if p == 1:
             return t, np.full(len(t), 1.0 / self.radius), np.zeros(len(t))
         with np.errstate(divide="ignore"):  # infinite curvature at 0 for p < 2
@@ -132,10 +157,114 @@ class NormBall(Separable):
 
         ValueError where the centre is not 0.
         """
-        m, peak = len(norms), float(norms.max())
+        m = len(norms)
+        peak = float(norms.max())
         if self.offset(m).any():
             raise ValueError("the update in closed form holds for a ball around 0 only: choose center=0")
         if peak == 0.0:
             return self.start(m)
         d = (norms / peak) ** (2.0 / (self.norm + 1.0))
         return self.radius * d / norm_of(d, self.norm)
+
+
+# -- the Euclidean projection ------------------------------------------------------------------------------------------
+
+
+def project_ball(z: Array, norm: float, radius: float, center: Array) -> Array:
+    """The nearest point to z of { d >= 0, |d - center|_norm <= radius }."""
+    if radius == 0.0:
+        return center.copy()
+    floor = -center / radius
+    a = (z - center) / radius
+
+    def shrunk(lam: float) -> Array:
+        return np.maximum(floor, np.sign(a) * _shrink(np.abs(a), lam, norm))
+
+    def excess(lam: float) -> float:
+        return norm_of(shrunk(lam), norm) - 1.0
+
+    if excess(0.0) <= 0.0:
+        return np.maximum(z, 0.0)
+    top = 2.0 * norm_of(a, dual_exponent(norm))
+    lam = brentq(excess, 0.0, top, xtol=np.finfo(float).tiny, rtol=4.0 * np.finfo(float).eps, maxiter=1000)
+    delta = shrunk(float(lam))  # on the sphere but for what rounding of a large multiplier leaves
+    if not delta.any():  # which may be nothing: so far away the nearest points of a 1-norm ball are at its corners
+        reach = np.abs(shrunk(0.0))
+        delta = shrunk(0.0) * (reach == reach.max())
+    return np.maximum(center + (radius / norm_of(delta, norm)) * delta, 0.0)
+
+
+def _shrink(a: Array, lam: float, p: float) -> Array:
+    """u >= 0 with u + lam u^{p-1} = a, for a >= 0 in every entry.
+
+    Newton's method on a convex increasing function from the right of its root: it cannot overshoot. For p < 2 the
+    function is convex in s = u^{p-1}, not in u.
+    """
+    if p == 1.0:
+        return np.maximum(a - lam, 0.0)
+    if lam == 0.0:
+        return a
+    if p == 2.0:
+        return a / (1.0 + lam)
+    if p > 2.0:
+        return _newton(np.minimum(a, (a / lam) ** (1.0 / (p - 1.0))), a, 1.0, lam, p - 1.0)
+    r = 1.0 / (p - 1.0)
+    return _newton(np.minimum(a ** (p - 1.0), a / lam), a, lam, 1.0, r) ** r
+
+
+def _newton(x: Array, a: Array, linear: float, power: float, exponent: float) -> Array:
+    """The root of linear x + power x^exponent = a, exponent > 1, from a start x at or above it."""
+    for _ in range(200):
+        raised = power * x ** (exponent - 1.0)
+        step = (linear * x + raised * x - a) / (linear + exponent * raised)
+        x = np.maximum(x - step, 0.0)
+        if (np.abs(step) <= 1e-15 * x).all():
+            break
+    return x
+
+
+# -- the best weights for scores of any sign ---------------------------------------------------------------------------
+
+
+def best_in_ball(q: Array, norm: float, c: Array) -> tuple[Array, Array]:
+    """delta, and q + mu at the multipliers mu of d >= 0; for scores some of which are not 0."""
+    peak = float(np.abs(q).max())
+    a = np.abs(q) / peak
+    room = np.where(q < 0.0, c, np.inf)
+    sizes, level = _in_turn(a, room) if norm == 1 else _at_root(a, room, norm)
+    return np.sign(q) * sizes, np.where(q < 0.0, np.maximum(q, -peak * level), q)
+
+
+def _in_turn(a: Array, room: Array) -> tuple[Array, Array]:
+    """The largest scores take what room they have until the sum is 1; then the score at which it was."""
+    sizes = np.zeros(len(a))
+    left = 1.0
+    for k in np.argsort(-a, kind="stable"):
+        sizes[k] = min(room[k], left) if a[k] > 0.0 else 0.0
+        left -= sizes[k]
+        if left <= 0.0:
+            return sizes, np.full(len(a), a[k])
+    return sizes, np.zeros(len(a))
+
+
+def _at_root(a: Array, room: Array, p: float) -> tuple[Array, Array]:
+    """|delta|, and the score from which on each weight has no room to fall further."""
+    power = 1.0 / (p - 1.0)
+
+    def sizes(lam: float) -> Array:
+        return np.asarray(np.minimum((a / lam) ** power, room))
+
+    free = ~np.isfinite(room) & (a > 0.0)
+    held = np.isfinite(room) & (a > 0.0) & (room > 0.0)
+    if not free.any() and norm_of(np.where(held, room, 0.0), p) <= 1.0:
+        return np.where(held, room, 0.0), np.zeros(len(a))
+    if free.any():
+        low = float(a[free].max())
+    else:
+        low = float((a[held] / room[held] ** (p - 1.0)).min())
+    top = max(norm_of(a**power, p) ** (p - 1.0), low)
+    lam = low
+    if norm_of(sizes(low), p) > 1.0:
+        lam = float(brentq(lambda t: norm_of(sizes(t), p) - 1.0, low, 2.0 * top, xtol=1e-300, rtol=1e-15))
+    found = sizes(lam)
+    return found / max(norm_of(found, p), 1.0), lam * np.where(np.isfinite(room), room, 0.0) ** (p - 1.0)

@@ -69,7 +69,7 @@ class Domain(ABC):
         d = self.maximiser(q)
         return float(d @ q) - self.penalty(d)
 
-    def at_rest(self, d: Array, idle: Array) -> Array:
+    def minimal(self, d: Array, idle: Array) -> Array:
         """Weights with the idle ones, boolean of shape (m,), as small as the domain lets them be beside the others.
 
         d itself where that would change the others.

@@ -33,7 +33,7 @@ from multikernel.domains.base import Domain
 from multikernel.numerics.cholesky import factor_of, solved
 
 _WIDEST = 1e-13  # the least multiplier of the ellipsoid, relative to its size: with less it is not active
-_ASYMMETRIC = 1e-12
+_ASYMMETRIC = 1e-12  # of the largest entry: a matrix whose halves differ by more is not meant to be symmetric
 _FLATTEST = 1e-12  # of the largest eigenvalue: with a smaller one the inverse has no digits left
 
 
@@ -87,7 +87,10 @@ class Ellipsoid(Domain):
     center: NonNegative | NonNegativeVector = 0.0
 
     def __repr__(self) -> str:
-        centre = f", center={self.center}" if np.ndim(self.center) == 0 else ", around a centre of its own"
+        if np.ndim(self.center) == 0:
+            centre = f", center={self.center}"
+        else:
+            centre = ", around a centre of its own"
         return f"Ellipsoid({len(self.shape)} weights{centre})"
 
     def in_units(self, weight: float, value: float) -> Ellipsoid:
@@ -144,7 +147,8 @@ class Ellipsoid(Domain):
             return _least(t * self._inverse, q + t * self._pull)
 
         low = _WIDEST * size
-        d, t = best(low), low
+        d = best(low)
+        t = low
         if self._length(d) > 1.0:
             top = size
             while self._length(best(top)) > 1.0:

@@ -37,7 +37,9 @@ class EntropySimplex(Separable):
     strength: Positive = 1.0
 
     def in_units(self, weight: float, value: float) -> EntropySimplex | None:
-        return EntropySimplex(positive_product(self.strength, 1.0 / value)) if weight == 1.0 else None
+        if weight == 1.0:
+            return EntropySimplex(positive_product(self.strength, 1.0 / value))
+        return None
 
     def project(self, z: Array) -> Array:
         return project_simplex(z, 1.0)

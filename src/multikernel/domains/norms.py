@@ -11,7 +11,9 @@ def norm_of(v: Array, p: float) -> float:
     """|v|_p, whatever the size of p and of the entries."""
     sizes = np.abs(v)
     peak = float(sizes.max())
-    return peak * float(((sizes / peak) ** p).sum() ** (1.0 / p)) if peak > 0 and p < np.inf else peak
+    if peak > 0 and p < np.inf:
+        return peak * float(((sizes / peak) ** p).sum() ** (1.0 / p))
+    return peak
 
 
 def dual_exponent(p: float) -> float:

@@ -50,7 +50,7 @@ class Orthant(Separable):
     def project(self, z: Array) -> Array:
         return np.maximum(z, 0.0)
 
-    def at_rest(self, d: Array, idle: Array) -> Array:
+    def minimal(self, d: Array, idle: Array) -> Array:
         return np.where(idle, 0.0, d)
 
     def penalty(self, d: Array) -> float:

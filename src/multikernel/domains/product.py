@@ -87,9 +87,9 @@ class Product(Domain):
     def penalty_gradient(self, d: Array) -> Array:
         return self._each(Domain.penalty_gradient.__name__, d)
 
-    def at_rest(self, d: Array, idle: Array) -> Array:
+    def minimal(self, d: Array, idle: Array) -> Array:
         groups = zip(self.domains, self.split(d), self.split(idle), strict=True)
-        return np.concatenate([part if own.all() else domain.at_rest(part, own) for domain, part, own in groups])
+        return np.concatenate([part if own.all() else domain.minimal(part, own) for domain, part, own in groups])
 
     def support(self, q: Array) -> float:
         return float(sum(part.support(own) for part, own in zip(self.domains, self.split(q), strict=True)))

@@ -3,6 +3,9 @@
 cholesky              the factorisation of positive definite matrices of any size, and the systems solved by it
 lapack                LAPACK's and BLAS's routines without Python's lock
 lbfgs                 limited-memory quasi-Newton steps, with or without bounds
+limited_memory        a limited-memory BFGS matrix, for steps in any convex set
 levenberg_marquardt   damped Gauss-Newton steps
 interior_point        predictor and corrector steps along the central path, and the barrier of a box
+line_search           lengths of steps
+trust_region          the lowest point of a quadratic function in a ball, also by conjugate gradients
 """

@@ -80,7 +80,8 @@ def cholesky(H: Array, shift: float = 0.0, work: Array | None = None) -> Array:
     ------
     LinAlgError : where no jitter up to 1e-8 of the largest diagonal entry makes the matrix positive definite
     """
-    n, size = len(H), float(H.diagonal().max(initial=0.0))
+    n = len(H)
+    size = float(H.diagonal().max(initial=0.0))
     factor = np.empty((n, n), order="F") if work is None else work
     for jitter in _JITTERS:
         factor.T[:] = H  # the transpose of an array in Fortran order is written row by row
@@ -109,7 +110,9 @@ def _halved(A: Array, lower: bool) -> bool:
     if len(A) <= CHOLESKY_ROWS:
         return factored(A, lower)
     k = len(A) // 2
-    first, beside, last = A[:k, :k], A[k:, :k] if lower else A[:k, k:], A[k:, k:]
+    first = A[:k, :k]
+    beside = A[k:, :k] if lower else A[:k, k:]
+    last = A[k:, k:]
     if not _halved(first, lower):
         return False
     divide(beside, first, lower)

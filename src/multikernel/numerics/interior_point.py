@@ -66,7 +66,8 @@ class BarrierPoint:
         """The largest step length, at most 1, for which self + length step stays inside."""
         longest = 1.0
         for name in ("a", "below", "slack", "above", "delta", "reduced_cost"):
-            x, dx = getattr(self, name), getattr(step, name)
+            x = getattr(self, name)
+            dx = getattr(step, name)
             falling = dx < 0
             if falling.any():
                 longest = min(longest, float((-x[falling] / dx[falling]).min()))

@@ -19,7 +19,7 @@ from scipy.linalg import blas, cython_blas, cython_lapack, lapack
 from multikernel._typing import Array
 
 _capsules = ctypes.pythonapi
-_NAME = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", _capsules))
+_CAPSULE_NAME = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", _capsules))
 _ADDRESS = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", _capsules))
 
 
@@ -41,13 +41,15 @@ def factored(A: Array, lower: bool) -> bool:
 
 def divide(B: Array, triangle: Array, lower: bool) -> None:
     """Replace B by B L'^-1, for B (t, n) beside a lower factor L; by U'^-1 B, for B (n, t) beside an upper factor U."""
-    trsm, (rows, columns) = _ROUTINES[B.dtype]["trsm"], B.shape
+    trsm = _ROUTINES[B.dtype]["trsm"]
+    (rows, columns) = B.shape
     if not B.size:
         return
     if trsm is None:
         B[...] = _wrapper(blas, B, "trsm")(1.0, triangle, B, side=lower, lower=lower, trans_a=1)
     else:
-        side, one = b"R" if lower else b"L", _number(B, 1.0)
+        side = b"R" if lower else b"L"
+        one = _number(B, 1.0)
         shape = _int(rows), _int(columns)
         trsm(side, _half(lower), b"T", b"N", *shape, one, _at(triangle), _leading(triangle), _at(B), _leading(B))
 
@@ -61,7 +63,9 @@ def reduce(C: Array, B: Array, lower: bool, by_rows: bool) -> None:
         C[...] = _wrapper(blas, C, "syrk")(-1.0, B, beta=1.0, c=C, trans=not by_rows, lower=lower)
     else:
         way, k = (b"N", B.shape[1]) if by_rows else (b"T", B.shape[0])
-        minus, one, n = _number(C, -1.0), _number(C, 1.0), _int(len(C))
+        minus = _number(C, -1.0)
+        one = _number(C, 1.0)
+        n = _int(len(C))
         syrk(_half(lower), way, n, _int(k), minus, _at(B), _leading(B), one, _at(C), _leading(C))
 
 
@@ -76,8 +80,10 @@ def inverted(L: Array) -> bool:
 
 def product(A: Array, B: Array, out: Array | None = None, factor: float = 1.0) -> Array:
     """``out`` + factor A B, in its place, or factor A B in a new array."""
-    A, B = np.ascontiguousarray(A, dtype=np.float64), np.ascontiguousarray(B, dtype=np.float64)
-    (m, k), n = A.shape, B.shape[1]
+    A = np.ascontiguousarray(A, dtype=np.float64)
+    B = np.ascontiguousarray(B, dtype=np.float64)
+    (m, k) = A.shape
+    n = B.shape[1]
     added = out is not None
     out = np.empty((m, n)) if out is None else out
     if not k:
@@ -85,7 +91,8 @@ def product(A: Array, B: Array, out: Array | None = None, factor: float = 1.0) -
     if _gemm is None:
         out[...] = factor * (A @ B) + (out if added else 0.0)
     elif m and n:
-        one, beta = ctypes.c_double(factor), ctypes.c_double(float(added))
+        one = ctypes.c_double(factor)
+        beta = ctypes.c_double(float(added))
         _gemm(b"N", b"N", _int(n), _int(m), _int(k), one, _at(B), _int(n), _at(A), _int(k), beta, _at(out), _int(n))
     return out
 
@@ -127,7 +134,7 @@ def _at(A: Array) -> Any:
 def _routine(module: Any, name: str) -> Callable[..., None] | None:
     """What a module publishes under a name, whose arguments are all addresses; None where integers are of 64 bits."""
     capsule = getattr(module, "__pyx_capi__", {}).get(name)
-    signature = b"" if capsule is None else _NAME(capsule)
+    signature = b"" if capsule is None else _CAPSULE_NAME(capsule)
     if b"int *" not in signature:
         return None
     called = ctypes.CFUNCTYPE(None)(_ADDRESS(capsule, signature))
@@ -139,9 +146,9 @@ def _routine(module: Any, name: str) -> Callable[..., None] | None:
 
 
 _PREFIX = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}
-_MODULES = {"potrf": cython_lapack, "trsm": cython_blas, "syrk": cython_blas}
+_PUBLISHED_BY = {"potrf": cython_lapack, "trsm": cython_blas, "syrk": cython_blas}
 _ROUTINES = {
-    precision: {name: _routine(module, prefix + name) for name, module in _MODULES.items()}
+    precision: {name: _routine(module, prefix + name) for name, module in _PUBLISHED_BY.items()}
     for precision, prefix in _PREFIX.items()
 }
 _potri, _gemm = _routine(cython_lapack, "dpotri"), _routine(cython_blas, "dgemm")

@@ -17,18 +17,20 @@ from multikernel._typing import Array
 
 Function = Callable[[Array], tuple[float, Array]]
 GoesOn = Callable[[Array, float, Array], bool]
-_PAIRS = 20  # of steps and changes of the gradient that are kept: the upper end of SciPy's advice, 3 to 20
+_KEPT_PAIRS = 20  # of steps and changes of the gradient that are kept: the upper end of SciPy's advice, 3 to 20
 _EVALUATIONS = 20  # a step at most: SciPy's limit for one line search
 
 
 def remembering(function: Function) -> Function:
     """The function, which keeps its value at the last point: a step mostly ends where it was evaluated last."""
-    at, known = np.empty(0), (np.nan, np.empty(0))
+    at = np.empty(0)
+    known = (np.nan, np.empty(0))
 
     def value(x: Array) -> tuple[float, Array]:
         nonlocal at, known
         if not np.array_equal(x, at):
-            known, at = function(x), x.copy()
+            known = function(x)
+            at = x.copy()
         return known[0], known[1].copy()
 
     return value
@@ -63,7 +65,7 @@ def lbfgs(
         options={
             "maxiter": max_iter,
             "maxfun": _EVALUATIONS * max_iter,
-            "maxcor": _PAIRS,
+            "maxcor": _KEPT_PAIRS,
             "ftol": 0.0,
             "gtol": 0.0,
         },

@@ -27,7 +27,7 @@ MOST_DAMPING = 1e12  # of D: where a step with more damping does not lead down, 
 ACCEPTED = 1e-3  # of the predicted decrease: a step that reaches less is refused (More takes 1e-4)
 
 
-class Candidate(ABC):
+class TrialPoint(ABC):
     """F at the end of a step that may be taken."""
 
     @property
@@ -36,11 +36,11 @@ class Candidate(ABC):
         """F."""
 
     @abstractmethod
-    def model(self) -> Model:
+    def model(self) -> DampedModel:
         """The model near this point."""
 
 
-class Model(ABC):
+class DampedModel(ABC):
     """F near a point."""
 
     @property
@@ -57,11 +57,11 @@ class Model(ABC):
         """s for the diagonal matrix damping D, and the decrease that the model predicts without damping."""
 
     @abstractmethod
-    def tried(self, step: Array) -> Candidate | None:
+    def tried(self, step: Array) -> TrialPoint | None:
         """F at the end of a step; None where it has no value there."""
 
 
-def descend(model: Model, goes_on: Callable[[Model], bool]) -> Model:
+def descend(model: DampedModel, goes_on: Callable[[DampedModel], bool]) -> DampedModel:
     """The model where the caller stops, or where no step leads down within rounding.
 
     Parameters
@@ -69,7 +69,8 @@ def descend(model: Model, goes_on: Callable[[Model], bool]) -> Model:
     model : near the first point
     goes_on : of the model at the first point and after each step; False stops the run
     """
-    damping, scale = FIRST_DAMPING, None
+    damping = FIRST_DAMPING
+    scale = None
     while goes_on(model):
         scale = model.scale(scale)
         lower = _lower(model, scale, damping)
@@ -82,7 +83,7 @@ def descend(model: Model, goes_on: Callable[[Model], bool]) -> Model:
     return model
 
 
-def _lower(model: Model, scale: Array, damping: float) -> tuple[Candidate, float] | None:
+def _lower(model: DampedModel, scale: Array, damping: float) -> tuple[TrialPoint, float] | None:
     """A point where F is lower, and the next damping; None where no step leads down."""
     growth = 2.0
     while damping < MOST_DAMPING:

@@ -19,7 +19,7 @@ import numpy as np
 from multikernel._typing import Array
 
 _MODEL_PAIRS = 50  # pairs that B is made of
-_LEAST_COSINE = 1e-10  # cosine of a pair: with a smaller one it tells nothing of the curvature
+_LEAST_COSINE = 1e-10  # cosine of a pair: with a smaller one it shows no curvature
 _MODEL_STEPS = 100  # of spectral projected gradient on the model, at most
 _MODEL_TOL = 1e-2  # of the model's first projected gradient: a smaller one ends these steps
 
@@ -42,7 +42,8 @@ class Curvature:
         """With a further pair if it shows positive curvature; then the oldest is dropped where there are many."""
         if not float(s @ y) > _LEAST_COSINE * float(np.linalg.norm(s) * np.linalg.norm(y)):
             return self
-        steps, changes = self.steps[1 - _MODEL_PAIRS :], self.changes[1 - _MODEL_PAIRS :]
+        steps = self.steps[1 - _MODEL_PAIRS :]
+        changes = self.changes[1 - _MODEL_PAIRS :]
         return Curvature(np.vstack([steps, s]), np.vstack([changes, y]), self.convex)
 
     def reduced(self, u: int) -> Curvature:
@@ -54,9 +55,11 @@ class Curvature:
     @cached_property
     def _form(self) -> tuple[float, Array, Array]:
         """size, W and M."""
-        S, Y = self.steps, self.changes
+        S = self.steps
+        Y = self.changes
         products = S @ Y.T
-        s, y = S[-1], Y[-1]
+        s = S[-1]
+        y = Y[-1]
         size = float(np.linalg.norm(y) / np.linalg.norm(s) if self.convex else y @ y / (s @ y))
         L = np.tril(products, -1)
         M = np.block([[size * (S @ S.T), L], [L.T, -np.diag(np.diag(products))]])
@@ -65,7 +68,8 @@ class Curvature:
     def newton(self, slope: Array, free: Array) -> Array:
         """-B^{-1} slope in the free coordinates, a boolean array (d,), the others being kept where they are."""
         size, W, M = self._form
-        own, step = W[:, free], np.zeros(len(slope))
+        own = W[:, free]
+        step = np.zeros(len(slope))
         inside = np.linalg.lstsq(size * M - own @ own.T, own @ slope[free], rcond=None)[0]
         step[free] = -(slope[free] + inside @ own) / size
         return step
@@ -77,7 +81,9 @@ class Curvature:
         """
         size, W, M = self._form
         inner = np.linalg.solve(M, W)
-        x, length, first = z, 1.0 / size, np.inf
+        x = z
+        length = 1.0 / size
+        first = np.inf
         with np.errstate(over="ignore", invalid="ignore"):
             for _ in range(_MODEL_STEPS):
                 step = project(x - length * slope) - x
@@ -91,6 +97,7 @@ class Curvature:
                 if not np.isfinite(curved):
                     break
                 part = min(1.0, -descent / curved) if curved > 0.0 else 1.0
-                x, slope = x + part * step, slope + part * image
+                x = x + part * step
+                slope = slope + part * image
                 length = float(step @ step) / curved if curved > 0.0 else 1.0 / size
         return x - z

@@ -12,9 +12,10 @@ import numpy as np
 from multikernel._typing import Array
 
 ARMIJO = 1e-4  # of what the slope promises: by so much the value has to fall
-SHORTEST = 1e-10  # of a whole step: where a shorter part of it has no lower value, rounding hides it
+SHORTEST = 1e-10  # of a whole step: where a shorter part of it has no lower value, the fall is below rounding
+MOST_NEWTON_STEPS = 200  # a guard of iterations that converge quadratically: six to thirty are the rule
 _LEAST_PART = 0.1  # of the last length, for the next trial (Dennis and Schnabel 1983, algorithm A6.3.1)
-_MOST_PART = 0.5
+_MOST_PART = 0.5  # of the last length, likewise
 
 
 def length_of_size(size: float, gradient: Array) -> float:

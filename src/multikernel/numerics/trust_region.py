@@ -46,14 +46,18 @@ def minimise_in_ball(H: Array, g: Array, radius: float) -> Array:
 
 def descend_in_ball(product: Callable[[Array], Array], g: Array, radius: float) -> Array:
     """A point at least as low as the lowest one in the direction -g, by conjugate gradients on v -> H v."""
-    z, r, p = np.zeros_like(g), g, -g
+    z = np.zeros_like(g)
+    r = g
+    p = -g
     enough = _RESIDUAL * float(np.linalg.norm(g))
     for _ in range(_MOST_PRODUCTS):
-        image, size = product(p), float(r @ r)
+        image = product(p)
+        size = float(r @ r)
         curvature = float(p @ image)
         length = size / curvature if curvature > 0.0 else np.inf
         boundary = _to_boundary(z, p, radius)
-        z, r = z + min(length, boundary) * p, r + min(length, boundary) * image
+        z = z + min(length, boundary) * p
+        r = r + min(length, boundary) * image
         if length >= boundary or float(np.linalg.norm(r)) <= enough:
             break
         p = (float(r @ r) / size) * p - r
@@ -62,5 +66,7 @@ def descend_in_ball(product: Callable[[Array], Array], g: Array, radius: float) 
 
 def _to_boundary(z: Array, p: Array, radius: float) -> float:
     """The length t >= 0 with |z + t p| = radius, for |z| <= radius."""
-    a, b, c = float(p @ p), float(z @ p), float(z @ z) - radius**2
+    a = float(p @ p)
+    b = float(z @ p)
+    c = float(z @ z) - radius**2
     return (float(np.sqrt(max(b * b - a * c, 0.0))) - b) / a

@@ -2,10 +2,10 @@
 
     min_{theta in D} J(K(theta)) + r(theta)
 
-An algorithm proposes a point, is told what was found there, and proposes the next one. All else is done here, for all
+An algorithm proposes a point, receives what was found there, and proposes the next one. All else is done here, for all
 algorithms: each inner problem is solved from the last solution, and no more accurately than the outer gap is worth; the
 best point and the best bound are kept; and the run ends as soon as these enclose the optimum closely enough, or where
-rounding no longer lets the machine tell the value:
+rounding leaves the value of the machine unknown:
 
     duality gap = (upper value at the point returned - best bound) / |upper value|
 
@@ -30,7 +30,7 @@ from multikernel.observer import Observer, silent
 from multikernel.optimizers.state import Proposal, Result, State
 from multikernel.problem import Problem
 
-_UNKNOWN = 3  # evaluations in a row that hardly tell the value, after which further ones are given up
+_UNKNOWN_VALUES = 3  # evaluations in a row that leave most of the value unknown, after which further ones are given up
 _DOMINANT = 0.1  # of the outer gap: a larger inner one has to shrink before the algorithm goes on
 
 Search = Generator[Proposal, State, None]
@@ -64,7 +64,7 @@ class Optimizer(ABC):
 
     @abstractmethod
     def search(self, problem: Problem, state: State) -> Search:
-        """Propose points, being sent the state after each; ends where the algorithm knows no better point."""
+        """Propose points, being sent the state after each; ends where the algorithm has no better point."""
 
     def first(self, problem: Problem, start: Array | None) -> Array:
         """The first point: the domain's central one, or a start made feasible."""
@@ -94,7 +94,7 @@ class Optimizer(ABC):
         problem : Problem
         start : array (d,), where to begin; the domain's central point if not given
         warm : what the first inner problem may start from: ``evaluation.dual.warm`` of an earlier result
-        observe : told of each solution of an inner problem
+        observe : called after each solution of an inner problem
 
         Raises
         ------
@@ -118,7 +118,7 @@ class Optimizer(ABC):
         )
 
     def _finished(self, state: State) -> bool:
-        over = len(state.history) >= self.max_iter or state.unknown >= _UNKNOWN or time_is_up()
+        over = len(state.history) >= self.max_iter or state.unknown >= _UNKNOWN_VALUES or time_is_up()
         return over or state.certificate.reached(self.tol)
 
     def _continued(self, problem: Problem, state: State, observe: Observer) -> State:
@@ -138,14 +138,15 @@ class Optimizer(ABC):
     def _evaluated(self, problem: Problem, theta: Array, warm: Any, state: State | None, observe: Observer) -> State:
         """The state after an evaluation at theta; the best point's is repeated until its inner gap is small enough.
 
-        The observer is told of repeated evaluations here, and of the last one once the bound of the next proposal,
-        which belongs to it, is known.
+        The observer is called for repeated evaluations here, and for the last one once the bound of the next
+        proposal, which belongs to it, is known.
         """
-        gap, before = state.certificate.value if state is not None else 1.0, np.inf
+        gap = state.certificate.value if state is not None else 1.0
+        before = np.inf
         while True:
             asked = max(self.inner_gap(min(max(gap, self.tol), 1.0)), FINEST_GAP)
             found = problem.evaluate(theta, warm, problem.machine.with_tolerance(asked))
-            state = State.first(found) if state is None else state.told(found, self.tol)
+            state = State.first(found) if state is None else state.after(found, self.tol)
             state = state.certified(self.certificate(problem, state))
             gap = state.certificate.value
             sharp = found is not state.best or found.dual.gap <= _DOMINANT * gap

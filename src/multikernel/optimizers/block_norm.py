@@ -43,10 +43,14 @@ class BlockNorm(Descent):
 
     def first(self, problem: Problem, start: Array | None) -> Array:
         theta = super().first(problem, start)
-        return theta if (theta > 0).all() else (1.0 - CENTRAL_SHARE) * theta + CENTRAL_SHARE * problem.start()
+        if (theta > 0).all():
+            return theta
+        return (1.0 - CENTRAL_SHARE) * theta + CENTRAL_SHARE * problem.start()
 
     def search(self, problem: Problem, state: State) -> Search:
-        domain, stretch, tried = need_block_update(self, problem), 1.0, np.empty(0)
+        domain = need_block_update(self, problem)
+        stretch = 1.0
+        tried = np.empty(0)
         while True:
             at = state.best
             plain = domain.block_update(at.theta * np.sqrt(np.maximum(at.scores, 0.0)))
@@ -59,7 +63,7 @@ class BlockNorm(Descent):
             if stretch > 1.0:
                 stretch = 1.0
                 state = yield Proposal(plain)
-            tried = plain  # where rounding hides what this step gains, it would be proposed for ever
+            tried = plain  # where this step gains less than rounding, it would be proposed for ever
 
 
 def _stretched(domain: Domain, d: Array, plain: Array, stretch: float) -> Array:

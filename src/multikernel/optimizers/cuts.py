@@ -58,7 +58,7 @@ class Cuts:
     def after_round(self, active: Array, patience: int) -> Cuts:
         """The model without the planes that have been idle for more than ``patience`` rounds.
 
-        ``active``, a boolean array (j,), tells which planes have a multiplier in this round.
+        ``active``, a boolean array (j,), says which planes have a multiplier in this round.
         """
         idle = np.where(active, 0, self.idle + 1)
         kept = idle <= patience

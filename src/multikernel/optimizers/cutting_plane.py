@@ -2,8 +2,8 @@
 
     theta' = argmin over the simplex of max_j c_j - q_j'theta
 
-A linear program and an inner problem take turns. The next point is a corner of the model and may be far from the last
-one, so that many kernels need many planes; the level method keeps points near one another.
+A linear program and an inner problem are solved alternately. The next point is a corner of the model, perhaps far from
+the last one, so that many kernels need many planes; the level method keeps points near one another.
 """
 
 from __future__ import annotations

@@ -67,10 +67,12 @@ class ProjectedGradient(Descent):
         return min(known, by_step, key=lambda each: each.value)
 
     def search(self, problem: Problem, state: State) -> Search:
-        at, values = state.latest, [state.latest.upper]
+        at = state.latest
+        values = [state.latest.upper]
         first = length = length_of_size(float(np.linalg.norm(at.theta)), at.gradient)
         while True:
-            step, part = _step(problem, at, length), 1.0
+            step = _step(problem, at, length)
+            part = 1.0
             slope = float(at.gradient @ step)
             while True:
                 if not (slope < 0.0 and part > SHORTEST):
@@ -81,7 +83,8 @@ class ProjectedGradient(Descent):
                     break
                 part *= shorter(part * slope, found.value - at.value)
             length = min(max(_spectral(at, found, length), first / _LENGTH_RANGE), first * _LENGTH_RANGE)
-            at, values = found, [*values[1 - _LAST_VALUES :], found.upper]
+            at = found
+            values = [*values[1 - _LAST_VALUES :], found.upper]
 
 
 def _step(problem: Problem, at: Evaluation, length: float) -> Array:

@@ -5,7 +5,7 @@
 This algorithm is here to be compared with. Two misprints are put right. P is the Euclidean projection and not a scaling
 of theta - center to the norm of the ball, which is the same for the 2-norm only; and with a penalty the step leads
 down. Its defects remain. The step length is not relative to anything, so a gradient that is small because alpha is
-large hardly moves theta. Values may rise. And |theta' - theta| < change, the printed end, tells how long the step was
+large hardly moves theta. Values may rise. And |theta' - theta| < change, the printed end, shows how long the step was
 and not how far the optimum is, which the certificate does.
 """
 
@@ -41,7 +41,8 @@ class PublishedGradient(Optimizer):
     change: Positive | None = None
 
     def search(self, problem: Problem, state: State) -> Search:
-        step, previous = self.step, np.inf
+        step = self.step
+        previous = np.inf
         while True:
             at = state.latest
             theta, step = self._moved(problem, at, step)

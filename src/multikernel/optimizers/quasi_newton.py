@@ -50,7 +50,8 @@ class QuasiNewton(Optimizer):
         return (_SCORE_ERROR * self.tol) ** 2
 
     def certificate(self, problem: Problem, state: State) -> Certificate:
-        known, at = super().certificate(problem, state), state.best
+        known = super().certificate(problem, state)
+        at = state.best
         if np.isfinite(state.bound) or problem.domain.constrained:
             return known
         unit = self._units(problem)
@@ -61,21 +62,26 @@ class QuasiNewton(Optimizer):
         return min(known, Certificate.stationarity(gain, at.upper), key=lambda each: each.value)
 
     def search(self, problem: Problem, state: State) -> Search:
-        unit, domain = self._units(problem), problem.domain
-        at, curvature = state.latest, Curvature.none(problem.size, problem.linear)
+        unit = self._units(problem)
+        domain = problem.domain
+        at = state.latest
+        curvature = Curvature.none(problem.size, problem.linear)
         typical = float(np.linalg.norm(self._typical(problem) / unit))
 
         def project(z: Array) -> Array:
             return domain.project(unit * z) / unit
 
         while True:
-            z, slopes = at.theta / unit, unit * at.gradient
+            z = at.theta / unit
+            slopes = unit * at.gradient
             step = unit * (
                 curvature.step(z, slopes, project)
                 if len(curvature.steps)
                 else project(z - length_of_size(float(np.linalg.norm(z)) or typical, slopes) * slopes) - z
             )
-            slope, part, lower = float(at.gradient @ step), 1.0, None
+            slope = float(at.gradient @ step)
+            part = 1.0
+            lower = None
             while slope < 0.0 and part > SHORTEST and lower is None:
                 state = yield Proposal(domain.feasible(at.theta + part * step))
                 rise = state.latest.value - at.value

@@ -55,7 +55,8 @@ class ReducedGradient(Descent):
 
     def search(self, problem: Problem, state: State) -> Search:
         total = need_simplex(self, problem)
-        at, curvature = state.best, Curvature.none(problem.size, problem.linear)
+        at = state.best
+        curvature = Curvature.none(problem.size, problem.linear)
         while True:
             way = _Way.at(at, curvature, total)
             lower = None
@@ -94,7 +95,8 @@ class _Way:
     @classmethod
     def at(cls, at: Evaluation, curvature: Curvature, total: float) -> _Way:
         """The way from a point; curvature is of steps and changes of the gradient, not reduced."""
-        d, u = at.theta, int(np.argmax(at.theta))
+        d = at.theta
+        u = int(np.argmax(at.theta))
         reduced = at.gradient - at.gradient[u]
         free = (d > 0.0) | (reduced < 0.0)
         free[u] = False
@@ -158,7 +160,8 @@ def _lowest(way: _Way, at: Evaluation, state: State) -> Generator[Proposal, Stat
 
     It is about the lowest where the slope is small or changes its sign, and where the way ends.
     """
-    first, t = way.slopes(0.0, at)[1], way.length
+    first = way.slopes(0.0, at)[1]
+    t = way.length
     left: Point = (0.0, at.value, first)
     right: Point | None = None
     lower: Evaluation | None = None
@@ -182,7 +185,8 @@ def _lowest(way: _Way, at: Evaluation, state: State) -> Generator[Proposal, Stat
 
 def _between(left: Point, right: Point) -> float:
     """The minimiser of the cubic through two values and slopes, kept away from the ends."""
-    (s, a, down), (t, b, up) = left, right
+    (s, a, down) = left
+    (t, b, up) = right
     w = down + up - 3.0 * (b - a) / (t - s)
     root = np.sqrt(max(w * w - down * up, 0.0))
     curvature = up - down + 2.0 * root

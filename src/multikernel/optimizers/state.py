@@ -49,7 +49,7 @@ class State:
     bound : float, the best bound of the optimum
     certificate : of the best point; that of the first evaluation if not given
     history : the certificate's value after each evaluation
-    unknown : int, how many of the last evaluations did not even tell the half of the value
+    unknown : int, how many of the last evaluations left more than half of the value unknown
     """
 
     latest: Evaluation
@@ -61,13 +61,13 @@ class State:
 
     @property
     def event(self) -> Event:
-        """What an observer is told of the last step."""
+        """The last step, for an observer."""
         at = self.latest
         return Event(len(self.history), self.certificate, at.theta, at.value, at.upper, self.bound)
 
     @classmethod
     def first(cls, evaluation: Evaluation) -> State:
-        """What the first evaluation tells."""
+        """The state after the first evaluation."""
         return cls(evaluation, evaluation, evaluation.bound, evaluation.certificate, unknown=_unknown(evaluation))
 
     def certified(self, certificate: Certificate, step: bool = True) -> State:
@@ -75,7 +75,7 @@ class State:
         before = self.history if step else self.history[:-1]
         return replace(self, certificate=certificate, history=(*before, certificate.value))
 
-    def told(self, evaluation: Evaluation, tol: float) -> State:
+    def after(self, evaluation: Evaluation, tol: float) -> State:
         """The state after a further evaluation.
 
         The best point is the one of the lowest value; where no bound is known, the first of stationarity ``tol``.
@@ -89,7 +89,7 @@ class State:
 
 
 def _unknown(evaluation: Evaluation) -> int:
-    """1 where the machine could not tell more than half of the value, as where rounding hides the rest; else 0."""
+    """1 where the machine left more than half of the value unknown, as rounding may; else 0."""
     return int(not evaluation.dual.converged and evaluation.dual.gap > _HALF_KNOWN)
 
 

@@ -26,7 +26,7 @@ from multikernel.optimizers.needs import need_linear
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 
-_FORGETTING = 3.0  # power of a tangent's number that weighs it: the first tangents say little of the optimum
+_FORGETTING = 3.0  # power of a tangent's number that is its weight: the first tangents say little of the optimum
 _LENGTH_GROWTH = 4.0  # by which a step length grows until the target is reached
 _LONGER_TRIALS = 100  # of a longer step at most
 
@@ -45,10 +45,12 @@ class Subgradient(Optimizer):
         need_linear(self, problem)
 
     def search(self, problem: Problem, state: State) -> Search:
-        domain, mean = problem.domain, _Tangent(0.0, 0.0, np.zeros(problem.size))
+        domain = problem.domain
+        mean = _Tangent(0.0, 0.0, np.zeros(problem.size))
         number = 0
         while True:
-            at, number = state.latest, number + 1
+            at = state.latest
+            number = number + 1
             target = 0.5 * (state.best.upper + max(state.bound, -abs(state.best.upper)))
             length = _length(domain, at, at.upper - target)
             if length == 0.0:

@@ -56,9 +56,9 @@ class Weights:
         return known.value if known is not None and known.kind == kind else None
 
 
-def at_rest(problem: Problem, weights: Weights) -> Weights:
+def with_minimal_weights(problem: Problem, weights: Weights) -> Weights:
     """The same with the weights of kernels that are zero as small as they can be."""
-    values = problem.at_rest(weights.values)
+    values = problem.minimal(weights.values)
     if values is weights.values or weights.objective is None:
         return weights
     saved = problem.domain.penalty(weights.values) - problem.domain.penalty(values)

@@ -20,9 +20,8 @@ from multikernel.banks import KernelBank
 from multikernel.procedures.base import Weights
 from multikernel.procedures.units import spread
 
-_VANISHED_NORM = (
-    1e-10  # of a kernel's trace, which is at least its norm: a smaller norm is what centring left by rounding
-)
+# Of a kernel's trace, which is at least its norm: a smaller norm is what centring left by rounding.
+_VANISHED_NORM = 1e-10
 
 
 def average(bank: KernelBank) -> Weights:

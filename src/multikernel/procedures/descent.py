@@ -48,7 +48,8 @@ def descent(
     def goes_on(x: Array, at: float, slope: Array) -> bool:
         nonlocal latest, value
         check_interrupted()
-        latest, value = x, at
+        latest = x
+        value = at
         certificate = stationarity(at, slope, ridge)
         history.append(certificate.value)
         observe(Event(len(history), certificate, x, at, at))

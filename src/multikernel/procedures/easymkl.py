@@ -36,9 +36,8 @@ from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
 
 _MOST_MACHINES = 300  # margin problems at most
-_STEPS_PER_SAMPLE = (
-    1000  # for each sample in one of these, at most: where rounding hides the gap asked for, more lead nowhere
-)
+# In one of these, at most: where the gap asked for is below rounding, more of them change nothing.
+_STEPS_PER_SAMPLE = 1000
 
 
 def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, warm: Array | None = None) -> Weights:
@@ -84,7 +83,7 @@ def max_min(
     y : array (n,) of -1 and +1
     machine : MarginMachine, which holds lam, the relative gap to reach, and the steps of each margin problem
     warm : array (n,), the hull vector g of an earlier run
-    observe : told of each margin problem
+    observe : called after each margin problem
     """
     quick = easymkl(bank, y, machine, warm)
     if machine.lam == 0.0 and _meet(bank, bank.quad(y * quick.warm)):
@@ -98,7 +97,9 @@ def max_min(
     shares = quick.values if machine.lam == 1.0 else found.values / float(found.values.sum())
     assert found.bound is not None
     assert found.objective is not None
-    margin, bound = max(-found.objective, 0.0), -found.bound  # a maximum: no margin is negative, and the bound is above
+    # a maximum: no margin is negative, and the bound is above
+    margin = max(-found.objective, 0.0)
+    bound = -found.bound
     gap = Certificate("duality gap", relative(bound - margin, margin))
     converged = gap.reached(machine.tol)
     return replace(
@@ -111,7 +112,7 @@ def _shares(bank: KernelBank, coef: Array) -> Array:
     distances = np.maximum(bank.quad(coef), 0.0)
     if _meet(bank, distances):
         warn_user(
-            "EasyMKL: the hulls of the two classes meet in every kernel, so the margin tells nothing of the weights; "
+            "EasyMKL: the hulls of the two classes meet in every kernel, so the margin does not depend on the weights; "
             "uniform weights are used. A larger lam keeps the hulls apart."
         )
         distances = np.ones(len(bank))

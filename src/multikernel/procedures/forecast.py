@@ -2,12 +2,12 @@
 
 A procedure's cost is stated here, of a bank (``BankCost``: kernels, samples, what a pass takes) and of what else
 settles how many steps there will be. ``support_mkl`` chooses by it between the two ways to learn weights with a support
-vector machine; estimators tell it before a fit. On top of two passes over the kernels
+vector machine; estimators report it before a fit. On top of two passes over the kernels
 
     a step of the interior point method  factors a matrix of order n to which m kernels have been added; some 17 steps
-    a turn of machines                   solves one machine from the last one, and the problem of their mixtures
+    a round of machines                  solves one machine from the last one, and the problem of their mixtures
 
-How many turns there will be follows from the domain: few where weights of the best kernels grow smoothly with their
+How many rounds there will be follows from the domain: few where weights of the best kernels grow smoothly with their
 scores, and the more kernels, the more where a small change of the scores moves weights from one kernel to another. The
 constants are seconds of one thread; only their ratios matter for a choice.
 """
@@ -58,7 +58,7 @@ from multikernel.tuning import (
 
 
 @dataclass(frozen=True)
-class Steps:
+class StepsCost:
     """How many steps, and what each of them takes."""
 
     count: float
@@ -101,11 +101,12 @@ class Cost:
 # -- a support vector machine with kernel weights ----------------------------------------------------------------------
 
 
-def interior_steps(bank: BankCost) -> Steps:
+def interior_steps(bank: BankCost) -> StepsCost:
     """The interior point method."""
-    m, n = bank.m, float(bank.n)
+    m = bank.m
+    n = float(bank.n)
     added = 2.0 * m * n**2 if m > 1 else 0.0
-    return Steps(
+    return StepsCost(
         INTERIOR_STEPS,
         2.0 * bank.sweep
         + Work(
@@ -115,13 +116,14 @@ def interior_steps(bank: BankCost) -> Steps:
     )
 
 
-def turns(bank: BankCost, domain: Separable, tol: float) -> Steps:
-    """Machines and the problem of their mixtures by turns."""
-    m, n = bank.m, float(bank.n)
+def machine_rounds(bank: BankCost, domain: Separable, tol: float) -> StepsCost:
+    """Machines and the problem of their mixtures, one after the other."""
+    m = bank.m
+    n = float(bank.n)
     count = ROUNDS_FIRST + ROUNDS_PER_ROOT * np.sqrt(m) / (1.0 + ROUNDS_SMOOTH * _smoothness(domain, m))
     count *= 1.0 + ROUNDS_PER_DIGIT * max(0.0, np.log10(ROUNDS_USUAL_GAP / tol))
     steps = MACHINE_PAIR * n**2 + INTERIOR_STEPS * NUMPY_VALUE * m * count**2 + NUMPY_VALUE * m * n + MIXTURE_PROBLEM
-    return Steps(float(count), 2.0 * bank.sweep + Work(steps=steps))
+    return StepsCost(float(count), 2.0 * bank.sweep + Work(steps=steps))
 
 
 def _smoothness(domain: Separable, m: int) -> float:
@@ -133,7 +135,8 @@ def _smoothness(domain: Separable, m: int) -> float:
 
 def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
     """The procedure ``support_mkl``, by the way that it chooses."""
-    n, q = float(bank.n), bank.features
+    n = float(bank.n)
+    q = bank.features
     if q is not None and few_features(q, bank.n):
         step = Work(
             algebra=4.0 * BLAS_OPERATION * n * float(q) ** 2,
@@ -144,8 +147,8 @@ def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
     inside = interior_steps(bank)
     found = inside
     if domain.constrained:
-        by_turns = turns(bank, domain, tol)
-        found = by_turns if by_turns.seconds < inside.seconds else inside
+        alternating = machine_rounds(bank, domain, tol)
+        found = alternating if alternating.seconds < inside.seconds else inside
     # what is stored in single precision is evaluated again, for the certificate
     certified = 2.0 * bank.exact + (Work(steps=MACHINE_PAIR * n**2) if bank.exact.seconds else Work())
     return Cost(found.work + certified + Work(steps=SMALLEST_FIT), SUPPORT_MATRICES * 8.0 * n**2)
@@ -177,7 +180,8 @@ def gram(bank: BankCost) -> Work:
 
 def hinge(bank: BankCost) -> Cost:
     """A support vector machine at given weights."""
-    n, q = float(bank.n), bank.features
+    n = float(bank.n)
+    q = bank.features
     if q is not None and few_features(q, bank.n):
         return Cost(Work(algebra=20.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_FIT), 8.0 * n * q)
     return Cost(gram(bank) + Work(steps=MACHINE_FRESH * MACHINE_PAIR * n**2 + SMALLEST_FIT), 8.0 * n**2)
@@ -185,7 +189,8 @@ def hinge(bank: BankCost) -> Cost:
 
 def margin(bank: BankCost) -> Cost:
     """The margin between two hulls at given weights."""
-    n, q = float(bank.n), bank.features
+    n = float(bank.n)
+    q = bank.features
     if q is not None and few_features(q, bank.n):
         return Cost(
             Work(algebra=20.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_FIT),
@@ -203,7 +208,8 @@ def margin(bank: BankCost) -> Cost:
 
 def ridge(bank: BankCost) -> Cost:
     """Ridge regression at given weights."""
-    n, q = float(bank.n), bank.features
+    n = float(bank.n)
+    q = bank.features
     if q is not None and q < bank.n:
         return Cost(Work(algebra=2.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_FIT), 2.0 * 8.0 * n * q)
     return Cost(
@@ -222,7 +228,8 @@ def easymkl(bank: BankCost) -> Cost:
 
 def rls2(bank: BankCost) -> Cost:
     """Newton steps, most of them on few kernels, from the solution on a part of many samples."""
-    m, n = bank.m, float(bank.n)
+    m = bank.m
+    n = float(bank.n)
     count = (6.0 + np.log2(m)) / (RLS2_FEWER_STEPS if n >= RLS2_PART_FROM else 1.0)
     working = max(
         min(m, RLS2_WORKING),
@@ -265,7 +272,8 @@ def quasi_newton(bank: BankCost, machine: Cost) -> Cost:
 
 def ridge_cv(bank: BankCost, folds: int) -> Cost:
     """Gauss-Newton steps, each of an inverse and of a pass with a column for each fold."""
-    m, n = bank.m, float(bank.n)
+    m = bank.m
+    n = float(bank.n)
     columns = min(folds, 10)
     step = Work(
         algebra=BLAS_OPERATION * (2.0 * n**3 + 2.0 * columns * m * n**2 + 4.0 * n * m**2),

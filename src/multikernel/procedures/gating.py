@@ -36,7 +36,7 @@ from multikernel.procedures.descent import descent, stationarity
 
 _INNER_GAP = 1e-6  # of the stationarity asked for: the machine's gap
 _FIRST_GAP = 1e-3  # the machine's gap before anything is stored
-_FINAL_GAP = 1e-11  # the machine's gap at the end, whose root is what is told of the slopes
+_FINAL_GAP = 1e-11  # the machine's gap at the end, whose root is the error of the slopes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -95,11 +95,15 @@ class Gated:
         """F and its gradient."""
         e = self.gates(x)
         dual = self.solved(e)
-        A, P = as_columns(dual.factor), np.empty_like(e)
+        A = as_columns(dual.factor)
+        P = np.empty_like(e)
         for k, matrix in enumerate(self.matrices):
             gated = e[:, k : k + 1] * A
             P[:, k] = -2.0 * (gated * product(matrix, gated)).sum(axis=1)
-        slope = P - e * P.sum(axis=1, keepdims=True) if self.kind == "softmax" else P * (1.0 - e)
+        if self.kind == "softmax":
+            slope = P - e * P.sum(axis=1, keepdims=True)
+        else:
+            slope = P * (1.0 - e)
         gradient = product(np.ascontiguousarray(slope.T), self.features).ravel()
         return float(dual.value + self.ridge * (x @ x)), gradient + 2.0 * self.ridge * x
 
@@ -135,22 +139,27 @@ def gated_kernels(
     n_init : int, starts; in the first all gates are equal, the others are random
     seed : of these
     start : array (m (p + 1),), in place of the first start
-    observe : told of each step
+    observe : called after each step
     """
-    n, m = bank.shape[0], len(bank)
+    n = bank.shape[0]
+    m = len(bank)
     check_memory(float(m) * n * n, f"the matrices of {m} kernels of {n} samples", "take fewer kernels or samples")
     inputs = np.column_stack([features, np.ones(n)])
-    latest = [] if start is not None else [_with_equal_gates(bank, machine, target, weight, kind)]
+    if start is not None:
+        latest = []
+    else:
+        latest = [_with_equal_gates(bank, machine, target, weight, kind)]
     matrices = _stored(bank)
     if matrices is None and latest:
         equal = np.broadcast_to(opened(np.zeros(m), kind), (n, m))
         nothing = Certificate.stationarity(np.inf, latest[0].value)
-        return _told(equal, np.zeros(m * inputs.shape[1]), latest[0].value, nothing, 0, []), latest[0]
+        return _gate_weights(equal, np.zeros(m * inputs.shape[1]), latest[0].value, nothing, 0, []), latest[0]
     inner = machine.with_tolerance(max(_INNER_GAP * tol, _FINAL_GAP))
     problem = Gated(
         bank.matrices() if matrices is None else matrices, inputs, inner, target, weight, kind, ridge, latest
     )
-    size, rng = m * inputs.shape[1], np.random.default_rng(seed)
+    size = m * inputs.shape[1]
+    rng = np.random.default_rng(seed)
     starts = [np.zeros(size) if start is None else start, *(rng.normal(size=size) for _ in range(n_init - 1))]
     function = remembering(problem.value)
     runs = [
@@ -161,13 +170,14 @@ def gated_kernels(
     if not time_is_up():
         function = remembering(replace(problem, machine=machine.with_tolerance(_FINAL_GAP)).value)
     x, value, further = descent(function, ridge, x, tol, max_iter - len(history), observe)  # mostly no step
-    (_, gradient), history = function(x), history + further
+    (_, gradient) = function(x)
+    history = history + further
     dual = problem.latest[-1]
     hidden = max(dual.upper - dual.value, 0.0)
     certificate = stationarity(value, gradient, ridge, hidden)
     steps = sum(len(run[2]) for run in runs) + len(further)
-    told = _told(problem.gates(x), x, value + hidden, certificate, steps, history)
-    return replace(told, converged=certificate.reached(tol)), dual
+    gates = _gate_weights(problem.gates(x), x, value + hidden, certificate, steps, history)
+    return replace(gates, converged=certificate.reached(tol)), dual
 
 
 def _with_equal_gates(
@@ -188,7 +198,7 @@ def _stored(bank: KernelBank) -> Array | None:
     return stack
 
 
-def _told(
+def _gate_weights(
     gates: Array, x: Array, value: float, certificate: Certificate, n_iter: int, history: list[float]
 ) -> GateWeights:
     each = x.reshape(gates.shape[1], -1)

@@ -51,7 +51,7 @@ def generalized_mkl(
     max_iter : int, machines, or Newton steps of the interior point method, at most from each start
     starts : arrays (d,), where to begin, ``central_start`` by default; the best point reached is returned
     warm : ``warm`` of the machine's solution at the first start, or near it
-    observe : told of each step or machine
+    observe : called after each step or machine
 
     Raises
     ------
@@ -63,10 +63,10 @@ def generalized_mkl(
         if isinstance(problem.machine, RidgeMachine):
 
             def solve(
-                inner: Problem, asked: float, begin: Array | None, told: Observer
+                inner: Problem, asked: float, begin: Array | None, observer: Observer
             ) -> tuple[Weights, DualSolution]:
                 idle = unexplained(inner)
-                return idle or _solved(inner, asked, max_iter, begins if begin is None else [begin], warm, told)
+                return idle or _solved(inner, asked, max_iter, begins if begin is None else [begin], warm, observer)
 
             weights, dual = solved_by_terms(problem, solve, tol, observe)
         else:
@@ -104,7 +104,8 @@ def central_start(problem: Problem) -> Array:
     point of the domain serves in a ball, where a sum of kernels has its optimum on the boundary, and for combinations
     whose parameters are not one for each kernel.
     """
-    bank, inside = problem.bank, isinstance(problem.combination, ProductOfRBF | ScaledProfile)
+    bank = problem.bank
+    inside = isinstance(problem.combination, ProductOfRBF | ScaledProfile)
     if (problem.domain.constrained and not inside) or problem.size != len(bank):
         return problem.start()
     s = np.ones(bank.shape[0]) if problem.sample_weight is None else problem.sample_weight
@@ -146,7 +147,10 @@ def sum_of_kernels(
     machine = problem.machine
     if not isinstance(machine, RidgeMachine):
         return support_mkl(problem, tol, max_iter, start, observe, warm)
-    mean = float(np.average(problem.target, weights=problem.sample_weight)) if machine.fit_intercept else 0.0
+    if machine.fit_intercept:
+        mean = float(np.average(problem.target, weights=problem.sample_weight))
+    else:
+        mean = 0.0
     centred = replace(problem, machine=RidgeSupport(alpha=machine.alpha), target=problem.target - mean)
     weights, dual = support_mkl(centred, tol, max_iter, start, observe, warm)
     return weights, replace(dual, intercept=mean)

@@ -56,10 +56,13 @@ def held_out_scores(
     score : of a target and its predicted values; larger is better; takes ``sample_weight`` where there are weights
     sample_weight : array (n,) >= 0, of the machine's losses and of the score
     """
-    totals, count, folds = np.zeros(len(bank)), 0, list(folds)
-    y = y / (float(np.abs(y).max(initial=0.0)) or 1.0)  # squares of extreme targets are no numbers
+    totals = np.zeros(len(bank))
+    count = 0
+    folds = list(folds)
+    y = y / (float(np.abs(y).max(initial=0.0)) or 1.0)  # squares of extreme targets overflow
     for train, test in in_time(folds, len(folds), "folds on which kernels are compared", least=0):
-        fold, held_out = bank.block(train, train), bank.block(test, train)
+        fold = bank.block(train, train)
+        held_out = bank.block(test, train)
         own = None if sample_weight is None else sample_weight[train]
         weighted = {} if sample_weight is None else {"sample_weight": sample_weight[test]}
         for k in range(len(bank)):

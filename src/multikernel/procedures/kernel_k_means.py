@@ -18,7 +18,7 @@ from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 
 _MOST_ITERATIONS = 100  # of Lloyd's at most from each start
-_STARTS = 10
+_STARTS = 10  # as scikit-learn's k-means has for random starts
 
 
 def kernel_k_means(
@@ -44,7 +44,8 @@ def kernel_k_means(
 
 def _first(K: Array, count: int, rng: np.random.Generator, weight: Array) -> Array:
     """The cluster of each sample where some samples are the means."""
-    diagonal, n = K.diagonal(), len(K)
+    diagonal = K.diagonal()
+    n = len(K)
     squares = np.empty((n, count))
     chances = weight
     for j in range(count):
@@ -67,7 +68,8 @@ def _run(K: Array, labels: Array, count: int, weight: Array) -> tuple[Array, flo
         moved = np.argmin(squares, axis=1)
         if not reached < value or np.array_equal(moved, labels):
             break
-        labels, value = moved, reached
+        labels = moved
+        value = reached
     return labels, min(value, reached)
 
 

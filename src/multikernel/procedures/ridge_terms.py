@@ -9,7 +9,7 @@ Y centred. With P the part of Y that is orthogonal to the range of K(theta), wha
 of infinite and of no weights. For small alpha J is nearly the one, for large alpha nearly the other, and a gap relative
 to J says nothing of the weights. So P is taken off the targets, where few features make the kernels: that leaves out
 the first term exactly, as K P = 0, and a sum of kernels becomes one in the coordinates of its features. Where alpha is
-large the machine tells its values less the second. The solver is asked for a certificate relative to what is left,
+large the machine returns its values less the second. The solver is asked for a certificate relative to what is left,
 
     min(V - |P|^2 / alpha, |Y|^2 / alpha - V).
 
@@ -18,8 +18,9 @@ the kernels explain, whichever is smaller, for kernels of every kind, rank and s
 
     (V - bound) / min(V, |Y|^2 / alpha - V).
 
-What the kernels explain is told of where optimal weights have a part in it however large alpha is: in a ball, and with
-the penalty |theta|^2 on a sum of kernels. Other penalties make all weights zero from some alpha on.
+Where optimal weights do not vanish, however large alpha is, what the kernels explain has a limit: in a ball, and with
+the penalty |theta|^2 on a sum of kernels. Other penalties make all weights zero from some alpha on; then the
+certificate is relative to the value alone.
 """
 
 from __future__ import annotations
@@ -51,10 +52,9 @@ Known = TypeVar("Known", bound=Weights)
 Answer = tuple[Weights, DualSolution]
 Solve = Callable[[Problem, float, "Array | None", Observer], Answer]
 
-LARGE = 1e-3  # of |Y|^2: where the kernels explain no more at the first weights, values are told less |Y|^2 / alpha
-_MOST_SOLUTIONS = (
-    3  # solutions at most, each to a finer gap where the one before left too large a part of what is explained
-)
+LARGE = 1e-3  # of |Y|^2: where the kernels explain no more at the first weights, values are returned less |Y|^2 / alpha
+# Each is to a finer gap, where the one before left too large a part of what is explained.
+_MOST_SOLUTIONS = 3
 _SEEN = 1e-7  # of the targets: larger errors of the function would be seen
 _CONSTANT_TARGET = 1e-14  # of a target's size: what the rounding of its mean leaves of a constant
 
@@ -67,21 +67,25 @@ def solved_by_terms(problem: Problem, solve: Solve, tol: float, observe: Observe
     problem : Problem of a RidgeMachine
     solve : function of a problem, the certificate to reach, weights to start from, None for its own, and an observer
     tol : float, the certificate to reach, relative to what the weights can change
-    observe : told of each step
+    observe : called after each step
     """
     terms = RidgeTerms.of(problem)
     part = terms.explained()
     part = part if np.isfinite(part) else 1.0
     if part <= LARGE:
-        terms, part = terms.reduced(), 1.0
-    asked, begin, n_iter = tol * min(part, 1.0), None, 0
+        terms = terms.reduced()
+        part = 1.0
+    asked = tol * min(part, 1.0)
+    begin = None
+    n_iter = 0
     for _ in range(_MOST_SOLUTIONS):
         weights, dual = solve(terms.problem, max(asked, min(FINEST_GAP, tol)), begin, terms.observer(observe))
         left = terms.finer(weights)
         n_iter += weights.n_iter
         if left.reached(tol) or not weights.converged or asked <= FINEST_GAP:
             break
-        asked, begin = 0.5 * asked * tol / left.value, weights.values
+        asked = 0.5 * asked * tol / left.value
+        begin = weights.values
     weights = terms.whole(replace(weights, n_iter=n_iter), tol)
     return weights, within(weights, terms.solution(dual, weights.values))
 
@@ -127,28 +131,38 @@ class RidgeTerms:
     @classmethod
     def of(cls, problem: Problem) -> RidgeTerms:
         """A ridge problem without the part of the targets that no kernel reaches."""
-        machine, s = need_ridge("ridge_terms", problem), problem.sample_weight
+        machine = need_ridge("ridge_terms", problem)
+        s = problem.sample_weight
         if problem.combination == HadamardPower(1):
             problem = replace(problem, combination=Linear())
         Y = as_columns(checked_target(problem.target, several=True))
-        mean = np.average(Y, axis=0, weights=s) if machine.fit_intercept else np.zeros(Y.shape[1])
+        if machine.fit_intercept:
+            mean = np.average(Y, axis=0, weights=s)
+        else:
+            mean = np.zeros(Y.shape[1])
         constant = np.abs(Y - mean).max(axis=0) <= _CONSTANT_TARGET * np.abs(Y).max(axis=0)
-        Y, root = np.where(constant, 0.0, Y - mean), None if s is None else np.sqrt(s)[:, None]
-        inner, basis, P = replace(problem, machine=replace(machine, fit_intercept=False)), None, np.zeros_like(Y)
+        Y = np.where(constant, 0.0, Y - mean)
+        root = None if s is None else np.sqrt(s)[:, None]
+        inner = replace(problem, machine=replace(machine, fit_intercept=False))
+        basis = None
+        P = np.zeros_like(Y)
         known = _features(problem.bank) if isinstance(problem.combination, Linear) else None
         if known is None:
-            root, P = None, _unreached(problem, Y) if s is None else P
+            root = None
+            P = _unreached(problem, Y) if s is None else P
             Z = Y - P
         else:
             Y = Y if root is None else root * Y
             basis, bank = in_coordinates(*known, root)
-            P, Z = basis.beyond(Y), basis.coordinates(Y)
+            P = basis.beyond(Y)
+            Z = basis.coordinates(Y)
             inner = replace(inner, bank=bank, sample_weight=None)
         Z = np.where(np.linalg.norm(Z, axis=0) <= len(Y) * EPS * np.linalg.norm(Y, axis=0), 0.0, Z)
         single = problem.target.ndim == 1
         inner = replace(inner, target=Z[:, 0] if single else Z)
         counts = 1.0 if inner.sample_weight is None else inner.sample_weight[:, None]
-        shift, empty = float((P * P).sum()) / machine.alpha, float((counts * Z * Z).sum()) / machine.alpha
+        shift = float((P * P).sum()) / machine.alpha
+        empty = float((counts * Z * Z).sum()) / machine.alpha
         return cls(inner, basis, root, P, mean, single, shift, empty)
 
     @property
@@ -175,7 +189,8 @@ class RidgeTerms:
         """
         if not (self.lasting and self.empty > 0.0):
             return 1.0
-        problem, Z = self.problem, as_columns(self.problem.target)
+        problem = self.problem
+        Z = as_columns(self.problem.target)
         theta = problem.start()
         if not problem.domain.constrained:
             theta = problem.domain.maximiser(problem.combination.pullback(problem.bank, theta, Z / self.alpha))
@@ -213,7 +228,8 @@ class RidgeTerms:
 
     def _parts(self, weights: Weights) -> tuple[Certificate, float, float]:
         """The certificate of the inner problem, by how much the value may be too large, and the value."""
-        found, value = weights.certificate, weights.objective
+        found = weights.certificate
+        value = weights.objective
         assert found is not None
         assert value is not None
         return found, value - weights.bound if weights.bound is not None else found.value * abs(value), value
@@ -226,9 +242,11 @@ class RidgeTerms:
         beyond = self.beyond / self.alpha
         trace = float(self.problem.combination.gram(self.problem.bank, theta).diagonal().sum())
         hidden = beyond if EPS * trace <= _SEEN * self.alpha else 0.0
-        coef, factor = self._over_samples(found.coef, hidden), self._over_samples(found.factor, beyond)
+        coef = self._over_samples(found.coef, hidden)
+        factor = self._over_samples(found.factor, beyond)
         intercept = float(self.mean[0]) if self.single else self.mean
-        value, upper = found.value + self.shift, found.upper + self.shift
+        value = found.value + self.shift
+        upper = found.upper + self.shift
         return replace(found, coef=coef, factor=factor, intercept=intercept, value=value, upper=upper)
 
     def _over_samples(self, A: Array, further: Array | float) -> Array:
@@ -238,15 +256,15 @@ class RidgeTerms:
         return A[:, 0] if self.single else A
 
     def observer(self, observe: Observer) -> Observer:
-        """An observer that is told of whole values."""
+        """An observer of whole values."""
         if observe is silent or self.shift == 0.0:
             return observe
 
-        def told(event: Event) -> None:
+        def whole(event: Event) -> None:
             value, upper, bound = (each + self.shift for each in (event.value, event.upper, event.bound))
             observe(replace(event, value=value, upper=upper, bound=bound))
 
-        return told
+        return whole
 
 
 def _features(bank: KernelBank) -> tuple[FactorBank, Array] | None:

@@ -61,7 +61,8 @@ def simplex_least_squares(V: Array, u: Array, start: Array | None = None) -> Arr
     >>> simplex_least_squares(V, np.array([0.5, 0.3])).round(2)
     array([0.5, 0.3, 0.2])
     """
-    V, u = numbers(V, "simplex_least_squares: V"), numbers(u, "simplex_least_squares: u")
+    V = numbers(V, "simplex_least_squares: V")
+    u = numbers(u, "simplex_least_squares: u")
     if V.ndim != 2 or V.shape[1] == 0 or u.shape != V.shape[:1]:
         raise ValueError(
             f"simplex_least_squares: V must have shape (n, m) with m > 0 and u shape (n,), got {V.shape} and {u.shape}"
@@ -90,7 +91,8 @@ def nearest_point(Z: Array, start: Array | None = None) -> Array:
             break
         grown = face.grown(entering, Z[:, entering]).settled()
         if grown.squared_norm < face.squared_norm:
-            face, refused = grown, []
+            face = grown
+            refused = []
         else:
             refused.append(entering)
     weights = np.zeros(Z.shape[1])
@@ -168,7 +170,9 @@ class _Face:
         if factorise(R, lower=False) and R.diagonal().min() > _CONDITION:
             return R, lapack.dtrtrs(R, ones, trans=1)[0], len(ones)
         A = np.zeros((len(self.Z) + 1, len(ones) + 1))
-        A[:-1, :-1], A[-1, :-1], A[-1, -1] = self.Z / lengths, ones, 1.0
+        A[:-1, :-1] = self.Z / lengths
+        A[-1, :-1] = ones
+        A[-1, -1] = 1.0
         R = linalg.qr(A, mode="r", check_finite=False)[0]
         pivots = np.abs(R.diagonal()[: len(ones)])
         small = np.flatnonzero(pivots < _DEPENDENT)

@@ -1,4 +1,4 @@
-"""Kernel weights and a support vector machine by turns: a machine at the weights, weights for all machines so far.
+"""Kernel weights and a support vector machine alternately: a machine at the weights, weights for all machines so far.
 
     min_{d in D} max_{a in A}  scale (p'a - 1/2 sum_j rho_j a_j^2 - 1/2 b'(sum_k d_k K_k) b) + r(d),    b = E a
 
@@ -9,7 +9,7 @@ these the problem is one of J variables,
                                                                        (S_k)_jl = b_j'K_k b_l,
 
 which is the problem itself for J samples: the interior point method solves it in no time. Its mixture bounds the
-optimum from below, and at its weights the next machine is solved. A turn is one sum of the kernels, one machine from
+optimum from below, and at its weights the next machine is solved. A round is one sum of the kernels, one machine from
 the last solution, as accurate as the gap is worth, and one product of all kernels. This is simplicial decomposition
 (von Hohenbalken 1977) of the dual problem with a curved model, where cutting planes have a flat one: a gap of 1e-4
 takes five to fifteen machines, whatever the number of samples.
@@ -38,7 +38,7 @@ _MACHINE_GAP = 0.05  # of the gap reached so far, or of the one asked for: the g
 _MIXED = 0.02  # likewise: the gap of the problem of the mixtures
 _BACK = 0.3  # of the way back to the best weights that steps stop short, where the model sends weights to corners
 _ZEROED_WEIGHT = 0.01  # of the largest weight: a smaller one that the model has at zero becomes zero
-_STALLED_ROUNDS = 10  # turns without progress until giving up
+_STALLED_ROUNDS = 10  # rounds without progress until giving up
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,8 @@ class DualHull:
 
     def with_point(self, program: SupportProgram, a: Array, products: Array) -> DualHull:
         """The hull with one point more; ``products`` holds its K_k b, shape (m, n)."""
-        m, J = len(products), len(self.points) + 1
+        m = len(products)
+        J = len(self.points) + 1
         coefs = np.vstack([self.coefs, program.coef(a)])
         stack = np.hstack([self.forms.stack, products @ coefs.T])
         constants = np.append(self.constants, program.dual(a, 0.0) / program.scale)
@@ -80,31 +81,39 @@ class DualHull:
         return domain.feasible(np.where(found.active, found.weights, 0.0)), found.a / found.a.sum()
 
 
-def by_turns(
+def alternating(
     support: SupportSaddle, start: Array | None, near: SupportPair | None, max_iter: int, observe: Observer
 ) -> tuple[SupportPair, list[float]]:
-    """The best weights with their machine, and the gap after each turn; it may stay above the one asked for.
+    """The best weights with their machine, and the gap after each round; it may stay above the one asked for.
 
     Parameters
     ----------
     support : the problem, over a domain whose constraint bounds the weights
     start : array (m,), weights to begin with
     near : a pair at hand
-    max_iter : int >= 1, turns at most
-    observe : told of each turn
+    max_iter : int >= 1, rounds at most
+    observe : called after each round
     """
-    saddle, tol = support.saddle, support.tol
-    bank, program, domain = saddle.bank, saddle.program, saddle.domain
+    saddle = support.saddle
+    tol = support.tol
+    bank = saddle.bank
+    program = saddle.program
+    domain = saddle.domain
     back = _BACK if domain.lets_vanish(len(bank)) else 0.0
-    hull, best, history = DualHull.empty(len(bank), program), near, list[float]()
+    hull = DualHull.empty(len(bank), program)
+    best = near
+    history = list[float]()
     weights = domain.start(len(bank)) if start is None else domain.feasible(start)
-    warm, gap = None if near is None else near.dual.warm, 1.0
+    warm = None if near is None else near.dual.warm
+    gap = 1.0
     while len(history) < max_iter:
         inner = min(_MACHINE_GAP * max(gap, tol), _MOST_MACHINE_GAP)
         gram = bank.combine(weights)
-        dual, sizes = replace(support.machine, tol=inner).solve_program(gram, program, warm), roots(gram.diagonal())
+        dual = replace(support.machine, tol=inner).solve_program(gram, program, warm)
+        sizes = roots(gram.diagonal())
         del gram  # the next one takes as much memory, which many samples do not have twice
-        products, warm = bank.apply(dual.coef[:, None])[:, :, 0], dual.warm
+        products = bank.apply(dual.coef[:, None])[:, :, 0]
+        warm = dual.warm
         hull = hull.with_point(program, warm, products)
         weights_next, x = hull.solved(domain, program.scale, _MIXED * max(min(gap, 1.0), tol))
         mixture = feasible(program, np.clip(x @ hull.points, 0.0, program.upper))

@@ -3,7 +3,8 @@
     min_{d in D}  J(sum_k d_k K_k) + r(d),        J the value of a support vector machine
 
 There are two ways, and a forecast says which takes less time (``forecast``). Machines and the problem of their mixtures
-take turns (``support_hull``), which is best for many samples, and all there is where a factorisation is too large.
+are solved alternately (``support_hull``), which is best for many samples, and the only way where a factorisation is too
+large.
 
 The interior point method finds weights and support vectors at once. Of many samples only some take part in it: at first
 the support vectors at equal weights and samples that are nearly support vectors. The machine is then solved at the
@@ -14,7 +15,7 @@ kernels have few features steps cost little: all samples take part from the begi
 
 A solution of nearly the same problem, as that of the same kernels after rounding, is tried first: the pair as it is,
 then with the machine solved at its weights. Where that is not enough, as for a neighbour on a path or for other
-samples, it tells which samples and which kernels take part: steps on these cost a part of those on all.
+samples, it says which samples and which kernels take part: steps on these cost a part of those on all.
 """
 
 from __future__ import annotations
@@ -34,15 +35,16 @@ from multikernel.observer import Observer, silent
 from multikernel.optimizers import BlockNorm, LevelMethod, Optimizer, ProjectedGradient
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
-from multikernel.procedures.forecast import interior_steps, turns
+from multikernel.procedures.forecast import interior_steps, machine_rounds
 from multikernel.procedures.interior import InteriorPoint, Saddle, interior_point
-from multikernel.procedures.support_hull import by_turns
+from multikernel.procedures.support_hull import alternating
 from multikernel.procedures.support_pair import SupportPair, SupportSaddle
 from multikernel.tuning import INTERIOR_ALL, INTERIOR_FEATURES, INTERIOR_SAMPLES, ROUNDS_PRODUCTS, ROUNDS_TRIED
 
 _INTERIOR_SHARE = 0.05  # the interior point method leaves at most this part of the gap asked for
 _FINEST_INTERIOR = 1e-11  # a gap below this is not asked of the interior point method
-_SCOUT_SAMPLES, _SCOUT_STEPS = 1000, 40  # samples that say where to begin there, and steps on them
+_SCOUT_SAMPLES = 1000  # whose solution is where rounds of machines begin on many samples of few features
+_SCOUT_STEPS = 40  # of the interior point method on them
 _MARGIN = 0.5  # samples nearest to being support vectors that take part, too, as a part of these
 _KNOWN = 0.3  # likewise where the support vectors are a neighbour's
 _RESERVE = 0.1  # of the samples, of 1000 at most: so many more of the nearest take part
@@ -50,7 +52,7 @@ _MOST_SAMPLES = 0.7  # where more than this part of the samples would take part,
 _SPARE = 0.05  # of the samples: so many kernels of the largest scores take part beside a neighbour's; they cost little
 _CHOOSING_GAP = 1e-2  # gap of the machine that chooses the first samples, and of the first round
 _COARSE = 0.05  # gap that an optimizer reaches from a neighbour's weights with fewer passes, if all kernels take part
-_NEAR_GAP = 0.05  # gap of a pair that is nearly a solution: a machine at its weights may make one of it, if polished
+_NEAR_GAP = 0.05  # gap of a pair that is nearly a solution: a machine at its weights may make one of it, if refined
 
 
 def support_mkl(
@@ -69,7 +71,7 @@ def support_mkl(
     tol : float > 0, the relative duality gap to reach
     max_iter : int, Newton steps at most
     start : array (m,), weights of a neighbouring problem
-    observe : told of each step
+    observe : called after each step
     warm : array (N,) or (t, N), ``warm`` of the solution at ``start``, or of these weights
 
     Raises
@@ -112,7 +114,8 @@ def _solved(
     near: SupportPair | None,
     observe: Observer,
 ) -> tuple[Weights, DualSolution]:
-    n, tol = support.saddle.program.n, support.tol
+    n = support.saddle.program.n
+    tol = support.tol
     # the machine's scores differ from the interior point's by the square root of its gap; digits cost a step or two
     inner = min(max(0.01 * tol**2, _FINEST_INTERIOR), _INTERIOR_SHARE * tol)
     n_features = problem.bank.n_features
@@ -120,20 +123,23 @@ def _solved(
     many = few and float(n) * float(n_features or 0) ** 2 > INTERIOR_FEATURES
     few = few and not many
     history: list[float] = []
-    most = 0 if few else _most_turns(problem, support.saddle.domain, tol, max_iter)
+    most = 0 if few else _most_rounds(problem, support.saddle.domain, tol, max_iter)
     if many and support.saddle.domain.constrained:
-        most, start = max_iter, _of_some_samples(support) if start is None else start
+        most = max_iter
+        start = _of_some_samples(support) if start is None else start
     if most > 0:
-        near, history = by_turns(support, start, near, most, observe)
+        near, history = alternating(support, start, near, most, observe)
         if near.certificate.reached(tol) or len(history) >= max_iter:
             return near.answer(tol, history)
         start = near.weights
-    rows, best = np.arange(n) if few else _first_samples(support, start, near), near
+    rows = np.arange(n) if few else _first_samples(support, start, near)
+    best = near
     trial = near is None and len(rows) < n  # whether the samples that take part are a guess
     while True:
         if len(rows) > INTERIOR_SAMPLES and not few:
             return _by_machines(problem, tol, max_iter, start, None if near is None else near.dual.warm, observe)
-        gap, kernels = _CHOOSING_GAP if trial else inner, _first_kernels(support, start, best)
+        gap = _CHOOSING_GAP if trial else inner
+        kernels = _first_kernels(support, start, best)
         found = _on_samples(support, rows, gap, max_iter - len(history), kernels, observe)
         history += found.history
         pair = support.of_machine(np.where(found.active, found.weights, 0.0), found.a)
@@ -157,20 +163,19 @@ def _by_machines(
     return outcome(optimizer.minimise(problem, start, None if warm is None else np.atleast_2d(warm)[0], observe))
 
 
-def _most_turns(problem: Problem, domain: Separable, tol: float, max_iter: int) -> int:
-    """How many turns are worth trying before the interior point method; 0 where the latter takes less time."""
+def _most_rounds(problem: Problem, domain: Separable, tol: float, max_iter: int) -> int:
+    """How many rounds of machines to try before the interior point method; 0 where the latter takes less time."""
     n = problem.bank.shape[0]
     if not domain.constrained or n * len(problem.bank) > ROUNDS_PRODUCTS:
         return 0
     cost = problem.bank.cost()
-    by_turns, interior = turns(cost, domain, tol), interior_steps(cost)
+    alternating = machine_rounds(cost, domain, tol)
+    interior = interior_steps(cost)
     if n > INTERIOR_SAMPLES:
         return max_iter
-    return (
-        min(max_iter, int(ROUNDS_TRIED * interior.seconds / by_turns.each.seconds))
-        if by_turns.seconds < interior.seconds
-        else 0
-    )
+    if alternating.seconds < interior.seconds:
+        return min(max_iter, int(ROUNDS_TRIED * interior.seconds / alternating.each.seconds))
+    return 0
 
 
 def _optimizer(domain: Domain) -> type[Optimizer]:
@@ -186,12 +191,16 @@ def _optimizer(domain: Domain) -> type[Optimizer]:
 
 def _first_samples(support: SupportSaddle, start: Array | None, near: SupportPair | None) -> Array:
     """The support vectors at a neighbour's or at equal weights, and half as many samples that are nearly so."""
-    n, bank = support.saddle.program.n, support.saddle.bank
+    n = support.saddle.program.n
+    bank = support.saddle.bank
     if not bank.local or (near is None and n <= INTERIOR_ALL):
         return np.arange(n)
     if near is not None:
         return _near(support, near.dual, near.f, _KNOWN)
-    weights = start if start is not None and start.any() else support.saddle.domain.start(len(bank))
+    if start is not None and start.any():
+        weights = start
+    else:
+        weights = support.saddle.domain.start(len(bank))
     gram = bank.combine(weights)
     rough = replace(support.machine, tol=_CHOOSING_GAP).solve_program(gram, support.saddle.program)
     return _near(support, rough, gram.multiply(rough.coef))
@@ -199,7 +208,8 @@ def _first_samples(support: SupportSaddle, start: Array | None, near: SupportPai
 
 def _of_some_samples(support: SupportSaddle) -> Array:
     """The weights where some samples stand for all of them: losses count by how many each stands for."""
-    program, bank = support.saddle.program, support.saddle.bank
+    program = support.saddle.program
+    bank = support.saddle.bank
     rows = np.sort(np.random.default_rng(0).choice(program.n, min(program.n, _SCOUT_SAMPLES), replace=False))
     share = program.n / len(rows)
     some = program.restricted(rows)
@@ -233,7 +243,9 @@ def _near(support: SupportSaddle, dual: DualSolution, f: Array, part: float = _M
     margin = (program.linear - program.sign * (f + dual.intercept)[program.sample]).reshape(-1, n).max(axis=0)
     margin[dual.coef != 0] = np.inf
     most = int((1.0 + part) * np.count_nonzero(dual.coef)) + int(_RESERVE * min(n, INTERIOR_ALL))
-    return np.arange(n) if most > _MOST_SAMPLES * n else np.sort(np.argsort(-margin, kind="stable")[:most])
+    if most > _MOST_SAMPLES * n:
+        return np.arange(n)
+    return np.sort(np.argsort(-margin, kind="stable")[:most])
 
 
 def _on_samples(

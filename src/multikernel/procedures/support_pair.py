@@ -54,7 +54,9 @@ class SupportPair:
 
     def better(self, other: SupportPair | None) -> SupportPair:
         """The one of the smaller gap."""
-        return self if other is None or self.certificate.value < other.certificate.value else other
+        if other is None or self.certificate.value < other.certificate.value:
+            return self
+        return other
 
     def joined(self, other: SupportPair | None) -> SupportPair:
         """The pair of the lower upper value, with the higher bound of the two."""
@@ -90,19 +92,21 @@ class SupportSaddle:
     @classmethod
     def of(cls, problem: Problem, tol: float) -> SupportSaddle:
         """The problem as a saddle; TypeError where it is none."""
-        machine, domain = need_program("support_mkl", problem), need_separable("support_mkl", problem)
+        machine = need_program("support_mkl", problem)
+        domain = need_separable("support_mkl", problem)
         program = machine.program(problem.target, problem.sample_weight)
         return cls(Saddle(problem.bank, program, domain), machine, tol)
 
     def of_machine(self, weights: Array, a: Array, rough: float | None = None) -> SupportPair:
-        """The machine's solution at these weights, from these variables on: polished, or only to a ``rough`` gap."""
+        """The machine's solution at these weights, from these variables on: refined, or only to a ``rough`` gap."""
         weights = self.saddle.domain.feasible(weights)
         gram = self.saddle.bank.combine(weights)
         if rough is None:
             dual = self.machine.polished(gram, self.saddle.program, a, self.tol)
         else:
             dual = replace(self.machine, tol=rough).solve_program(gram, self.saddle.program, a)
-        f, scores = gram.multiply(dual.coef), self.saddle.bank.quad(dual.coef)
+        f = gram.multiply(dual.coef)
+        scores = self.saddle.bank.quad(dual.coef)
         return self.pair(weights, roots(gram.diagonal()), dual, f, scores)
 
     def at(self, weights: Array, a: Array, n_iter: int = 0, witness: Array | None = None) -> SupportPair:
@@ -110,17 +114,21 @@ class SupportSaddle:
 
         ``witness`` are further variables, which may prove a higher bound.
         """
-        bank, program = self.saddle.bank, self.saddle.program
+        bank = self.saddle.bank
+        program = self.saddle.program
         weights = self.saddle.domain.feasible(weights)
         points = [self._feasible(each) for each in (a, witness) if each is not None]
         coefs = np.stack([program.coef(each) for each in points], axis=1)
         if weights.all():
             products = bank.apply(coefs)  # one pass for both, and on the columns of the support
-            f, sizes = weights @ products[:, :, 0], roots(weights @ bank.diagonal())
+            f = weights @ products[:, :, 0]
+            sizes = roots(weights @ bank.diagonal())
             scores = np.einsum("knt,nt->tk", products, coefs)
         else:
             gram = bank.combine(weights)
-            f, scores, sizes = gram.multiply(coefs[:, 0]), bank.quads(coefs).T, roots(gram.diagonal())
+            f = gram.multiply(coefs[:, 0])
+            scores = bank.quads(coefs).T
+            sizes = roots(gram.diagonal())
         pair = self.pair(weights, sizes, solution(program, points[0], f, sizes, self.tol, n_iter), f, scores[0])
         return pair if witness is None else self.proved(pair, points[1], scores[1], sizes)
 
@@ -129,12 +137,14 @@ class SupportSaddle:
 
         ``sizes`` are the roots of the combined kernel's self-values.
         """
-        program, penalty = self.saddle.program, self.saddle.domain.penalty(weights)
+        program = self.saddle.program
+        penalty = self.saddle.domain.penalty(weights)
         excess = max(program.gap(dual.warm, f, dual.intercept), 0.0)
         excess += program.hidden(dual.warm, f, dual.intercept, sizes)
-        # a machine that knows its rounding tells a value below that of its variables, and a bound is no better than it
+        # a machine's value is lower than that of its variables by a rounding error bound; no bound is above that value
         primal = max(program.dual(dual.warm, float(dual.coef @ f)) + excess, dual.upper)
-        value, bound = dual.value + penalty, self.saddle.bound(dual.warm, scores)
+        value = dual.value + penalty
+        bound = self.saddle.bound(dual.warm, scores)
         return SupportPair(
             weights=weights,
             dual=replace(dual, upper=primal),

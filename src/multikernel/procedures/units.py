@@ -10,8 +10,8 @@ times K(theta') of the kernels divided by ``kernel``, and
     coefficients  coef a',    function values  coef factor f',    values  coef^2 factor J',    weights  weight theta'
 
 where the machine says what ``coef`` is. A certificate is relative, and has no unit. Problems are solved in their own
-units, and the answer is told in the user's. Where only a penalty bounds the weights their unit is free, and is taken
-such that the loss and the norm of the predictor weigh alike.
+units, and the answer is returned in the user's. Where only a penalty bounds the weights their unit is free, and is
+chosen such that the loss and the norm of the predictor are of one size.
 """
 
 from __future__ import annotations
@@ -30,14 +30,13 @@ from multikernel.domains import NormBall
 from multikernel.machines import DualSolution, Machine
 from multikernel.observer import Event, Observer, silent
 from multikernel.problem import Problem
-from multikernel.procedures.base import Weights, at_rest
+from multikernel.procedures.base import Weights, with_minimal_weights
 
 Answer = tuple[Weights, DualSolution]
 Known = TypeVar("Known", bound=Weights)
 _LARGEST_SIZE = 1e305  # a size beyond this, or below its inverse, is left as it is: its inverse would have no digits
-_DECADES_OF_POWERS = (
-    100.0  # decades that a power of the kernels may grow by: products of three such matrices are finite
-)
+# A power of the kernels may grow by so many decades: products of three such matrices are finite.
+_DECADES_OF_POWERS = 100.0
 _NEARLY_CONSTANT = 1e-12  # of the largest entry: a target that varies less is a constant
 
 
@@ -87,20 +86,64 @@ class MachineUnits:
                 found,
                 coef=self.coef * found.coef,
                 intercept=self.function * found.intercept,
-                value=self.told(found.value),
-                upper=self.told(found.upper),
+                value=self.in_user_units(found.value),
+                upper=self.in_user_units(found.upper),
                 factor=self.coef * found.factor,
                 warm=self.coef * found.warm,
             )
 
-    def told(self, value: float) -> float:
+    def in_user_units(self, value: float) -> float:
         """A value of J in the user's units."""
         return self.coef * (self.function * float(value))
 
     def weights(self, found: Known) -> Known:
         """Weights whose objective and its bound are in the user's units."""
-        objective, bound = (None if each is None else self.told(each) for each in (found.objective, found.bound))
+        objective, bound = (
+            None if each is None else self.in_user_units(each) for each in (found.objective, found.bound)
+        )
         return replace(found, objective=objective, bound=bound)
+
+
+@dataclass(frozen=True)
+class RegressionUnits:
+    """Squared errors with kernels and targets divided by numbers: what has a unit, returned in the user's.
+
+    Parameters
+    ----------
+    kernel : float > 0, the unit of the kernels, and so of a ridge
+    target : float > 0, the unit of the targets
+    """
+
+    kernel: float
+    target: float
+
+    @classmethod
+    def of(cls, target: Array, kernel: float = 1.0) -> RegressionUnits:
+        """Targets of spread 1."""
+        return cls(kernel, spread(target))
+
+    def squared(self, value: Any) -> Any:
+        """Squared errors, a number or an array; it is infinite where the square leaves the range of numbers."""
+        with np.errstate(over="ignore"):
+            return self.target * (self.target * value)
+
+    def bank(self, bank: KernelBank) -> KernelBank:
+        """The kernels in these units."""
+        return bank.scaled(np.full(len(bank), 1.0 / self.kernel))
+
+    def solution(self, machine: Machine, found: DualSolution) -> DualSolution:
+        """A machine's solution in these units as one in the user's."""
+        return MachineUnits(machine, self.kernel, self.target, self.target / self.kernel).solution(found)
+
+    def observer(self, observe: Observer) -> Observer:
+        """An observer of values in these units, from one of the user's."""
+        if observe is silent:
+            return silent
+
+        def restated(event: Event) -> None:
+            observe(replace(event, value=self.squared(event.value)))
+
+        return restated
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,15 +164,20 @@ class Restated:
     @classmethod
     def of(cls, problem: Problem) -> Restated:
         """The problem in its own units; as it is where one of its parts does not say what it is in others."""
-        machine, domain = problem.machine, problem.domain
-        kernel, target = kernel_size(problem.bank), spread(problem.target) if machine.numeric else 1.0
+        machine = problem.machine
+        domain = problem.domain
+        kernel = kernel_size(problem.bank)
+        target = spread(problem.target) if machine.numeric else 1.0
         units = problem.combination.in_units(kernel, machine.balance(target), not domain.constrained)
         kernel, weight, factor = units or (1.0, 1.0, 1.0)
         posed = MachineUnits.of(machine, factor, target)
         own = None if posed is None else domain.in_units(weight, posed.value)
         if posed is None or own is None:
             return cls(problem, 1.0, MachineUnits(machine, 1.0, 1.0, 1.0))
-        bank = problem.bank if kernel == 1.0 else problem.bank.scaled(np.full(len(problem.bank), 1.0 / kernel))
+        if kernel == 1.0:
+            bank = problem.bank
+        else:
+            bank = problem.bank.scaled(np.full(len(problem.bank), 1.0 / kernel))
         y = problem.target if target == 1.0 else problem.target / target
         restated = replace(problem, bank=bank, machine=posed.machine, domain=own, target=y)
         return cls(restated, weight, posed)
@@ -143,27 +191,28 @@ class Restated:
         return None if given is None else given / self.machine.coef
 
     def observer(self, observe: Observer) -> Observer:
-        """An observer that is told of steps in the user's units."""
+        """An observer of the steps in the user's units."""
         if observe is silent:
             return silent
 
-        def told(event: Event) -> None:
+        def restated(event: Event) -> None:
             observe(
                 replace(
                     event,
                     theta=None if event.theta is None else self.weight * event.theta,
-                    value=self.machine.told(event.value),
-                    upper=self.machine.told(event.upper),
-                    bound=self.machine.told(event.bound),
+                    value=self.machine.in_user_units(event.value),
+                    upper=self.machine.in_user_units(event.upper),
+                    bound=self.machine.in_user_units(event.bound),
                 )
             )
 
-        return told
+        return restated
 
     def answer(self, weights: Weights, dual: DualSolution) -> Answer:
         """What was found, in the user's units."""
-        weights = self.machine.weights(at_rest(self.problem, weights))
-        values, warm = self.weight * weights.values, weights.warm
+        weights = self.machine.weights(with_minimal_weights(self.problem, weights))
+        values = self.weight * weights.values
+        warm = weights.warm
         variables = None if warm is None else self.machine.coef * warm
         return replace(weights, values=values, warm=variables), self.machine.solution(dual)
 
@@ -175,7 +224,7 @@ def solved_in_own_units(
     warm: Any = None,
     observe: Observer = silent,
 ) -> Answer:
-    """The answer to a problem, found in its own units and told in the user's.
+    """The answer to a problem, found in its own units and returned in the user's.
 
     Parameters
     ----------
@@ -184,7 +233,7 @@ def solved_in_own_units(
         (``warm``), and of an observer (``observe``)
     start : array (d,), weights of a neighbouring problem's solution
     warm : ``warm`` of its machine's solution
-    observe : told of each step
+    observe : called after each step
 
     Raises
     ------
@@ -204,7 +253,8 @@ def solved_in_own_units(
 def _check_range(restated: Restated) -> None:
     """ValueError where weights of a ball make powers of the kernels larger than numbers can be."""
     problem = restated.problem
-    ball, powers = problem.domain, problem.combination.powers(problem.bank)
+    ball = problem.domain
+    powers = problem.combination.powers(problem.bank)
     if not isinstance(ball, NormBall) or not np.isfinite(powers).all():
         return
     reach = float(ball.offset(problem.size).max()) + ball.radius

@@ -156,10 +156,10 @@ def _check_rest(domain: Domain, points: Array, rng: np.random.Generator) -> None
     require(domain.constrained != free, f"constrained is {domain.constrained}, and large weights say otherwise")
     for d in points:
         idle = rng.random(m) < 0.5
-        found = domain.at_rest(d, idle)
+        found = domain.minimal(d, idle)
         size = 1e-12 * (1.0 + float(d.max()))
-        require(domain.contains(found), f"at_rest leaves the domain at {d}")
-        _require_close(found[~idle], d[~idle], size, "at_rest changes weights that are not idle")
+        require(domain.contains(found), f"minimal leaves the domain at {d}")
+        _require_close(found[~idle], d[~idle], size, "minimal changes weights that are not idle")
     for scale in _SCALES:
         q = scale * rng.exponential(size=m)
         part = domain.finite_part(q)

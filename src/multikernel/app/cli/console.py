@@ -110,7 +110,7 @@ class ConsoleWatch:
 
             def show(progress: Progress) -> None:
                 parts[progress.problem] = progress.part
-                update(completed=sum(parts.values()) / progress.problems, description=f"{title}, {progress.told}")
+                update(completed=sum(parts.values()) / progress.problems, description=f"{title}, {progress.summary}")
 
             with listening(show):
                 yield

@@ -23,7 +23,12 @@ def value_floor(program: SupportProgram, sizes: Array) -> float:
     There K alone says how large the value is, and rounding of K what is left of a value that should be zero.
     ``sizes`` are the roots of K_ii.
     """
-    return _PART * 0.5 * program.scale * program.total**2 * float((sizes * sizes).mean())
+    return floor_at(program, float((sizes * sizes).mean()))
+
+
+def floor_at(program: SupportProgram, self_value: float) -> float:
+    """The same for kernels of this mean self-value."""
+    return _PART * 0.5 * program.scale * program.total**2 * self_value
 
 
 def solution(

@@ -47,7 +47,10 @@ class Interpolated(Optimizer):
         need_smooth_maximiser(self, problem)
 
     def search(self, problem: Problem, state: State) -> Search:
-        step = 1.0 - 1.0 / need_smooth_maximiser(self, problem) if self.step is None else self.step
+        if self.step is None:
+            step = 1.0 - 1.0 / need_smooth_maximiser(self, problem)
+        else:
+            step = self.step
         mean = state.latest.dual.factor
         while True:
             q = problem.combination.pullback(problem.bank, state.latest.theta, mean)

@@ -15,6 +15,19 @@ minimises the quadratic model of F within a trust region; its end is brought bac
 Absolute values keep the weights from becoming negative, and raise no value, since K grows with every |x_k|. The radius
 of the trust region and the acceptance of a step follow the ratio of the decrease of F to that of the model; once the
 model's decrease is below the rounding of F, the gradient decides.
+
+The second derivatives of the ridge machine's value in the weights are
+
+    J(theta) = tr Y'M^{-1}Y,    M = K(theta) + alpha D^{-1},    A = M^{-1}Y
+    J_jk = 2 tr W_j'M^{-1}W_k - T_jk
+
+with W_k = (dK/dtheta_k) A, T the second derivatives of tr A'K(theta)A at fixed A, which are zero where K is linear in
+theta, and D the diagonal matrix of the samples' weights. One factorisation serves all W_k. Where theta is long,
+products with the matrix do without it:
+
+    J'' v = 2 sum_k tr W_j'M^{-1}W_k v_k - T v,        (T v)_k = p (p - 1) <AA' o P o sum_j v_j K_j, K_k>
+
+where K is the power p of a sum of kernels, entry by entry, and P its power p - 2.
 """
 
 from __future__ import annotations
@@ -24,13 +37,17 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from scipy.linalg import LinAlgError, blas
 
+from multikernel._linalg import as_columns
 from multikernel._typing import Array
+from multikernel.banks import Gram
+from multikernel.combinations import HadamardPower
 from multikernel.domains import NormBall
+from multikernel.machines.ridge.spectrum import RidgeSpectrum
 from multikernel.numerics.trust_region import descend_in_ball, minimise_in_ball
 from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.needs import need_power_of_sum, need_ridge, need_sphere
-from multikernel.optimizers.ridge.curvature import Map, hessian, hessian_product
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 from multikernel.tuning import HESSIAN_WEIGHTS, HESSIAN_WEIGHTS_CUBIC
@@ -39,7 +56,10 @@ _ADDED_TO_ZERO = 0.5  # of their mean is added to the x_k of a start with weight
 _STATIONARY = 1e-10  # of the gradient: where no more of it lies in the sphere, the point is stationary
 _VALUE_ROUNDING = 1e-13  # of the value: smaller decreases are rounding
 _FIRST_RADIUS = 0.25  # of the radius of the ball: that of the first trust region
-_ACCEPTED, _POOR, _GOOD = 0.1, 0.25, 0.75  # ratios of the decrease to that of the model: taken, shorter, longer
+# ratios of the decrease to that of the model, as Conn, Gould and Toint (2000), section 6.1, have them
+_ACCEPTED = 0.1  # the step is taken from here on
+_POOR = 0.25  # below, the trust region shrinks
+_GOOD = 0.75  # above, it grows
 
 
 @dataclass(frozen=True)
@@ -88,11 +108,14 @@ class SphereTrustRegion(Optimizer):
         ball = need_sphere(self, problem)
         if ball.radius == 0.0:
             return
-        reach, longest = _FIRST_RADIUS * ball.radius, 0.5 * np.pi * ball.radius
-        at, local = state.latest, _Local.of(problem, ball, state.latest)
+        reach = _FIRST_RADIUS * ball.radius
+        longest = 0.5 * np.pi * ball.radius
+        at = state.latest
+        local = _Local.of(problem, ball, state.latest)
         while np.linalg.norm(local.slope) > _STATIONARY * np.linalg.norm(at.gradient):
             step = local.step(reach)
-            predicted, size = local.decrease(step), float(np.linalg.norm(step))
+            predicted = local.decrease(step)
+            size = float(np.linalg.norm(step))
             theta = _brought_back(ball, local.x + step)
             if not predicted > 0.0 or np.array_equal(theta, at.theta):
                 return
@@ -109,7 +132,8 @@ class SphereTrustRegion(Optimizer):
             elif ratio > _GOOD and size > 0.99 * reach:
                 reach = min(2.0 * reach, longest)
             if ratio > _ACCEPTED:
-                at, local = found, _Local.of(problem, ball, found)
+                at = found
+                local = _Local.of(problem, ball, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +155,10 @@ class _Local:
 
     @classmethod
     def of(cls, problem: Problem, ball: NormBall, at: Evaluation) -> _Local:
-        x, slope = _x(ball, at), _slope(ball, at)
-        unit, curved = x / np.linalg.norm(x), -float(x @ at.gradient) / ball.radius / ball.radius
+        x = _x(ball, at)
+        slope = _slope(ball, at)
+        unit = x / np.linalg.norm(x)
+        curved = -float(x @ at.gradient) / ball.radius / ball.radius
         if problem.size <= (
             HESSIAN_WEIGHTS if need_power_of_sum("SphereTrustRegion", problem) <= 2 else HESSIAN_WEIGHTS_CUBIC
         ):
@@ -170,3 +196,68 @@ def _brought_back(ball: NormBall, x: Array) -> Array:
     """The point of the sphere in the direction of |x| from the centre."""
     x = np.abs(x)
     return ball.offset(len(x)) + (ball.radius / np.linalg.norm(x)) * x
+
+
+# -- second derivatives of the ridge machine's value -------------------------------------------------------------------
+
+Map = Callable[[Array], Array]
+
+
+def hessian(problem: Problem, at: Evaluation) -> Array:
+    """J'' at an evaluated point, shape (d, d); TypeError where the machine is no RidgeMachine."""
+    A = as_columns(at.dual.factor)
+    W, V = _images(problem, at.theta, A)
+    H = blas.dgemm(2.0, W.T, V.T, trans_a=1) - problem.combination.second(problem.bank, at.theta, A)
+    return 0.5 * (H + H.T)
+
+
+def hessian_product(problem: Problem, at: Evaluation) -> Map:
+    """v -> J'' v at an evaluated point; TypeError where the machine is no RidgeMachine."""
+    A = as_columns(at.dual.factor)
+    W, V = _images(problem, at.theta, A)
+    second = _second_product(problem, at.theta, A)
+
+    def product(v: Array) -> Array:
+        return 2.0 * (W @ (v @ V)) - second(v)
+
+    return product
+
+
+def _images(problem: Problem, theta: Array, A: Array) -> tuple[Array, Array]:
+    """W_k and M^{-1}W_k, one row for each k."""
+    machine = need_ridge("the second derivative", problem)
+    W = problem.combination.images(problem.bank, theta, A)
+    d, n, t = W.shape
+    columns = W.transpose(1, 0, 2).reshape(n, d * t)
+    gram = problem.combination.gram(problem.bank, theta)
+    solved = _solved(machine.alpha, gram, columns, problem.sample_weight)
+    return W.reshape(d, n * t), solved.reshape(n, d, t).transpose(1, 0, 2).reshape(d, n * t)
+
+
+def _solved(alpha: float, gram: Gram, B: Array, sample_weight: Array | None) -> Array:
+    """M^{-1}B."""
+    if sample_weight is not None:
+        root = np.sqrt(sample_weight)
+        return root[:, None] * _solved(alpha, gram.congruent(root), root[:, None] * B, None)
+    try:
+        return gram.solve_shifted(alpha, B)
+    except LinAlgError:
+        return RidgeSpectrum.of(gram, B).solve(alpha)
+
+
+def _second_product(problem: Problem, theta: Array, A: Array) -> Map:
+    """v -> T v."""
+    combination = problem.combination
+    bank = problem.bank
+    if not isinstance(combination, HadamardPower):
+        T = combination.second(bank, theta, A)
+        return lambda v: T @ v
+    degree = combination.degree
+    M = degree * (degree - 1.0) * (A @ A.T)
+    if degree > 2:
+        M *= bank.combine(theta).dense() ** (degree - 2)
+
+    def product(v: Array) -> Array:
+        return bank.inner(M * bank.combine(v).dense())
+
+    return product if degree > 1 else np.zeros_like

@@ -11,8 +11,8 @@ geometric means of the theta_k^degree. The tangent of f at any x > 0, with c = d
 
     f(theta, A) <= f(x, A) + c'(theta^p - x^p),
 
-has its largest value over the domain nearly in closed form (``separable.py``). So every A tells what no weights can go
-below, in ridge regression with every multiple s A of it:
+has its largest value over the domain nearly in closed form (below). So every A gives a value that no
+weights can go below, in ridge regression with every multiple s A of it:
 
     g(A) - f(x, A) + c'x^p - max_theta [c'theta^p - r(theta)],
     max_s  2 s <A, Y> - s^2 (alpha |A|^2 + f(x, A) - c'x^p) - max_theta [s^2 c'theta^p - r(theta)].
@@ -20,8 +20,20 @@ below, in ridge regression with every multiple s A of it:
 At x = theta with the machine's A it equals the value exactly where theta is optimal, provided that the domain is convex
 in theta^p as well: that its norm is at least p. No pass over the kernels is needed beyond that of the gradient.
 
-Where alpha is so small beside K that rounding of K hides a part of A'K A, it hides as much of the derivatives: they are
-taken as large as they may be.
+Where alpha is so small beside K that the rounding error of A'K A matters, the derivatives have as large an error: they
+are taken as large as they may be.
+
+That value over a ball is the largest sum of powers there,
+
+    max  sum_k c_k (o_k + delta_k)^p_k      over  delta >= 0,  |delta|_q <= 1,        c, o >= 0,  1 <= p_k <= q
+
+In s_k = delta_k^q the problem is concave, so its dual in one multiplier t,
+
+    g(t) = t + sum_k max_{delta >= 0} c_k (o_k + delta)^p_k - t delta^q,
+
+has the same value at its minimum and is at least that at every t > t_0 = max c_k over p_k = q, so that the number
+returned is never too small. The maximisers delta(t) fall as t grows. At the minimum they have norm 1, unless their norm
+is less than 1 at every t > t_0; then the minimum is at t_0.
 """
 
 from __future__ import annotations
@@ -30,18 +42,20 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import logsumexp
 
+from multikernel._floats import EPS
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.domains import Domain, NormBall, Orthant, Product
 from multikernel.duality import lost_by_multiple
 from multikernel.machines import Machine, RidgeMachine, SupportMachine
+from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 from multikernel.problem import Evaluation, Problem
-from multikernel.procedures.hidden_convexity.separable import PowerSum
 
-_UNDEFINED_TANGENT = (
-    1e-50  # of the largest weight: at a smaller one floating point knows no tangent, as there is none at zero
-)
+# Of the largest weight: at a smaller one the tangent is undefined in floating point, as it is at zero.
+_UNDEFINED_TANGENT = 1e-50
 _FLOOR = 1e-8  # of the largest weight: where the tangent is taken in place of such a weight
 
 
@@ -55,7 +69,9 @@ def hidden_convex(problem: Problem) -> bool:
 
     In a product of balls, each is to have such a norm for its own weights.
     """
-    domain, machine, powers = problem.domain, problem.machine, problem.combination.powers(problem.bank)
+    domain = problem.domain
+    machine = problem.machine
+    powers = problem.combination.powers(problem.bank)
     if isinstance(domain, Orthant):
         return bool(isinstance(machine, RidgeMachine) and domain.norm >= powers.max())
     if not isinstance(machine, RidgeMachine | SupportMachine):
@@ -107,19 +123,24 @@ class HiddenConvexProblem(Problem):
             x = np.where(bare, _FLOOR * float(x.max()) or 1.0, x)
         A = at.dual.factor
         if x is at.theta:
-            q, rise = at.scores, 0.0
+            q = at.scores
+            rise = 0.0
         else:
-            q, rise = self.combination.pullback(self.bank, x, A), self._form(x, A) - self._form(at.theta, A)
+            q = self.combination.pullback(self.bank, x, A)
+            rise = self._form(x, A) - self._form(at.theta, A)
         per_power = 1.0 / (powers * x ** (powers - 1.0))
-        c, hidden = np.maximum(q, 0.0) * per_power, self._hidden(x, A) * per_power
+        c = np.maximum(q, 0.0) * per_power
+        hidden = self._hidden(x, A) * per_power
         rest = rise - float((c - hidden) @ x**powers)
         return self._scaled(at.dual.value, rest, c + hidden, powers)
 
     def _hidden(self, x: Array, A: Array) -> Array:
-        """How much of df/dx rounding of the entries hides: with that of f, in proportion to their diagonals."""
+        """The rounding error bound of df/dx: that of f, in proportion to their diagonals."""
         gram = self.combination.gram(self.bank, x)
         peak = float(gram.diagonal().max(initial=0.0))
-        return gram.hidden(A) / peak * self.combination.peaks(self.bank, x) if peak > 0.0 else np.zeros(len(x))
+        if peak > 0.0:
+            return gram.hidden(A) / peak * self.combination.peaks(self.bank, x)
+        return np.zeros(len(x))
 
     def _form(self, theta: Array, A: Array) -> float:
         """f(theta, A)."""
@@ -129,7 +150,7 @@ class HiddenConvexProblem(Problem):
     def _scaled(self, value: float, rest: float, c: Array, powers: Array) -> float:
         """The best multiple of A; <A, Y> is the value, since A is the machine's solution.
 
-        A itself where the machine tells reduced values, which are negative, and where it is no ridge regression.
+        A itself where the machine returns reduced values, which are negative, and where it is no ridge regression.
         """
         match self.domain:
             case NormBall() | Product() as ball if value <= 0.0 or not isinstance(self.machine, RidgeMachine):
@@ -149,7 +170,8 @@ def _largest(domain: Domain, c: Array, powers: Array) -> float:
 
 
 def _largest_in(ball: NormBall, c: Array, powers: Array) -> float:
-    center, radius = ball.offset(len(c)), ball.radius
+    center = ball.offset(len(c))
+    radius = ball.radius
     if radius == 0.0:
         return float(c @ center**powers)
     return PowerSum(c * radius**powers, center / radius, powers, ball.norm).largest()
@@ -162,3 +184,93 @@ def _penalised(domain: Orthant, value: float, rest: float, c: Array, powers: Arr
     s = min(s, float(np.sqrt(domain.strength / peak))) if peak > 0.0 else s
     gain = float(((s**2 * c[~same]) ** 2).sum()) / (4.0 * domain.strength)
     return 2.0 * s * value - s**2 * (value + rest) - gain
+
+
+# -- the largest sum of powers over a ball -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PowerSum:
+    """sum_k c_k (o_k + delta_k)^p_k.
+
+    Parameters
+    ----------
+    c, o, p : arrays (m,)
+    q : float > 1
+    """
+
+    c: Array
+    o: Array
+    p: Array
+    q: float
+
+    def largest(self) -> float:
+        """The maximum, up to rounding."""
+        peak = float(self.c.max(initial=0.0))
+        return peak * replace(self, c=self.c / peak)._largest() if peak > 0.0 else 0.0
+
+    def _largest(self) -> float:
+        """The same where the largest c is 1."""
+        end = float(self.c[self.p == self.q].max(initial=0.0))
+
+        def excess(log: float) -> float:
+            return float(logsumexp(self.q * self._logarithms(end + np.exp(log))))
+
+        # at the maximum t q = sum_k (slope in delta_k) delta_k, and delta_k <= 1
+        high = np.log(float((self.c * self.p * (self.o + 1.0) ** (self.p - 1.0)).sum()))
+        first = np.log(8.0 * EPS * end) if end > 0.0 else -np.inf
+        low = max(high - 1.0, first)
+        width = 1.0
+        while excess(low) < 0.0:
+            if low == first:
+                return self.dual(end + float(np.exp(low)))
+            high = low
+            low = max(low - width, first)
+            width = 2.0 * width
+        if excess(high) < 0.0:
+            log = brentq(excess, low, high, xtol=1e-13, rtol=4.0 * EPS)
+        else:
+            log = high
+        return self.dual(end + float(np.exp(log)))
+
+    def dual(self, t: float) -> float:
+        """g(t)."""
+        delta = self.maximisers(t)
+        return t + float((self.c * (self.o + delta) ** self.p - t * delta**self.q).sum())
+
+    def maximisers(self, t: float) -> Array:
+        """delta(t), the root of c p (o + delta)^(p - 1) = t q delta^(q - 1)."""
+        return np.exp(self._logarithms(t))
+
+    def _logarithms(self, t: float) -> Array:
+        """log delta(t), which may be far beyond the range of numbers where q is hardly larger than p."""
+        with np.errstate(divide="ignore"):
+            log = np.log(self.c * self.p / (t * self.q))
+        found = np.full(len(self.c), -np.inf)
+        homogeneous = (self.o == 0.0) | (self.p == 1.0)
+        plain = homogeneous & (self.p < self.q)
+        found[plain] = log[plain] / (self.q - self.p[plain])
+        rest = ~homogeneous & (self.c > 0.0)
+        if rest.any():
+            o = self.o[rest]
+            p = self.p[rest]
+            found[rest] = np.log(o) + _root(log[rest] + (p - self.q) * np.log(o), p - 1.0, self.q - 1.0)
+        return found
+
+
+def _root(log: Array, p: Array, q: float) -> Array:
+    """log r for r^q / (1 + r)^p = e^log, 0 < p <= q; log < 0 where p = q.
+
+    In u = log r the left side is q u - p log(1 + e^u), concave and increasing, so that Newton's method climbs to the
+    root from u = log / q, at or below it, and never beyond.
+    """
+    if (p == q).all():
+        return log / q - np.log(-np.expm1(log / q))
+    u = log / q
+    for _ in range(MOST_NEWTON_STEPS):
+        soft = np.logaddexp(0.0, u)
+        step = (log - q * u + p * soft) / (q - p * np.exp(u - soft))
+        u = u + step
+        if (np.abs(step) <= 4.0 * EPS * np.maximum(1.0, np.abs(u))).all():
+            break
+    return u

@@ -53,11 +53,13 @@ def _sharpened(problem: HiddenConvexProblem, result: Result, tol: float) -> tupl
     For fixed A the form is largest over the ball at a fixed point of x -> argmax x'q(x), to which these steps climb
     like a power iteration. They need not start exactly: errors of small weights in the result vanish on the way.
     """
-    at, x, bound = result.evaluation, result.theta, result.bound
+    at = result.evaluation
+    x = result.theta
+    bound = result.bound
     for _ in range(_TANGENTS):
         q = problem.combination.pullback(problem.bank, x, at.dual.factor)
         x = problem.domain.maximiser(q)
-        if not problem.domain.constrained and x.any():  # a penalty alone does not tell the size of the weights
+        if not problem.domain.constrained and x.any():  # a penalty alone does not determine the size of the weights
             x = x * (np.linalg.norm(result.theta) / np.linalg.norm(x))
         bound = max(bound, problem.bound(at, x))
         if Certificate.gap(at.upper, bound).reached(tol):

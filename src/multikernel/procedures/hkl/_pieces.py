@@ -54,6 +54,8 @@ def split(K, M, c, roles, out, first, last):  # type: ignore[no-untyped-def]
 def products(parent, last, R, out):  # type: ignore[no-untyped-def]
     """Rows of ``out``, each its parent's times a row of R; the first is there, parents before children."""
     for k in range(1, len(out)):
-        up, factor, row = out[parent[k]], R[last[k]], out[k]
+        up = out[parent[k]]
+        factor = R[last[k]]
+        row = out[k]
         for e in range(len(row)):
             row[e] = up[e] * factor[e]

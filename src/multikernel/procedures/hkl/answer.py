@@ -11,7 +11,7 @@ from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, SupportMachine
 from multikernel.procedures.base import Weights, within
 from multikernel.procedures.hkl.lattice import Node
-from multikernel.procedures.hkl.restricted import HullPoint, Restricted
+from multikernel.procedures.hkl.restricted import HullPoint, HullProblem
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,7 +39,7 @@ class Pair:
     certificate: Certificate
 
     @classmethod
-    def of(cls, machine: SupportMachine, problem: Restricted, found: HullPoint, bound: float) -> Pair:
+    def of(cls, machine: SupportMachine, problem: HullProblem, found: HullPoint, bound: float) -> Pair:
         """The machine at the weights that were found on a hull; ``bound`` holds for all nodes."""
         gram = problem.bank.combine(found.weights)
         dual = machine.polished(gram, problem.program, found.a, machine.tol)
@@ -61,7 +61,7 @@ class Pair:
         return weights, within(weights, self.dual)
 
 
-def on_active_nodes(problem: Restricted, found: HullPoint) -> Restricted | None:
+def on_active_nodes(problem: HullProblem, found: HullPoint) -> HullProblem | None:
     """The problem on the nodes with a gamma above zero at each ancestor; None where that is all of them, or none."""
     hull = problem.hull
     kept = np.bincount(hull.node, weights=~found.active[hull.ancestor], minlength=len(hull)) == 0

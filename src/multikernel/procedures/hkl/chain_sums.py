@@ -41,14 +41,18 @@ class ChainSums(ProductSums):
         return 2 * len(self.K) + 1
 
     def factors(self, r: slice) -> tuple[Array, Array]:
-        K, m = self.K[:, r], len(self.K)
-        R, whole, first = np.ones((2 * m + 1, K.shape[1])), np.ones(K.shape[1]), 0
+        K = self.K[:, r]
+        m = len(self.K)
+        R = np.ones((2 * m + 1, K.shape[1]))
+        whole = np.ones(K.shape[1])
+        first = 0
         for q in self.lengths:
             own = slice(first, first + q)
             later = np.arange(q) - np.arange(q)[:, None]
             levels = np.where(later >= 0, self.weights[np.maximum(later, 0)], 0.0)
             children = np.where(later >= 0, self.weights[np.maximum(later, 0) + 1], 0.0)
-            R[own], R[m + first : m + first + q] = levels @ K[own], children @ K[own]
+            R[own] = levels @ K[own]
+            R[m + first : m + first + q] = children @ K[own]
             U = 1.0 + R[m + first]
             U[U == 0.0] = np.finfo(float).eps  # any small divisor
             R[own] /= U
@@ -68,7 +72,9 @@ class OfChains(Descendants):
         self._scores = Sums(K, M, 0.0)
         self._sums = [ChainSums(K, M, lengths, g ** -(2.0 + k)) for k in range(TERMS)]
         self._firsts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-        self._lengths, self.size, self._m = lengths, K.size, len(K)
+        self._lengths = lengths
+        self.size = K.size
+        self._m = len(K)
 
     def own(self, nodes: Sequence[Node]) -> Array:
         return self._scores.wholes(nodes)
@@ -84,8 +90,10 @@ class OfChains(Descendants):
         steps = [
             (k, i, *step) for k, t in enumerate(nodes) for i, step in enumerate(self._steps(t)) if step is not None
         ]
-        node, chain = np.array([step[0] for step in steps]), np.array([step[1] for step in steps])
-        lefts, kernel = [step[2] for step in steps], np.array([step[3] for step in steps])
+        node = np.array([step[0] for step in steps])
+        chain = np.array([step[1] for step in steps])
+        lefts = [step[2] for step in steps]
+        kernel = np.array([step[3] for step in steps])
         first = np.zeros((len(nodes), len(self._lengths)))
         sums = np.zeros((TERMS, *first.shape))
         if steps:

@@ -53,7 +53,8 @@ class GridHull(ClosedSet):
 
     @cached_property
     def _pairs(self) -> tuple[Array, Array]:
-        place, level = {v: k for k, v in enumerate(self.nodes)}, self.graph.level
+        place = {v: k for k, v in enumerate(self.nodes)}
+        level = self.graph.level
         above = []
         for w in self.nodes:  # on each chain nothing, or a kernel up to that of w
             choices = [((), *((v,) for v in range(k - level[k] + 1, k + 1))) for k in w]
@@ -102,7 +103,8 @@ class Grid(Graph):
 
     def closed(self, nodes: Iterable[Node]) -> set[Node]:
         """The nodes and all their ancestors."""
-        found, left = set[Node](), list(nodes)
+        found = set[Node]()
+        left = list(nodes)
         while left:
             node = left.pop()
             if node not in found:
@@ -118,11 +120,15 @@ class Grid(Graph):
 
     def sources(self, hull: ClosedSet) -> list[Node]:
         """Each is found from its parent on the last chain that it has a kernel of."""
-        inside, found = set(hull.nodes), []
+        inside = set(hull.nodes)
+        found = []
         firsts = [k for k, level in enumerate(self.level) if level == 1]
         for w in hull.nodes:
             last = self.chain[w[-1]] if w else -1
-            raised = [(*w[:-1], w[-1] + 1)] if w and self.level[w[-1]] < self.lengths[last] else []
+            if w and self.level[w[-1]] < self.lengths[last]:
+                raised = [(*w[:-1], w[-1] + 1)]
+            else:
+                raised = []
             for child in [*raised, *((*w, first) for first in firsts[last + 1 :])]:
                 if child not in inside and inside.issuperset(self.parents(child)):
                     found.append(child)

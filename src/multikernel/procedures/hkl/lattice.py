@@ -157,7 +157,10 @@ class Hull(ClosedSet):
                 raise ValueError(f"a node is an ascending tuple of base kernels by number, from 0 on, got {w!r}")
             missing = [parent for parent in parents(w) if parent not in seen]
             if missing or w in seen:
-                why = f"needs its parent {missing[0]!r} before it" if missing else "is there twice"
+                if missing:
+                    why = f"needs its parent {missing[0]!r} before it"
+                else:
+                    why = "is there twice"
                 raise ValueError(f"a hull holds every node once and after its parents: {w!r} {why}")
             seen.add(w)
 
@@ -195,7 +198,8 @@ class Hull(ClosedSet):
             if not w:
                 above.append(np.array([k]))
                 continue
-            parent, largest = place[w[:-1]], w[-1]
+            parent = place[w[:-1]]
+            largest = w[-1]
             child[parent, largest] = k  # v + {i} of the other v in A(w') are ancestors of w: they came before it
             above.append(np.concatenate([above[parent], child[above[parent], largest]]))
         counts = [len(row) for row in above]

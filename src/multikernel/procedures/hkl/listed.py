@@ -6,7 +6,7 @@ shares, kappa_vw = d_v / sum_{u in A(w), u outside} d_u, the bound is
     max_t |(c_w^2 b'K_w b)_{w in D(t)}|_r,    1 / c_w = sum_{u in A(w), u outside} d_u,    r = rho / (2 (rho - 1)),
 
 over the sources t alone, for D(v) is part of D(t) where v is below t. All terms are at hand here: one pass over the
-kernels tells every score.
+kernels gives every score.
 """
 
 from __future__ import annotations

@@ -68,7 +68,8 @@ class NodeKernels:
         return PackedBank(Precomputed(len(nodes), self.base.n), packed, self.base.n)
 
     def _add(self, node: Node) -> None:
-        factors, parent = self.base.stack, self._place.get(node[:-1])
+        factors = self.base.stack
+        parent = self._place.get(node[:-1])
         k = len(self._place)
         half = self._packed[k]
         if not node:

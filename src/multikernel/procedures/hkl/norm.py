@@ -49,7 +49,8 @@ class DualNorm:
     @cached_property
     def _log_terms(self) -> tuple[Array, Array]:
         """log(d_v^rho gamma_v^(1 - rho)) of every pair, log zeta of every node: powers of 1 / (rho - 1) overflow."""
-        hull, rho = self.hull, self.rho
+        hull = self.hull
+        rho = self.rho
         pairs = (rho * np.log(hull.d) + (1.0 - rho) * np.log(self.gamma))[hull.ancestor]
         top = np.full(len(self.gamma), -np.inf)
         np.maximum.at(top, hull.node, pairs)
@@ -122,7 +123,9 @@ class DualNorm:
     @property
     def curvature(self) -> Array:
         """-d2h / d gamma2, positive semi-definite, shape (m, m)."""
-        r, R, g = exponent(self.rho), self.slopes, self.pull
+        r = exponent(self.rho)
+        R = self.slopes
+        g = self.pull
         H = (R * self.parts) @ R.T
         H.flat[:: len(H) + 1] -= g / self.gamma
         return self.value / r * ((1.0 - 1.0 / r) * np.outer(g, g) - self.rho * H)

@@ -29,9 +29,8 @@ from multikernel.procedures.interior.driver import InteriorPoint, InteriorProble
 from multikernel.procedures.interior.newton import Newton, Products
 from multikernel.procedures.interior.start import FIRST_MULTIPLIER
 
-_NEAR_MEAN = (
-    0.1  # the complementarity product of a node is kept above this part of the mean of all, and below 1 over it
-)
+# The complementarity product of a node is kept above this part of the mean of all, and below its inverse times it.
+_NEAR_MEAN = 0.1
 _SMOOTH_RHO = 1.1  # from this rho on the method starts at equal node weights
 _NEARER = 1.5  # times the distance of rho from 1 is that of the one before
 _ON_THE_WAY = 1e-2  # gap of the solutions for larger rho
@@ -41,7 +40,7 @@ _ZERO_SCORE = 1e-16  # a score below this part of what the kernel's diagonal all
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HullPoint(InteriorPoint):
-    """What the method finds on a hull: ``weights`` are those of the nodes' kernels, ``active`` tells of gamma.
+    """What the method finds on a hull: ``weights`` are those of the nodes' kernels, ``active`` refers to gamma.
 
     Parameters
     ----------
@@ -52,7 +51,7 @@ class HullPoint(InteriorPoint):
 
 
 @dataclass(frozen=True, eq=False)
-class Restricted(InteriorProblem[HullPoint]):
+class HullProblem(InteriorProblem[HullPoint]):
     """The problem: nodes with their kernels, support program, rho."""
 
     bank: KernelBank
@@ -70,11 +69,13 @@ class Restricted(InteriorProblem[HullPoint]):
         Near rho = 1 h bends so sharply that a Newton step says something of a small neighbourhood only: the solution
         for a larger rho leads into it.
         """
-        first, found = self._first_point(), None
+        first = self._first_point()
+        found = None
         if first is None:
             return self._without_kernels()
         for rho in _approach(self.rho):
-            problem, asked = replace(self, rho=rho), tol if rho == self.rho else max(tol, _ON_THE_WAY)
+            problem = replace(self, rho=rho)
+            asked = tol if rho == self.rho else max(tol, _ON_THE_WAY)
             point = first if found is None else problem._near(found)
             found = solve(problem, point, self.program.scale, asked, max_iter)
         assert found is not None
@@ -82,13 +83,15 @@ class Restricted(InteriorProblem[HullPoint]):
 
     def read(self, point: BarrierPoint) -> tuple[HullPoint, BarrierPoint, Callable[[], Newton]]:
         """The pair at an interior point: node weights brought to sum 1, variables to the equality."""
-        program, b = self.program, self.program.coef(point.a)
+        program = self.program
+        b = self.program.coef(point.a)
         Z = self._images(b)
         norm = self.norm(point.delta, Z @ b)
         point = _with_reduced_costs(point, norm)
         total = float(point.delta.sum())
         weights = norm.weights * total ** (-1.0 / exponent(self.rho))
-        f, a = weights @ Z, feasible(program, point.a)
+        f = weights @ Z
+        a = feasible(program, point.a)
         intercept = program.best_intercept(f)
         found = HullPoint(
             a=a,
@@ -107,14 +110,16 @@ class Restricted(InteriorProblem[HullPoint]):
 
     def _products(self, norm: DualNorm, Z: Array) -> Products:
         """What the Newton system takes, with the second derivatives of h in the coefficients."""
-        K, F = self.bank.combine(norm.weights).dense(), norm.hessian_factor(Z)
+        K = self.bank.combine(norm.weights).dense()
+        F = norm.hessian_factor(Z)
         if F is not None:
             K = linalg.blas.dgemm(1.0, F.T, F.T, trans_b=True, beta=1.0, c=np.array(K, order="F"), overwrite_c=1)
         return Products(DenseGram(K), norm.mixed @ Z, norm.gradient, norm.weights @ Z)
 
     def _first_point(self) -> BarrierPoint | None:
         """Equal node weights, variables at which linear and quadratic part agree; None where all kernels vanish."""
-        program, m = self.program, len(self.bank)
+        program = self.program
+        m = len(self.bank)
         a = central(program)
         if len(a) > program.n:  # a variable above and one below for each sample, whose difference should not be zero
             a = np.maximum(program.linear, 0.0)
@@ -125,7 +130,8 @@ class Restricted(InteriorProblem[HullPoint]):
             return None
         gamma = np.full(m, 1.0 / m)
         norm = self.norm(gamma, q)
-        linear, quadratic = abs(float(program.linear @ a)), norm.value + program.cost(a)
+        linear = abs(float(program.linear @ a))
+        quadratic = norm.value + program.cost(a)
         size = min(1.0, linear / quadratic) if quadratic > 0 else 1.0
         a = size * a
         count = len(a) + int(np.isfinite(program.upper).sum()) + m
@@ -136,7 +142,9 @@ class Restricted(InteriorProblem[HullPoint]):
 
     def _near(self, found: HullPoint) -> BarrierPoint:
         """The point near the central path where the complementarity products sum to the gap of a pair."""
-        a, gamma, program = found.a, found.gamma, self.program
+        a = found.a
+        gamma = found.gamma
+        program = self.program
         slack = program.upper - a
         count = len(a) + int(np.isfinite(program.upper).sum()) + len(gamma)
         mu = max(found.upper - found.bound, TINY) / program.scale / count
@@ -147,10 +155,12 @@ class Restricted(InteriorProblem[HullPoint]):
 
     def _without_kernels(self) -> HullPoint:
         """Where all kernels vanish every sample has the coefficient that its loss alone asks for."""
-        program, m = self.program, len(self.bank)
+        program = self.program
+        m = len(self.bank)
         asked = np.maximum(program.linear, 0.0)
         a = feasible(program, np.minimum(asked / program.ridge, program.upper) if program.ridged else program.upper)
-        f, gamma = np.zeros(program.n), np.full(m, 1.0 / m)
+        f = np.zeros(program.n)
+        gamma = np.full(m, 1.0 / m)
         intercept = program.best_intercept(f)
         return HullPoint(
             a=a,

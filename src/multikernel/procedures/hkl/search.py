@@ -38,7 +38,7 @@ from multikernel.procedures.hkl.answer import NodeWeights, Pair, on_active_nodes
 from multikernel.procedures.hkl.graph import Graph, Subsets
 from multikernel.procedures.hkl.lattice import Node
 from multikernel.procedures.hkl.node_kernels import NodeKernels
-from multikernel.procedures.hkl.restricted import HullPoint, Restricted
+from multikernel.procedures.hkl.restricted import HullPoint, HullProblem
 from multikernel.procedures.units import MachineUnits, kernel_size
 
 _HULL_STEPS = 100  # Newton steps on a hull at most
@@ -75,7 +75,7 @@ def hierarchical_mkl(
     max_nodes : int, nodes that are looked at one by one at most: 4 n (n + 1) bytes each
     start : nodes of a neighbouring problem's solution
     sample_weight : array (n,), what the machine multiplies each sample's loss with; 1 if not given
-    observe : told of each round
+    observe : called after each round
     graph : of the kernels of the bank; by default that of all their products, with ``beta``
     """
     units = MachineUnits.own(machine, kernel_size(bank), target)
@@ -100,12 +100,15 @@ class _Search:
     def run(
         self, max_iter: int, max_nodes: int, start: Iterable[Node], observe: Observer
     ) -> tuple[NodeWeights, DualSolution]:
-        tol, finest = self.machine.tol, _ON_HULL * self.machine.tol
+        tol = self.machine.tol
+        finest = _ON_HULL * self.machine.tol
         hull = self.graph.first(self.kernels.base, self.program.coef(central(self.program)), start)
-        inner, steps, bound = max(_FIRST_HULL_GAP, finest), 0, -np.inf
+        inner = max(_FIRST_HULL_GAP, finest)
+        steps = 0
+        bound = -np.inf
         history: list[float] = []
         while True:
-            problem = Restricted(self.kernels.bank(hull.nodes), hull, self.program, self.rho)
+            problem = HullProblem(self.kernels.bank(hull.nodes), hull, self.program, self.rho)
             found = problem.solved(inner, _HULL_STEPS)
             lower, entering = self._bound(problem, found)
             bound = max(bound, lower)
@@ -114,7 +117,8 @@ class _Search:
             reached = Certificate.gap(found.upper, bound)
             history.append(reached.value)
             observe(Event(len(history), reached))
-            near, last = reached.reached(_GOAL * tol), len(history) >= max_iter or time_is_up()
+            near = reached.reached(_GOAL * tol)
+            last = len(history) >= max_iter or time_is_up()
             if near or last or (inner <= finest and not entering):
                 pair = self._pair(problem, found, bound)
                 if pair.certificate.reached(tol) or last or inner <= finest:
@@ -124,14 +128,17 @@ class _Search:
             inner = max(finest, min(inner, _ON_HULL * reached.value))
             hull = hull.extended(entering)
 
-    def _bound(self, problem: Restricted, found: HullPoint) -> tuple[float, list[Node]]:
+    def _bound(self, problem: HullProblem, found: HullPoint) -> tuple[float, list[Node]]:
         """The lower bound over all nodes that the coefficients give, and the nodes that may have to join the hull."""
-        program, goal = self.program, _GOAL * self.machine.tol
+        program = self.program
+        goal = _GOAL * self.machine.tol
         a = feasible(program, _without_negligible(found.a, _NEGLIGIBLE * self.machine.tol))
-        b, linear = program.coef(a), program.dual(a, 0.0)
+        b = program.coef(a)
+        linear = program.dual(a, 0.0)
         inside = problem.norm(found.gamma, _forms(problem.bank, b)).bound
         allowed = max(inside, 2.0 / program.scale * (linear - found.upper + goal * abs(found.upper)))
-        hull, base = problem.hull, self.kernels.base
+        hull = problem.hull
+        base = self.kernels.base
         candidates = self.graph.sources(hull)
         in_units = b / np.sqrt(self.kernels.unit)  # the sums are over products of the base kernels as they are
         beyond = self.graph.outside(base, in_units, hull, candidates, self.rho, allowed)
@@ -141,7 +148,7 @@ class _Search:
         order = np.argsort(-beyond.norms, kind="stable")
         return bound, [candidates[k] for k in order if beyond.norms[k] > allowed]
 
-    def _pair(self, problem: Restricted, found: HullPoint, bound: float) -> Pair:
+    def _pair(self, problem: HullProblem, found: HullPoint, bound: float) -> Pair:
         """The machine at the active nodes, solved for on their own; at the whole hull where that is not enough."""
         few = on_active_nodes(problem, found)
         if few is not None:

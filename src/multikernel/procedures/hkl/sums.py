@@ -67,7 +67,9 @@ class ProductSums(ABC):
             _pieces.products(parent, last, R, L)
             return blas.dgemm(1.0, R[used].T, L.T, trans_a=True)
 
-        size, n, kept = max(1, HKL_BUFFER // len(place)), len(self.M), len(range(self.rows)[used])
+        size = max(1, HKL_BUFFER // len(place))
+        n = len(self.M)
+        kept = len(range(self.rows)[used])
 
         def share(rows: slice) -> Array:
             """The sum over some of the entries: a table for each piece would be as many tables as there are pieces."""
@@ -127,7 +129,8 @@ class Sums(ProductSums):
         from multikernel.procedures.hkl import _pieces
 
         p = len(self.K)
-        roles, sums = np.full((len(pieces), p), _pieces.OUT, dtype=np.int8), np.empty((len(pieces), p + 1))
+        roles = np.full((len(pieces), p), _pieces.OUT, dtype=np.int8)
+        sums = np.empty((len(pieces), p + 1))
         for role, (u, j) in zip(roles, pieces, strict=True):
             role[j:] = _pieces.FREE
             role[list(u)] = _pieces.FACTOR

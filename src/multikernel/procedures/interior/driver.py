@@ -98,7 +98,9 @@ def solve(
     """
     best: Found | None = None
     history: list[float] = []
-    initial, stalled, length = point.complementarity, 0, 1.0
+    initial = point.complementarity
+    stalled = 0
+    length = 1.0
     for step in range(max_iter + 1):
         with np.errstate(over="ignore", invalid="ignore"):  # a point beyond the range of numbers proves nothing
             found, point, system = problem.read(point)
@@ -117,7 +119,9 @@ def solve(
                 break
             problem = revised
             if restart is not None:
-                point, best, stalled = restart, None, 0
+                point = restart
+                best = None
+                stalled = 0
                 continue
         length, point = advance(point, system, target)
     return replace(found, history=tuple(history))

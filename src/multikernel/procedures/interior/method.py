@@ -48,7 +48,7 @@ def interior_point(
     tol : float
     max_iter : int, Newton steps at most
     start : array (m,), positive for the kernels that take part first, such as those with a weight in a neighbour
-    observe : told of each step, with the duality gap over the kernels that take part
+    observe : called after each step, with the duality gap over the kernels that take part
     """
     known = _known(saddle)
     if known is not None:
@@ -76,9 +76,12 @@ class SumOfKernels(InteriorProblem[InteriorPoint]):
 
     def read(self, point: BarrierPoint) -> tuple[InteriorPoint, BarrierPoint, Callable[[], Newton]]:
         """Any coefficients make a primal point; a dual point has to satisfy the equality, which the steps approach."""
-        saddle, program, domain = self.saddle, self.saddle.program, self.saddle.domain
+        saddle = self.saddle
+        program = self.saddle.program
+        domain = self.saddle.domain
         products = self.working.products(saddle.weights(point.delta), program.coef(point.a))
-        weights, a = domain.feasible(saddle.weights(point.delta)), feasible(program, point.a)
+        weights = domain.feasible(saddle.weights(point.delta))
+        a = feasible(program, point.a)
         f = weights @ products.Z
         intercept = program.best_intercept(f)
         found = InteriorPoint(
@@ -106,17 +109,22 @@ class SumOfKernels(InteriorProblem[InteriorPoint]):
         self, found: InteriorPoint, point: BarrierPoint, tol: float
     ) -> tuple[InteriorPoint, SumOfKernels, BarrierPoint | None]:
         """With weights and bound over all kernels, and with the working set that the scores of all ask for."""
-        saddle, working = self.saddle, self.working
+        saddle = self.saddle
+        working = self.working
         b = saddle.program.coef(found.a)
         scores = working.scores(b, working.work.quad(b))
-        weights, active = working.spread(found.weights), working.spread(found.active) > 0
+        weights = working.spread(found.weights)
+        active = working.spread(found.active) > 0
         found = replace(found, weights=weights, active=active, bound=saddle.bound(found.a, scores))
         if found.gap <= tol:
             return found, self, None
         largest = saddle.largest_score(point.multiplier)
         beyond = float(scores.max()) > _BEYOND * largest
         revised, moved = working.revised(point, scores, largest, keep=beyond)
-        look_at = tol if revised.complete else max(0.1 * min(found.gap, self.look_at), 0.5 * tol)
+        if revised.complete:
+            look_at = tol
+        else:
+            look_at = max(0.1 * min(found.gap, self.look_at), 0.5 * tol)
         problem = replace(self, working=revised, look_at=look_at)
         if revised is working:
             return found, problem, None
@@ -125,12 +133,15 @@ class SumOfKernels(InteriorProblem[InteriorPoint]):
 
 def _known(saddle: Saddle) -> InteriorPoint | None:
     """The answer where there is nothing to do: a = 0 loses nothing, the equality leaves one a, or all kernels are 0."""
-    program, domain, m = saddle.program, saddle.domain, len(saddle.bank)
+    program = saddle.program
+    domain = saddle.domain
+    m = len(saddle.bank)
     if program.total == 0.0:
         f = np.zeros(program.n)
         if program.primal(f, 0.0, program.best_intercept(f)) > 4.0 * EPS * program.primal(f, 0.0, 0.0):
             return None
-        a, scores = np.zeros(len(program.sign)), np.zeros(m)
+        a = np.zeros(len(program.sign))
+        scores = np.zeros(m)
     else:
         a = np.minimum(central(program), program.upper)
         if saddle.floor > 0.0 and float((program.upper - a).max()) > PINNED * float(a.max()):
@@ -142,7 +153,8 @@ def _known(saddle: Saddle) -> InteriorPoint | None:
     f = saddle.bank.combine(weights).multiply(program.coef(a))
     intercept = program.best_intercept(f)
     upper = program.primal(f, float(program.coef(a) @ f), intercept) + domain.penalty(weights)
-    active, bound = np.ones(m, dtype=bool), saddle.bound(a, scores)
+    active = np.ones(m, dtype=bool)
+    bound = saddle.bound(a, scores)
     found = InteriorPoint(
         a=a, weights=weights, active=active, intercept=intercept, upper=upper, bound=bound, floor=saddle.floor
     )

@@ -76,9 +76,13 @@ class Newton(NewtonSystem):
         products: Products,
         hessian: Array | None = None,
     ) -> None:
-        self.program, self.domain, self.at = program, domain, at
-        self.products, self.hessian = products, hessian
-        a, n = at.a, program.n
+        self.program = program
+        self.domain = domain
+        self.at = at
+        self.products = products
+        self.hessian = hessian
+        a = at.a
+        n = program.n
         c, c1, c2 = domain.constraint(at.delta)
         _, r1, r2 = domain.separable_penalty(at.delta)
         slope = program.linear - program.ridge * a - program.sign * (products.f + at.intercept)[program.sample]
@@ -87,7 +91,9 @@ class Newton(NewtonSystem):
         self.F_delta = -0.5 * products.v + r1 / program.scale + at.multiplier * c1 - at.reduced_cost
         self.F_c = float(c.sum()) - 1.0
         self.theta = at.curvature(program.ridge)
-        self.c1, self.constrained, self.curved = c1, domain.constrained, bool(c2.any())
+        self.c1 = c1
+        self.constrained = domain.constrained
+        self.curved = bool(c2.any())
         self.T = r2 / program.scale + at.multiplier * c2 + at.reduced_cost / at.delta
         self.barrier = 1.0 / np.maximum((1.0 / self.theta).reshape(-1, n).sum(axis=0), 1e-300)
         root = products.K.root
@@ -101,7 +107,8 @@ class Newton(NewtonSystem):
 
     def _swamping(self) -> Array:
         """The kernels that would swamp the matrix if they were eliminated, at most n / 2 of them."""
-        Z, n = self.products.Z, self.program.n
+        Z = self.products.Z
+        n = self.program.n
         size = float(np.mean(self.products.K.diagonal() + np.minimum(self.barrier, 1.0)))
         added = np.einsum("kn,kn->k", Z, Z) / (n * self.T)
         found = np.zeros(len(Z), dtype=bool)
@@ -110,7 +117,9 @@ class Newton(NewtonSystem):
 
     def _factored(self) -> None:
         """The factor of the matrix with the kernels that are eliminated and the barrier; the diagonal without it."""
-        Z, n, inner = self.products.Z, self.program.n, ~self.bordered
+        Z = self.products.Z
+        n = self.program.n
+        inner = ~self.bordered
         H = np.array(self.products.K.dense(), dtype=float, order="F")
         if inner.any():
             scaled = Z[inner] / np.sqrt(self.T[inner])[:, None]
@@ -127,7 +136,9 @@ class Newton(NewtonSystem):
 
     def _border(self, G: Array) -> None:
         """Intercept, multiplier, weights that are not eliminated, and the columns of a K = G G' that is not, either."""
-        Z, n, inner = self.products.Z, self.program.n, ~self.bordered
+        Z = self.products.Z
+        n = self.program.n
+        inner = ~self.bordered
         ratio = np.where(inner, self.c1 / self.T, 0.0)
         parts = [np.ones((1, n))] * self.program.intercept + [-(ratio @ Z)[None, :]] * self.constrained
         self.B = np.concatenate([*parts, Z[self.bordered], G.T]).T
@@ -150,17 +161,21 @@ class Newton(NewtonSystem):
 
         A predictor, an earlier step from the same point, corrects for the complementarity products' second order.
         """
-        program, Z, targets = self.program, self.products.Z, Targets.of(self.at, mu, predictor)
+        program = self.program
+        Z = self.products.Z
+        targets = Targets.of(self.at, mu, predictor)
         r_a = targets.slope(self.F_a)
         r_delta = targets.reduced_slope(-self.F_delta)
         inner = np.where(self.bordered, 0.0, r_delta / self.T)
         rhs = self.barrier * program.coef(r_a / self.theta) - inner @ Z
         wanted = [[-self.F_b]] * program.intercept + [[self.F_c + float(self.c1 @ inner)]] * self.constrained
-        x, right = self._solve(rhs), np.zeros(len(self.schur))
+        x = self._solve(rhs)
+        right = np.zeros(len(self.schur))
         known = np.concatenate([*wanted, -r_delta[self.bordered]])
         right[: len(known)] = known
         y = np.linalg.solve(self.schur, self.B.T @ x - right)
-        db, rest = x - self.MB @ y, list(y[: len(known)])
+        db = x - self.MB @ y
+        rest = list(y[: len(known)])
         intercept = float(rest.pop(0)) if program.intercept else 0.0
         multiplier = float(rest.pop(0)) if self.constrained else 0.0
         ddelta = (Z @ db - self.c1 * multiplier + r_delta) / self.T
@@ -199,7 +214,8 @@ class Newton(NewtonSystem):
         theta da = r_a - sign df is accurate where theta is large, at a bound; between bounds, where it vanishes, the
         variables take what the coefficients ask for.
         """
-        sample, sign = self.program.sample, self.program.sign
+        sample = self.program.sample
+        sign = self.program.sign
         da = (r_a - sign * change[sample]) / self.theta
         missing = np.where(self.barrier < self.diagonal, db - self.program.coef(da), 0.0)
         return da + sign * (self.barrier * missing)[sample] / self.theta

@@ -17,9 +17,8 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.domains import Separable
 from multikernel.duality import dual_value
+from multikernel.machines.support.certified import floor_at
 from multikernel.machines.support.program import SupportProgram
-
-_PART = 1e-5  # values below this part of the value for uncorrelated samples, at equal coefficients, count as zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +35,8 @@ class Saddle:
 
     def largest_score(self, multiplier: float) -> float:
         """The score that no kernel of weight zero exceeds at the optimum: its reduced cost is half of what is left."""
-        zero, domain = np.zeros(1), self.domain
+        zero = np.zeros(1)
+        domain = self.domain
         slope = multiplier * float(domain.constraint(zero)[1][0]) if domain.constrained else 0.0
         return 2.0 * (slope + float(domain.separable_penalty(zero)[1][0]) / self.program.scale)
 
@@ -54,8 +54,9 @@ class Saddle:
     @cached_property
     def floor(self) -> float:
         """A value that counts as zero, as in the machine: with a given sum of coefficients the optimum may be zero."""
-        program, m = self.program, len(self.bank)
+        program = self.program
+        m = len(self.bank)
         if program.total == 0.0:
             return 0.0
         size = float(self.domain.start(m) @ self.bank.traces()) / program.n
-        return _PART * 0.5 * program.scale * program.total**2 * size
+        return floor_at(program, size)

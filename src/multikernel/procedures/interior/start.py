@@ -21,7 +21,9 @@ _OF_UPPER = 0.5  # of its upper bound: a first variable is at most this large
 
 def first_point(saddle: Saddle, working: WorkingSet) -> BarrierPoint:
     """The central point, brought to the size at which the linear and the quadratic part of the program agree."""
-    program, domain, a = saddle.program, saddle.domain, central(saddle.program)
+    program = saddle.program
+    domain = saddle.domain
+    a = central(saddle.program)
     m = len(working.index)
     delta = domain.start(m) - domain.offset(m)
     products = working.products(saddle.weights(delta), program.coef(a))
@@ -33,10 +35,13 @@ def first_point(saddle: Saddle, working: WorkingSet) -> BarrierPoint:
     if many:  # the two parts agree so near to zero that it would take many steps to get away from it
         size = max(size, FIRST_INSIDE)
     size *= _finite(saddle, size**2 * products.v)  # twice the scores, so that the scores are half of what is allowed
-    a, v = size * a, size**2 * products.v
+    a = size * a
+    v = size**2 * products.v
     mu = _barrier(saddle, a, 0.5 * float(saddle.weights(delta) @ v), count)
-    slack, intercept = program.upper - a, 0.0
-    below, above = mu / a, mu / slack
+    slack = program.upper - a
+    intercept = 0.0
+    below = mu / a
+    above = mu / slack
     if many:
         below, above, intercept = fitting(program, a, size * products.f)
         mu = float(a @ below + slack @ above) / (2 * len(a))
@@ -78,7 +83,7 @@ def _size(saddle: Saddle, a: Array, quadratic: float) -> float:
 
 
 def _opposed(saddle: Saddle, a: Array) -> bool:
-    """Whether variables of opposite signs hide the size of the quadratic part: the diagonal tells it then."""
+    """Whether variables of opposite signs cancel in the quadratic part: its size is that of the diagonal then."""
     linear = saddle.program.linear
     return float(np.abs(linear) @ a) > float(linear @ a)
 
@@ -99,10 +104,12 @@ def _scores(saddle: Saddle, working: WorkingSet, products: Products, a: Array) -
 
 def _balanced(saddle: Saddle, mu: float, half: Array) -> Array:
     """Weights that only a penalty bounds: its slope is half the score and mu / delta; by bisection."""
-    low, high = np.full(len(half), -_LARGEST_EXPONENT), np.full(len(half), _LARGEST_EXPONENT)
+    low = np.full(len(half), -_LARGEST_EXPONENT)
+    high = np.full(len(half), _LARGEST_EXPONENT)
     for _ in range(_HALVINGS):
         exponent = 0.5 * (low + high)
         delta = np.exp2(exponent)
         above = saddle.domain.separable_penalty(delta)[1] / saddle.program.scale > half + mu / delta
-        low, high = np.where(above, low, exponent), np.where(above, exponent, high)
+        low = np.where(above, low, exponent)
+        high = np.where(above, exponent, high)
     return np.exp2(low)

@@ -108,7 +108,8 @@ class WorkingSet:
         if matters.all() and not len(entering):
             return self, point
         index = np.concatenate([self.index[matters], entering])
-        cost, mu = 0.5 * np.maximum(largest - scores[entering], _ENTERING_SCORE * largest), point.mu
+        cost = 0.5 * np.maximum(largest - scores[entering], _ENTERING_SCORE * largest)
+        mu = point.mu
         point = point.on(matters).joined_by(mu / cost, cost)
         if not (len(entering) or self.complete):  # the kernels that stay are in the bank of the set
             return replace(self, index=index, work=self.work.select(np.flatnonzero(matters))), point

@@ -27,7 +27,8 @@ from multikernel.tuning import JACOBIAN_COLUMNS, JACOBIAN_PART, JACOBIAN_THREADS
 
 def can_curve(error: ScalesError) -> bool:
     """Whether derivatives of the residuals cost about as much as an inverse, or less."""
-    (n, t), X = error.held_out.Y.shape, error.columns
+    (n, t) = error.held_out.Y.shape
+    X = error.columns
     if X is None or not isinstance(error.form, Separate):
         return False
     return 2.0 * t * len(error.halves) * error.held_out.folds.count * X.shape[1] <= JACOBIAN_COLUMNS * n
@@ -53,8 +54,11 @@ class Begun:
 
     def trial(self) -> Trial:
         """E with its gradient and its Gauss-Newton matrix."""
-        error, left, P = self.error, self.left, len(self.u)
-        curvature, slope = np.zeros((P, P)), np.zeros(P)
+        error = self.error
+        left = self.left
+        P = len(self.u)
+        curvature = np.zeros((P, P))
+        slope = np.zeros(P)
         for t in range(error.held_out.Y.shape[1]):
             J = _jacobian(error, self.u, self.slopes, left, t)
             curvature += J.T @ J
@@ -67,7 +71,7 @@ class Begun:
 def begun(error: ScalesError, u: Array) -> Begun | None:
     """E at u; None where the kernel matrix is singular in floating point."""
     K, slopes = error.combination.at(error.bank, error.theta(u))
-    left = error.held_out.residuals(error.weighed(K))
+    left = error.held_out.residuals(error.weighted(K))
     if left is None:
         return None
     return Begun(error, u, float(np.log(error.floored(left.errors))) + error.prior(u)[0], slopes, left)
@@ -75,7 +79,8 @@ def begun(error: ScalesError, u: Array) -> Begun | None:
 
 def _jacobian(error: ScalesError, u: Array, slopes: Slopes, left: Residuals, t: int) -> Array:
     """The derivatives of the residuals of a target: shape (n, P)."""
-    held_out, R = error.held_out, len(error.combination.kernels)
+    held_out = error.held_out
+    R = len(error.combination.kernels)
     Q = held_out.directions(left, held_out.folds, left.values[:, t], t)
     J = np.zeros((len(Q), len(u)))
     J[:, 0] = -_held(left, Q[:, :, None])[:, 0]  # of all weights: H_V: K q = q_V - H_V: q, and q_V is 0
@@ -84,7 +89,8 @@ def _jacobian(error: ScalesError, u: Array, slopes: Slopes, left: Residuals, t: 
     for r, K in enumerate(slopes.others, start=1):
         J[:, r] = _held(left, (product(K, Q) if v is None else v * product(K, Q))[:, :, None])[:, 0]
         J[:, 0] -= J[:, r]
-    factors, size = error.rows(error.theta(u)), error.form.size
+    factors = error.rows(error.theta(u))
+    size = error.form.size
     for d, slope in enumerate(slopes.slopes):
         J[:, R + d * size : R + (d + 1) * size] = _in_scales(error, left, slope, Q) * factors[d][error.form.varied]
     return np.asarray(left.blocks.solve(J))
@@ -92,20 +98,22 @@ def _jacobian(error: ScalesError, u: Array, slopes: Slopes, left: Residuals, t: 
 
 def _in_scales(error: ScalesError, left: Residuals, S: Array, Q: Array) -> Array:
     """H_V: dK/ds q of every scale that varies: shape (n, m)."""
-    X, form, v = error.columns, error.form, error.held_out.one
+    X = error.columns
+    form = error.form
+    v = error.held_out.one
     assert X is not None
     assert isinstance(form, Separate)
-    used, first = np.flatnonzero(form.owner >= 0), product(S, Q)
+    used = np.flatnonzero(form.owner >= 0)
+    first = product(S, Q)
     X = X[:, used] - X[:, used].mean(axis=0)
-    found, height, tests = (
-        np.zeros((len(form.means), len(X))),
-        max(1, int(JACOBIAN_PART * len(X))),
-        left.blocks.folds.tests(),
-    )
+    found = np.zeros((len(form.means), len(X)))
+    height = max(1, int(JACOBIAN_PART * len(X)))
+    tests = left.blocks.folds.tests()
 
     def fold(numbers: slice) -> None:
         for f in range(numbers.start, numbers.stop):
-            V, q = tests[f], Q[:, f, None]
+            V = tests[f]
+            q = Q[:, f, None]
             H = left.H[V] if v is None else left.H[V] * v
             for part in slices(len(used), height):
                 x = X[:, part]

@@ -14,7 +14,7 @@ from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
 from multikernel.certificate import Certificate
 from multikernel.numerics.lbfgs import lbfgs, remembering
-from multikernel.numerics.levenberg_marquardt import Candidate, Model, descend
+from multikernel.numerics.levenberg_marquardt import DampedModel, TrialPoint, descend
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.learned_scales.curvature import Begun, begun
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
@@ -37,13 +37,13 @@ class DescentEnd:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Of the logarithms of the weights, and of the parameters of the scales around those of the start."""
+    """Of the logarithms of the weights, and of the parameters of the scales near those of the start."""
 
     lower: Array
     upper: Array
 
     @classmethod
-    def around(cls, error: ScalesError, u: Array) -> Bounds:
+    def near(cls, error: ScalesError, u: Array) -> Bounds:
         R = len(error.combination.kernels)
         lower = u - _REACH
         upper = u + _REACH
@@ -59,7 +59,7 @@ class Bounds:
 
 def descended(error: ScalesError, start: Trial, tol: float, max_iter: int, observe: Observer = silent) -> DescentEnd:
     """The end of the descent from a trial, where the stationarity is tol or steps do not get further."""
-    bounds = Bounds.around(error, start.u)
+    bounds = Bounds.near(error, start.u)
     if start.curvature is None:
         return _quasi_newton(error, start, bounds, tol, max_iter, observe)
     return _gauss_newton(error, start, bounds, tol, max_iter, observe)
@@ -69,7 +69,7 @@ def descended(error: ScalesError, start: Trial, tol: float, max_iter: int, obser
 
 
 @dataclass(frozen=True, eq=False)
-class _ScalesModel(Model):
+class _ScalesModel(DampedModel):
     """E near a trial with its Gauss-Newton matrix."""
 
     error: ScalesError
@@ -86,7 +86,9 @@ class _ScalesModel(Model):
         return np.full(len(self.trial.u), largest)
 
     def step(self, damping: Array) -> tuple[Array, float]:
-        u, gradient, curvature = self.trial.u, self.trial.gradient, np.asarray(self.trial.curvature)
+        u = self.trial.u
+        gradient = self.trial.gradient
+        curvature = np.asarray(self.trial.curvature)
         pushed_down = (u <= self.bounds.lower) & (gradient > 0.0)
         pushed_up = (u >= self.bounds.upper) & (gradient < 0.0)
         free = ~(pushed_down | pushed_up)
@@ -104,7 +106,7 @@ class _ScalesModel(Model):
 
 
 @dataclass(frozen=True, eq=False)
-class _ScalesCandidate(Candidate):
+class _ScalesCandidate(TrialPoint):
     """The value of E, of which the derivatives are made only where it is low enough."""
 
     begun: Begun
@@ -126,7 +128,7 @@ def _gauss_newton(
     trial = start
     certificate = bounds.stationarity(trial.u, trial.gradient)
 
-    def goes_on(model: Model) -> bool:
+    def goes_on(model: DampedModel) -> bool:
         nonlocal trial, certificate
         assert isinstance(model, _ScalesModel)
         trial = model.trial

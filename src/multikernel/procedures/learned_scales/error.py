@@ -4,7 +4,7 @@
 
 K(theta) = sum_r w_r f_r(sum_k s_rk D_k) with ridge 1, L its squared error on held-out samples (ridge_cv/residuals.py),
 u = (log w, v), h_r the distance at which the profiles have fallen to half. How parameters v become scales, and their
-prior, is told by a form (forms.py): s_rk = h_r exp(v_rk) / d_k with the mean distances d_k for separate scales.
+prior, is determined by a form (forms.py): s_rk = h_r exp(v_rk) / d_k with the mean distances d_k for separate scales.
 Weights of samples, of roots v, make it v v' o K(theta) and the targets v y; n is their sum then.
 
 n / 2 E is the negative logarithm of a normal likelihood times a log-normal prior of the scales around a common one, of
@@ -70,17 +70,16 @@ class ScalesError:
         """E at u; None where the kernel matrix is singular in floating point."""
         R = len(self.combination.kernels)
         K, slopes = self.combination.at(self.bank, self.theta(u))
-        left = self.held_out.residuals(self.weighed(K))
+        left = self.held_out.residuals(self.weighted(K))
         if left is None:
             return None
-        errors, M = left.errors, self.held_out.slope(left)
+        errors = left.errors
+        M = self.held_out.slope(left)
         del left, K  # the same memory, which the next matrix needs
         along = -float(np.trace(M))  # <M, K> by H K = I - H: q is 0 on the samples held out, where the I is
-        M = self.weighed(M)
-        slope, parts = (
-            slopes.inner(M, along) / self.floored(errors),
-            zip(self.parameters(u), self.halves, strict=True),
-        )
+        M = self.weighted(M)
+        slope = slopes.inner(M, along) / self.floored(errors)
+        parts = zip(self.parameters(u), self.halves, strict=True)
         pulled = [half * self.form.pulled(v, own) for (v, half), own in zip(parts, self.rows(slope), strict=True)]
         value, direction = self.prior(u)
         gradient = np.concatenate([slope[:R], *pulled]) + direction
@@ -99,7 +98,8 @@ class ScalesError:
 
     def bend(self, u: Array) -> Array:
         """The second derivatives of the prior of separate scales, in blocks for the rows of parameters."""
-        R, size = len(self.combination.kernels), self.form.size
+        R = len(self.combination.kernels)
+        size = self.form.size
         block = 2.0 * self.penalty / self.held_out.count * (np.eye(size) - 1.0 / max(size, 1))
         bend = np.zeros((len(u), len(u)))
         for first in range(R, len(u), max(size, 1)):
@@ -116,7 +116,9 @@ class ScalesError:
     def squares(self, u: Array) -> Array:
         """The squared residual of each held-out sample, the sum over the targets; infinite where there is no matrix."""
         left = self.held_out.residuals(self.matrix(self.theta(u)))
-        return np.full(len(self.held_out.Y), np.inf) if left is None else (left.values**2).sum(axis=1)
+        if left is None:
+            return np.full(len(self.held_out.Y), np.inf)
+        return (left.values**2).sum(axis=1)
 
     def losses(self, theta: Array, factors: Sequence[float] = (1.0,)) -> Iterator[tuple[float, float]]:
         """The held-out errors with several factors of the weights, those that are to be had."""
@@ -157,9 +159,9 @@ class ScalesError:
 
     def matrix(self, theta: Array) -> Array:
         """v v' o K(theta), which may be overwritten."""
-        return self.weighed(self.combination.gram(self.bank, theta).dense())
+        return self.weighted(self.combination.gram(self.bank, theta).dense())
 
-    def weighed(self, K: Array) -> Array:
+    def weighted(self, K: Array) -> Array:
         """v v' o K in the place of K."""
         if self.held_out.one is not None:
             K *= self.held_out.one[:, None]
@@ -181,9 +183,9 @@ class ScalesError:
     def columns(self) -> Array | None:
         """The columns of the samples, where distances are squared differences in them."""
         bank = self.bank
-        return (
-            bank.X if isinstance(bank, ColumnProductsBank | ColumnDistancesBank) and bank.columns.degree == 2 else None
-        )
+        if isinstance(bank, ColumnProductsBank | ColumnDistancesBank) and bank.columns.degree == 2:
+            return bank.X
+        return None
 
 
 def mean_distances(bank: KernelBank, seed: int = 0, weight: Array | None = None) -> Array:
@@ -194,7 +196,10 @@ def mean_distances(bank: KernelBank, seed: int = 0, weight: Array | None = None)
     """
     n = bank.shape[0]
     means = bank.quad(np.full(n, 1.0 / n) if weight is None else weight / weight.sum())
-    rounded = bank.rounded if isinstance(bank, ColumnDistancesBank) else _ZERO_DISTANCE * means.max(initial=0.0)
+    if isinstance(bank, ColumnDistancesBank):
+        rounded = bank.rounded
+    else:
+        rounded = _ZERO_DISTANCE * means.max(initial=0.0)
     means = np.where(means > rounded, means, 0.0)
     rows = np.sort(np.random.default_rng(seed).permutation(n)[:_LOOKED_AT])
     for k, D in enumerate(bank.block(rows, rows).tiles(slice(None))):
@@ -208,7 +213,9 @@ def mean_distances(bank: KernelBank, seed: int = 0, weight: Array | None = None)
 
 def half_distance(kernel: DistanceKernel) -> float:
     """The distance at which a profile has fallen to half of what it is at 0."""
-    low, high = -300.0, 300.0  # logarithms
+    # logarithms
+    low = -300.0
+    high = 300.0
     with np.errstate(all="ignore"):
         while high - low > 1e-3:
             middle = 0.5 * (low + high)

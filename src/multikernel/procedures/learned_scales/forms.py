@@ -2,7 +2,7 @@
 
 A row of scales s, an entry for each of the m matrices of a bank, follows from parameters v without bounds. They are
 measured by the mean distances d over pairs of samples, so that the result does not depend on the units of the features.
-A prior tells which of them are expected, as a sum of squares: 0 where all features count alike.
+A prior says which of them are expected, as a sum of squares: 0 where all features count alike.
 
     separate scales     s_k = exp(v_k) / d_k,    prior sum_k (v_k - mean v)^2
 """

@@ -30,7 +30,8 @@ class Metric(Form):
     """A symmetric matrix over the columns that vary, in their units, as a row of scales of all pairs of columns."""
 
     def scales(self, v: Array) -> Array:
-        roots, whole = np.sqrt(self.units), np.zeros((len(self.means),) * 2)
+        roots = np.sqrt(self.units)
+        whole = np.zeros((len(self.means),) * 2)
         whole[np.ix_(self.varied, self.varied)] = self._matrix(v) / roots[:, None] / roots
         return whole.ravel()
 

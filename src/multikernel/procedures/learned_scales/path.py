@@ -38,7 +38,8 @@ PENALTIES = (30.0, 10.0, 3.0, 1.0)
 _JOINED = 3.0  # the penalty at which the second start joins; a larger one, where the path ends there
 _LOWER = 0.8  # times the held-out error of the path: less of a difference is as likely the folds'
 _ON_THE_PATH = 0.03  # the stationarity on the way
-_OUTER_FOLDS, _LEFT_OUT = 5, 3  # at most so many folds, of which so many are left out in turn
+_OUTER_FOLDS = 5  # at most
+_LEFT_OUT = 3  # of them, one after the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +55,11 @@ def along(error: ScalesError, equal: Equal, penalties: Sequence[float], tol: flo
     """E at the minima for penalties that fall, each from the one before."""
     found: list[Trial] = []
     error = replace(error, penalty=penalties[0])
-    trial, joined = beginning(error, equal), min(each for each in penalties if each >= _JOINED)
+    trial = beginning(error, equal)
+    joined = min(each for each in penalties if each >= _JOINED)
     for penalty in penalties:
-        before, error = error.penalty, replace(error, penalty=penalty)
+        before = error.penalty
+        error = replace(error, penalty=penalty)
         trial = error.repriced(trial, before)
         starts = _joining(error, trial, equal) if penalty == joined else [trial]
         ends = [descended(error, start, max(tol, _ON_THE_PATH), max_iter).best for start in starts]

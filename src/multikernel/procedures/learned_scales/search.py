@@ -30,7 +30,7 @@ from multikernel.procedures.learned_scales.metrics import FullMetric, LowRankMet
 from multikernel.procedures.learned_scales.path import can_choose, chosen, given
 from multikernel.procedures.learned_scales.starts import at_point, equal_scales
 from multikernel.procedures.ridge_cv.residuals import HeldOut
-from multikernel.procedures.units import spread
+from multikernel.procedures.units import RegressionUnits
 from multikernel.tuning import SCALES_ONE_THREAD
 
 _USUAL_PENALTY = 3.0  # where none is given, and too few folds are there to choose it
@@ -95,13 +95,14 @@ def learned_scales(
         relative to the error
     max_iter : steps at most on some, and on all, of the samples
     seed : of the samples on which the steps begin
-    observe : told of each step on all samples
+    observe : called after each step on all samples
     sample_weight : array (n,) >= 0, what the squared error of each sample is multiplied with
     rank : of a metric; full if not given
     """
-    unit, n = spread(held_out.Y), len(held_out.Y)
-    held_out = replace(held_out, Y=held_out.Y / unit)
-    held_out = held_out if sample_weight is None else held_out.weighed(sample_weight)
+    units = RegressionUnits.of(held_out.Y)
+    n = len(held_out.Y)
+    held_out = replace(held_out, Y=held_out.Y / units.target)
+    held_out = held_out if sample_weight is None else held_out.weighted(sample_weight)
     matrices = 3.0 + len(combination.kernels)
     check_memory(matrices * n * n, f"learning scales inside kernels of {n} samples", "take a part of the samples")
     first = _USUAL_PENALTY if penalty is None else penalty
@@ -117,11 +118,12 @@ def learned_scales(
             + (" and the penalty are compared" if penalty is None else " are compared")
         )
     with one_blas_thread(n, SCALES_ONE_THREAD):
-        loss, start = equal.loss(error), at_point(error, found.trial.u)
+        loss = equal.loss(error)
+        start = at_point(error, found.trial.u)
         if start.loss > loss and error.widened is error:  # up to the prior, which is 0 for equal scales
             start = at_point(error, error.equal(equal.weight, equal.width))
         run = descended(error, start, tol, max_iter, observe)
-    return _result(error, run, loss, found.outer, tol, unit)
+    return _result(error, run, loss, found.outer, tol, units)
 
 
 def _form(bank: KernelBank, rank: int | None, seed: int, sample_weight: Array | None) -> Form:
@@ -135,17 +137,21 @@ def _form(bank: KernelBank, rank: int | None, seed: int, sample_weight: Array | 
 def _some(error: ScalesError, count: int, seed: int) -> ScalesError:
     """The error on so many of the samples; on all, where there are no more or folds would be gone."""
     n = len(error.held_out.Y)
-    few = error.on(np.sort(np.random.default_rng(seed).permutation(n)[:count])) if n > count else error
+    if n > count:
+        few = error.on(np.sort(np.random.default_rng(seed).permutation(n)[:count]))
+    else:
+        few = error
     return few if few.held_out.used > 1 else error
 
 
-def _result(error: ScalesError, run: DescentEnd, equal: float, outer: float, tol: float, unit: float) -> LearnedScales:
+def _result(
+    error: ScalesError, run: DescentEnd, equal: float, outer: float, tol: float, units: RegressionUnits
+) -> LearnedScales:
     """The scale of the weights goes into the ridge: they sum to 1."""
-    R, theta = len(error.combination.kernels), error.theta(run.best.u)
+    R = len(error.combination.kernels)
+    theta = error.theta(run.best.u)
     total = float(theta[:R].sum())
-    with np.errstate(over="ignore"):  # squares of a target of 1e200 are no numbers, its predictions are
-        errors = unit * (unit * run.best.errors)
-        others = [unit * (unit * each) for each in (equal, error.held_out.constant(), outer)]
+    errors = units.squared(run.best.errors)
     return LearnedScales(
         values=theta[:R] / total,
         objective=float(errors.sum()),
@@ -157,8 +163,8 @@ def _result(error: ScalesError, run: DescentEnd, equal: float, outer: float, tol
         means=error.form.means,
         alpha=1.0 / total,
         errors=errors,
-        equal=others[0],
-        constant=others[1],
-        outer=others[2],
+        equal=units.squared(equal),
+        constant=units.squared(error.held_out.constant()),
+        outer=units.squared(outer),
         penalty=error.penalty,
     )

@@ -32,7 +32,7 @@ from multikernel.problem import Evaluation, Problem
 
 _FROM_ZERO = 1e-4  # of the radius: a plane touches at weights at least this far from zero
 _PLANES = 80  # that take part in a linear program: those that are highest at its box
-_BISECTIONS = 60
+_BISECTIONS = 60  # double precision has 53 digits
 
 
 def branch_and_bound(problem: Problem, result: Result, tol: float, max_iter: int, observe: Observer) -> Result:
@@ -44,13 +44,14 @@ def branch_and_bound(problem: Problem, result: Result, tol: float, max_iter: int
     result : of an optimizer
     tol : float, the relative gap to reach
     max_iter : int, machines at most
-    observe : told of each machine
+    observe : called after each machine
     """
     ball = problem.domain
     assert isinstance(ball, NormBall)
     search = _Planes(problem, ball, problem.combination.powers(problem.bank), result.evaluation)
     search.touch(search._onto(result.theta))
-    number, low = count(), ball.offset(problem.size)
+    number = count()
+    low = ball.offset(problem.size)
     boxes: list[tuple[float, int, Array, Array]] = [(-np.inf, next(number), low, low + ball.radius)]
     history = list(result.history)
     while True:
@@ -82,7 +83,8 @@ def _halves(lower: Array, upper: Array) -> list[tuple[Array, Array]]:
     """The box, cut across its longest side."""
     k = int(np.argmax(upper - lower))
     middle = 0.5 * (lower[k] + upper[k])
-    first, second = upper.copy(), lower.copy()
+    first = upper.copy()
+    second = lower.copy()
     first[k] = second[k] = middle
     return [(lower, first), (second, upper)]
 
@@ -113,7 +115,8 @@ class _Planes:
     def _look(self, theta: Array) -> Evaluation:
         """The problem at weights of the ball."""
         found = self.problem.evaluate(theta, self.warm)
-        self.machines, self.warm = self.machines + 1, found.dual.warm
+        self.machines = self.machines + 1
+        self.warm = found.dual.warm
         if found.upper < self.best.upper:
             self.best = found
         return found
@@ -139,7 +142,9 @@ class _Planes:
         offset = self.ball.offset(len(theta))
         delta = np.maximum(theta - offset, 0.0) / self.ball.radius
         size = float((delta**self.ball.norm).sum()) ** (1.0 / self.ball.norm)
-        return offset + self.ball.radius * delta / size if size > 0.0 else self.ball.start(len(theta))
+        if size > 0.0:
+            return offset + self.ball.radius * delta / size
+        return self.ball.start(len(theta))
 
     def _program(self, lower: Array, upper: Array) -> tuple[float, Array] | None:
         """The least value of the planes over the box and the half space; None where they do not meet."""
@@ -167,14 +172,18 @@ class _Planes:
 
     def _lines(self, lower: Array, upper: Array) -> tuple[Array, float]:
         """Slopes of lines below the h_k on a box, and the sum of their levels."""
-        low, high = self._h(lower), self._h(upper)
-        a, b = lower**self.powers, upper**self.powers
+        low = self._h(lower)
+        high = self._h(upper)
+        a = lower**self.powers
+        b = upper**self.powers
         slope = (high - low) / np.where(b > a, b - a, 1.0)
-        left, right = lower.copy(), upper.copy()
+        left = lower.copy()
+        right = upper.copy()
         for _ in range(_BISECTIONS):  # h - slope nu is least at an end, or where it stops falling in its convex part
             middle = 0.5 * (left + right)
             falls = self._falls(middle, slope)
-            left, right = np.where(falls, middle, left), np.where(falls, right, middle)
+            left = np.where(falls, middle, left)
+            right = np.where(falls, right, middle)
         candidates = [low - slope * a, high - slope * b]
         candidates += [self._h(point) - slope * point**self.powers for point in (left, right)]
         level = np.min(candidates, axis=0)
@@ -186,7 +195,9 @@ class _Planes:
 
     def _falls(self, theta: Array, slope: Array) -> Array:
         """Whether h - slope nu falls at these weights, which are in the convex part of h."""
-        offset, s, p = self.ball.offset(len(theta)), self.ball.norm, self.powers
+        offset = self.ball.offset(len(theta))
+        s = self.ball.norm
+        p = self.powers
         delta = np.maximum(theta - offset, 0.0) / self.ball.radius
         with np.errstate(divide="ignore", invalid="ignore"):
             h1 = s * delta ** (s - 1.0) / (self.ball.radius * p * theta ** (p - 1.0))

@@ -8,6 +8,20 @@ over theta >= 0, |theta - center|_norm <= radius, or with the penalty strength |
 The value falls in every weight, so the optimum is on the surface of the ball. It is not convex in theta for a degree
 above 1; where it is convex in theta^degree (``hidden_convexity``) every point carries a bound of the whole problem, and
 the answer is optimal up to its duality gap. Elsewhere it is stationary, and the best of several starts.
+
+Zero weights may be the optimum for degree 2 with the penalty strength |theta|^2. At theta = 0 the coefficients are
+Y / alpha, and to second order
+
+    J(K(theta)) + strength |theta|^2 = |Y|^2 / alpha + theta'(strength I - B)theta,
+    B_jk = tr Y'(K_j o K_k)Y / alpha^2,
+
+so that zero weights are a local minimum where the strength is at least the largest eigenvalue of B; by hidden convexity
+they are then the global one. The entries of B are >= 0, so power iteration finds the eigenvalue, with a pass over the
+kernels in each step.
+
+No start has a weight of zero, at which a power of a sum may have no gradient. A problem that is convex in no powers
+of its weights may have local minima that are not global ones, and was seen to have them in some per cent of cases.
+Further starts are the solution for a lower degree, points near the single kernels, and random weights.
 """
 
 from __future__ import annotations
@@ -18,26 +32,28 @@ from itertools import chain, islice
 
 import numpy as np
 
+from multikernel._floats import TINY
 from multikernel._typing import Array
+from multikernel._warnings import warn_user
 from multikernel._workers import in_time
 from multikernel.banks import FactorGram, KernelBank
 from multikernel.banks.threads import one_blas_thread
+from multikernel.certificate import Certificate
 from multikernel.combinations import HadamardPower, Linear
-from multikernel.domains import NormBall
+from multikernel.domains import NormBall, Orthant, Separable
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.observer import Observer, silent
 from multikernel.optimizers import Optimizer, Result
+from multikernel.optimizers.block_norm import CENTRAL_SHARE
 from multikernel.optimizers.published_gradient import PublishedGradient
 from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.optimizers.ridge.interpolated import Interpolated
 from multikernel.optimizers.ridge.sphere import SphereTrustRegion
 from multikernel.problem import Problem
-from multikernel.procedures.base import Weights, outcome
+from multikernel.procedures.base import Weights, outcome, within
 from multikernel.procedures.generalized import interpolates, is_program, sum_of_kernels
 from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex, proved
 from multikernel.procedures.polynomial.branch_and_bound import branch_and_bound
-from multikernel.procedures.polynomial.collapse import collapsed, warn_of_collapse
-from multikernel.procedures.polynomial.starts import central, further_starts, inside
 from multikernel.procedures.ridge_terms import solved_by_terms, unexplained
 from multikernel.tuning import NEWTON_WEIGHTS
 
@@ -70,7 +86,7 @@ def polynomial_mkl(
         below, points near single kernels, random weights
     rng : of the random starts
     start : array (m,), where to begin in place of the central weights
-    observe : told of each machine, or of each Newton step
+    observe : called after each machine, or of each Newton step
     warm : ``warm`` of the machine's solution at the start, or near it
 
     Raises
@@ -82,8 +98,10 @@ def polynomial_mkl(
         problem = replace(problem, combination=Linear())
     random = rng or np.random.RandomState(0)
 
-    def solve(inner: Problem, asked: float, begin: Array | None, told: Observer) -> tuple[Weights, DualSolution]:
-        return _solved(inner, solver, asked, max_iter, n_init, random, start if begin is None else begin, warm, told)
+    def solve(inner: Problem, asked: float, begin: Array | None, observer: Observer) -> tuple[Weights, DualSolution]:
+        return _solved(
+            inner, solver, asked, max_iter, n_init, random, start if begin is None else begin, warm, observer
+        )
 
     with one_blas_thread(problem.bank.shape[0]):
         return solved_by_terms(problem, solve, tol, observe)
@@ -150,7 +168,8 @@ def _few_features(bank: KernelBank) -> bool:
 
 def _optimizer(problem: Problem, middle: Array, solver: str, tol: float, max_iter: int) -> Optimizer:
     """The optimizer of that name; ValueError where it cannot solve this problem."""
-    ball, power = problem.domain, isinstance(problem.combination, Linear | HadamardPower)
+    ball = problem.domain
+    power = isinstance(problem.combination, Linear | HadamardPower)
     sphere = isinstance(ball, NormBall) and ball.norm == 2 and ball.radius > 0 and power
     ridge = isinstance(problem.machine, RidgeMachine)
     if solver == "branch_and_bound" and not (
@@ -201,3 +220,91 @@ def _lower(problem: Problem, optimizer: Optimizer, middle: Array) -> Iterator[Ar
     if isinstance(combination, HadamardPower) and combination.degree > 1:
         below = replace(problem, combination=HadamardPower(combination.degree - 1))
         yield inside(problem, optimizer.minimise(below, middle).theta, middle)
+
+
+# -- zero weights ------------------------------------------------------------------------------------------------------
+
+_POWER_STEPS = 400  # of power iteration at most
+_SETTLED_EIGENVALUE = 1e-12  # relative: an eigenvalue that grows less in a step is known
+
+
+def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | None:
+    """Zero weights where they are optimal, with a warning; None where they are not, and for other problems."""
+    domain = problem.domain
+    if not (isinstance(domain, Orthant) and problem.combination == HadamardPower(2) and hidden_convex(problem)):
+        return None
+    known = HiddenConvexProblem.of(problem)
+    zero = np.zeros(problem.size)
+    at = known.evaluate(zero)
+    x = np.ones(problem.size)
+    largest = 0.0
+    for _ in range(_POWER_STEPS):
+        x = x / max(float(np.linalg.norm(x)), TINY)
+        q = 0.5 * problem.combination.pullback(problem.bank, x, at.dual.factor)
+        before = largest
+        largest = float(x @ q)
+        x = q
+        if largest > domain.strength:
+            return None
+        if largest <= before * (1.0 + _SETTLED_EIGENVALUE):
+            break
+    gap = Certificate.gap(at.upper, known.bound(at, x))
+    warn_of_collapse(f"as it is from {largest:.3g} on")
+    weights = Weights(zero, at.upper, gap, gap.reached(tol), 1, (gap.value,), zero, known.bound(at, x))
+    return weights, within(weights, at.dual)
+
+
+def warn_of_collapse(where: str) -> None:
+    """Say that every weight is 0, and what to do; ``where`` tells from which penalty on, or how far that is known."""
+    warn_user(
+        f"polynomial kernel learning: the penalty outweighs what the kernels explain ({where}), so every weight is 0 "
+        "and the predictor is constant; lower the penalty, or alpha."
+    )
+
+
+# -- starts ------------------------------------------------------------------------------------------------------------
+
+_SINGLE_STARTS = 10  # kernels up to which each has a start of its own
+_SIZES = 10.0 ** np.arange(-2.0, 5.0)  # equal weights to try, relative to those at which K and alpha are of one size
+
+
+def central(problem: Problem) -> Array:
+    """The centre of the domain; where only a penalty bounds the weights, equal weights of the best of some sizes."""
+    if problem.domain.constrained or not isinstance(problem.machine, RidgeMachine):
+        return problem.start()
+    even = np.ones(problem.size)
+    self_value = float(problem.combination.gram(problem.bank, even).diagonal().mean())
+    power = float(problem.combination.powers(problem.bank).max())
+    if not (self_value > 0.0 and np.isfinite(power)):
+        return problem.start()
+    sizes = (problem.machine.alpha / self_value) ** (1.0 / power) * _SIZES
+    values = [problem.evaluate(size * even).value for size in sizes]
+    return float(sizes[int(np.argmin(values))]) * even
+
+
+def inside(problem: Problem, theta: Array, middle: Array) -> Array:
+    """The weights, moved a little to the central ones."""
+    return problem.domain.feasible((1.0 - CENTRAL_SHARE) * theta + CENTRAL_SHARE * middle)
+
+
+def further_starts(problem: Problem, middle: Array, rng: np.random.RandomState) -> Iterator[Array]:
+    """Starts without end: near the single kernels where these are few, then random ones."""
+    if isinstance(problem.domain, Separable):
+        low = problem.domain.offset(problem.size)
+    else:
+        low = np.zeros(problem.size)
+    if problem.size <= _SINGLE_STARTS:
+        for k in range(problem.size):
+            single = low.copy()
+            single[k] += _reach(problem, middle - low, k)
+            yield inside(problem, single, middle)
+    while True:
+        scattered = low + (middle - low) * rng.exponential(size=problem.size)
+        yield inside(problem, problem.domain.feasible(scattered), middle)
+
+
+def _reach(problem: Problem, delta: Array, k: int) -> float:
+    """How far a single weight is from its offset where it takes the place of all weights."""
+    if isinstance(problem.domain, NormBall):
+        return problem.domain.radius
+    return float(delta[k]) * problem.size

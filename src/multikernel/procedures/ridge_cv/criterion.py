@@ -59,7 +59,7 @@ class Criterion(ABC):
         """A quadratic model near a point, with its gradient."""
 
     def few(self) -> Criterion | None:
-        """The criterion of some of the samples, which tells where to begin; None where the whole costs little."""
+        """The criterion of some of the samples, whose minimum is where to begin; None where the whole costs little."""
         return None
 
     @cached_property

@@ -99,7 +99,9 @@ class Evidence(Criterion):
         return left.value * self.bank.inner(M)
 
     def model(self, point: Point) -> Model:
-        left, (n, t), m = cast(Explained, point.left), self.Y.shape, len(self.bank)
+        left = cast(Explained, point.left)
+        (n, t) = self.Y.shape
+        m = len(self.bank)
         applied = self.bank.apply(left.coef)
         parts = (self._root(left, applied[:, :, k].T, k) for k in range(t))
         slope = self.gradient(point) / 2.0
@@ -112,7 +114,8 @@ class Evidence(Criterion):
 
     def _root(self, left: Explained, images: Array, k: int) -> Array:
         """G with the part G'G of the curvature that is of target k: shape (n, m)."""
-        t, energy = len(left.energies), left.energies[k]
+        t = len(left.energies)
+        energy = left.energies[k]
         U = solve_triangular(left.factor, np.column_stack([images, self.Y[:, k]]), lower=True, check_finite=False)
         q = U[:, -1] / np.sqrt(energy)
         return np.asarray((U[:, :-1] - np.outer(q, q @ U[:, :-1])) * np.sqrt(left.value / (2.0 * t * energy)))

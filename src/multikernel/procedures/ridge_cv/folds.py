@@ -46,16 +46,19 @@ class Folds:
                 raise ValueError(f"cv must be a number of folds, a splitter, pairs of rows or 'loo', got {cv!r}")
             return cls(np.arange(n), n)
         labels = np.full(n, -1)
-        covered, count = 0, 0
+        covered = 0
+        count = 0
         for train, test in check_cv(cv).split(np.empty((n, 1)), y):
-            train, test = np.arange(n)[train], np.arange(n)[test]
+            train = np.arange(n)[train]
+            test = np.arange(n)[test]
             if len(train) == 0 or not np.array_equal(np.sort(np.concatenate([train, test])), np.arange(n)):
                 raise ValueError(
                     f"fold {count} of cv holds out {len(test)} of {n} samples and trains on {len(train)}: each fold "
                     "must train on all samples that it does not hold out, and on at least one"
                 )
             labels[test] = count
-            covered, count = covered + len(test), count + 1
+            covered = covered + len(test)
+            count = count + 1
         if covered != n or (labels < 0).any():
             raise ValueError(
                 f"the {count} test folds of cv hold out {covered} samples where there are {n}: each sample must be "

@@ -36,13 +36,13 @@ _SPAN = 10  # steps whose gains are added up
 # Of the stationarity asked for: a run whose last steps together gained less, relatively, ends. With .1, 3 of 13 fits
 # ended 10 to 25 steps short of it; without the rule a weight that grows without bound, and gains next to nothing, takes
 # 500 steps.
-_SLOW = 0.01
+_SLOW_GAIN = 0.01
 _SMALL_ERROR = 1e-2  # of a constant predictor's: steps from a smaller error need not gain more than from it
 _NO_ERROR = 1e-14  # of the mean square of the targets: residuals have lost nine digits, so a smaller error is rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Descent:
+class CriterionEnd:
     """Where a run ended.
 
     Parameters
@@ -58,7 +58,7 @@ class Descent:
 
 
 @dataclass(frozen=True, eq=False)
-class _CriterionModel(levenberg_marquardt.Model):
+class _CriterionModel(levenberg_marquardt.DampedModel):
     """The model of a criterion near a point, among kernels that are not too large."""
 
     error: Criterion
@@ -82,7 +82,7 @@ class _CriterionModel(levenberg_marquardt.Model):
 
 
 @dataclass(frozen=True, eq=False)
-class _CriterionCandidate(levenberg_marquardt.Candidate):
+class _CriterionCandidate(levenberg_marquardt.TrialPoint):
     """A criterion at a point."""
 
     error: Criterion
@@ -96,7 +96,7 @@ class _CriterionCandidate(levenberg_marquardt.Candidate):
         return _CriterionModel(self.error, self.point, self.error.model(self.point))
 
 
-def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: Observer = silent) -> Descent:
+def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: Observer = silent) -> CriterionEnd:
     """From a point to one of stationarity ``tol``, or where steps no longer gain that much; never uphill.
 
     It also ends after ``max_iter`` steps. ``observe`` is called after each step.
@@ -105,14 +105,14 @@ def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: 
     history: list[float] = []
     small = _SMALL_ERROR * error.constant()
     floor = _NO_ERROR * float((error.Y**2).sum()) / error.count
-    end = Descent(start, Certificate.stationarity(0.0, start.value), (0.0,))
+    end = CriterionEnd(start, Certificate.stationarity(0.0, start.value), (0.0,))
 
-    def goes_on(model: levenberg_marquardt.Model) -> bool:
+    def goes_on(model: levenberg_marquardt.DampedModel) -> bool:
         nonlocal end
         assert isinstance(model, _CriterionModel)
         point = model.point
         if point.value <= floor:
-            end = Descent(point, Certificate.stationarity(0.0, point.value), (*history, 0.0))
+            end = CriterionEnd(point, Certificate.stationarity(0.0, point.value), (*history, 0.0))
             return False
         predicted = model.step(_PROMISED * model.near.diagonal)[1]
         gain = predicted if predicted >= 0.0 else np.inf
@@ -120,8 +120,8 @@ def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: 
         history.append(certificate.value)
         values.append(point.value)
         observe(Event(len(history), certificate, point.v, point.value, point.value))
-        end = Descent(point, certificate, tuple(history))
-        slow = len(values) > _SPAN and values[-1 - _SPAN] - point.value <= _SLOW * tol * max(point.value, small)
+        end = CriterionEnd(point, certificate, tuple(history))
+        slow = len(values) > _SPAN and values[-1 - _SPAN] - point.value <= _SLOW_GAIN * tol * max(point.value, small)
         return not (certificate.reached(tol) or slow or len(history) > max_iter or time_is_up())
 
     if start.value > floor:

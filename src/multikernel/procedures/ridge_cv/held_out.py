@@ -45,7 +45,8 @@ class HeldOutError(Criterion):
         rotation = bank.rotation(columns, folds.tests())
         if rotation is None:
             return cls(bank, Y, folds, fit_intercept)
-        columns, labels = rotation.coordinates(columns), np.repeat(np.arange(folds.count), rotation.sizes)
+        columns = rotation.coordinates(columns)
+        labels = np.repeat(np.arange(folds.count), rotation.sizes)
         rotated = bank.rotated(rotation)
         return cls(rotated, columns[:, :-1], Folds(labels, folds.count), fit_intercept, columns[:, -1])
 
@@ -71,12 +72,20 @@ class HeldOutError(Criterion):
 
         Where there are many folds, J is that of fewer and larger ones: their errors have about the same curvature.
         """
-        count, left, n = self.folds.count, point.left, self.held_out.count
+        count = self.folds.count
+        left = point.left
+        n = self.held_out.count
         wide = self.Y.size < len(self.bank)
-        few = self.folds if wide and count <= _MODEL_FOLDS_WIDE else self.folds.merged(_MODEL_FOLDS)
+        if wide and count <= _MODEL_FOLDS_WIDE:
+            few = self.folds
+        else:
+            few = self.folds.merged(_MODEL_FOLDS)
         exact = few.count == count
         blocks = left.blocks if exact else Blocks.of(left.H, few)
-        R = left.values if exact else blocks.solve(self.held_out.centred(left.targets, left.ones, few))
+        if exact:
+            R = left.values
+        else:
+            R = blocks.solve(self.held_out.centred(left.targets, left.ones, few))
         directions = (self.held_out.directions(left, few, R[:, t], t) for t in range(self.Y.shape[1]))
         parts = (self._jacobian(left, blocks, Q) / np.sqrt(n) for Q in directions)
         slope = self.gradient(point) / 2.0

@@ -11,11 +11,15 @@ B = I + D^1/2 M D^1/2, positive definite, A is D^1/2 B^-1 D^1/2. A factor of B t
 derivatives together with the error. (Conjugate gradients on all folds, from one factor of what they have in common,
 were tried: 60,000 samples of 2000 active features took 29 steps for an error and 42 for its derivatives, twice and four
 times the processor seconds of a factor for each fold; with 20,000 of 3600 features it was 44 and 59 steps.)
+
+The sums over each fold of a cross-validation, of features that are multiplied with numbers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,7 +33,6 @@ from multikernel.banks.thin_root import Squares
 from multikernel.banks.threads import slices
 from multikernel.numerics.cholesky import factorise, solved
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
-from multikernel.procedures.ridge_cv.fold_sums import FoldSums
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.model import Model, Tall
@@ -37,7 +40,7 @@ from multikernel.statistics import Moments, Summing
 from multikernel.tuning import FOLD_COORDINATES, FOLD_FACTORS_KEPT, FOLD_FEATURES_COPIED, FOLD_SUMS
 
 _LARGEST_TRACE = 1e11  # the largest trace of the kernel relative to the ridge: systems lose as many digits
-_BEGINNING_SAMPLES = 2000  # samples that tell where to begin
+_BEGINNING_SAMPLES = 2000  # samples whose minimum is where to begin
 _BEGINNING_FROM = 8000  # samples from which a part of them is used to begin
 
 
@@ -70,7 +73,8 @@ class ErrorInFeatures(Criterion):
     @classmethod
     def of(cls, bank: KernelBank, Y: Array, folds: Folds, fit_intercept: bool) -> ErrorInFeatures | None:
         """Of a bank that is known by dense features, where this costs less than matrices of the samples; else None."""
-        known, n = bank.by_features(), len(Y)
+        known = bank.by_features()
+        n = len(Y)
         if known is None or hasattr(known[0].F, "tocsr") or folds.count > FOLD_SUMS:
             return None
         q = known[0].n_features
@@ -82,7 +86,10 @@ class ErrorInFeatures(Criterion):
         if n > _BEGINNING_FROM:
             rows = np.sort(np.random.default_rng(0).choice(n, _BEGINNING_SAMPLES, replace=False))
             own = folds.of_rows(rows)
-            part = HeldOutError.of(bank.block(rows, rows), Y[rows], own, fit_intercept) if own.count > 1 else None
+            if own.count > 1:
+                part = HeldOutError.of(bank.block(rows, rows), Y[rows], own, fit_intercept)
+            else:
+                part = None
         return cls(bank, Y, FoldSums(known[1], known[0].sizes, held, fit_intercept), part)
 
     @classmethod
@@ -119,7 +126,8 @@ class ErrorInFeatures(Criterion):
         """The kernel matrix of all samples, the sums of their features known."""
         known = self.bank.by_features()
         assert known is not None
-        F, weights = known[0].F, np.repeat(w, self.sums.sizes) * self.sums.scale**2
+        F = known[0].F
+        weights = np.repeat(w, self.sums.sizes) * self.sums.scale**2
         return FactorGram(F, weights, F, Squares(F, self.sums.whole.squares))
 
     def at(self, v: Array) -> Point | None:
@@ -136,24 +144,29 @@ class ErrorInFeatures(Criterion):
             )
         errors = np.sum([fold.errors for fold in found], axis=0)
         errors = np.maximum(errors, 0.0) / self.sums.whole.count
-        return Point(v, FeatureErrors(tuple(found), errors)) if np.isfinite(errors).all() else None
+        if np.isfinite(errors).all():
+            return Point(v, FeatureErrors(tuple(found), errors))
+        return None
 
     def model(self, point: Point) -> Model:
         m = len(self.sums.sizes)
-        slope, curvature = np.zeros(m), np.zeros((m, m))
+        slope = np.zeros(m)
+        curvature = np.zeros((m, m))
         assert isinstance(point.left, FeatureErrors)
         for (held, trained), fold in zip(self.sums.pairs(), point.left.folds, strict=True):
             known = fold.model
             if known is None:
                 assert fold.system is not None
                 known = self._model_of(fold, fold.system, held, trained)
-            slope, curvature = slope + known[0], curvature + known[1]
+            slope = slope + known[0]
+            curvature = curvature + known[1]
         return Tall(point.v, slope / self.sums.whole.count, curvature / self.sums.whole.count)
 
     def _model_of(self, fold: _Fold, system: _System, held: Moments, trained: Moments) -> tuple[Array, Array]:
         """The slope and the curvature of one fold's summed error."""
         m = len(self.sums.sizes)
-        slope, curvature = np.zeros(m), np.zeros((m, m))
+        slope = np.zeros(m)
+        curvature = np.zeros((m, m))
         raw = self.sums.scale[:, None] * fold.coef
         fitted = product(held.squares, raw)
         inside = self.sums.scale[:, None] * (trained.products - product(self.sums.whole.squares, raw) + fitted)
@@ -166,7 +179,8 @@ class ErrorInFeatures(Criterion):
     def _derivatives(self, system: _System, held: Moments, g: Array) -> Array:
         """db/dv_k as columns, shape (q, m)."""
         blocks, image = (np.zeros((len(g), len(self.sums.sizes)), order="F") for _ in range(2))
-        raw, start = self.sums.scale * g, 0
+        raw = self.sums.scale * g
+        start = 0
         for k, size in enumerate(self.sums.sizes):  # the features of one kernel at a time: other products are zero
             own = slice(start, start + size)
             blocks[own, k] = g[own]
@@ -203,7 +217,8 @@ class _System:
         """Without the samples of a fold; None where B is singular in floating point."""
         weights = np.repeat(v, sums.sizes)
         active = np.flatnonzero(weights)
-        roots, index = np.sqrt(weights[active]), np.ix_(active, active)
+        roots = np.sqrt(weights[active])
+        index = np.ix_(active, active)
         scaled = roots * sums.scale[active]
         B = np.asfortranarray(sums.whole.squares[index].T)  # symmetric: its transpose is stored by columns already
         B -= held.squares[index].T
@@ -246,3 +261,47 @@ class _Fold:
         fitted = product(held.squares, raw)
         errors = held.target_squares - np.einsum("qt,qt->t", raw, 2.0 * held.products - fitted)
         return cls(b, errors, system)
+
+
+# -- sums over each fold -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class FoldSums:
+    """What all models trained without a fold, and their errors on it, follow from.
+
+    Parameters
+    ----------
+    scale : array (q,), what the features are multiplied with
+    sizes : int array (m,), how many features each kernel has
+    held : the sums over each fold
+    fit_intercept : whether the mean of the training targets is taken off first
+    """
+
+    scale: Array
+    sizes: Array
+    held: tuple[Moments, ...]
+    fit_intercept: bool
+
+    @cached_property
+    def whole(self) -> Moments:
+        """The sums over all samples."""
+        total = self.held[0]
+        for each in self.held[1:]:
+            total = total.merge(each)
+        return total
+
+    def pairs(self) -> Iterator[tuple[Moments, Moments]]:
+        """The sums of each fold and of its training samples, about the mean of these; squares are those of all."""
+        for held in self.held:
+            count = self.whole.count - held.count
+            means = (self.whole.target_sums - held.target_sums) / count * float(self.fit_intercept)
+            trained = Moments(
+                squares=held.squares,  # not those of the training samples, which are taken off where they are needed
+                products=self.whole.products - held.products,
+                sums=self.whole.sums - held.sums,
+                target_sums=self.whole.target_sums - held.target_sums,
+                target_squares=self.whole.target_squares - held.target_squares,
+                count=count,
+            )
+            yield held.about(means), trained.about(means)

@@ -25,9 +25,8 @@ from multikernel._floats import TINY
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.numerics.cholesky import factor_of, solved
-from multikernel.numerics.line_search import SHORTEST
+from multikernel.numerics.line_search import MOST_NEWTON_STEPS, SHORTEST
 
-_MOST_STEPS = 60  # of Newton's method at most; some ten are the rule
 _DUAL_ROUNDING = 1e-13  # relative to the dual value, and of the logarithm of a multiplier
 _DECADE = math.log(10.0)
 
@@ -79,7 +78,8 @@ class Model(ABC):
             return found(-math.inf)
         low = high = math.log(max(abs(float(self.slope @ self.v)) / largest, TINY))
         while excess(high) > 0.0:
-            low, high = high, high + _DECADE
+            low = high
+            high = high + _DECADE
         while excess(low) < 0.0:
             low -= _DECADE
         return found(float(brentq(excess, low, high, xtol=_DUAL_ROUNDING)) if low < high else low)
@@ -126,10 +126,11 @@ class Wide(Model):
         return float(u @ u)
 
     def _damped(self, kept: Array, slope: Array, damping: Array) -> Array:
-        G, low = np.ascontiguousarray(self.G[:, kept]), -self.v[kept]
+        G = np.ascontiguousarray(self.G[:, kept])
+        low = -self.v[kept]
         u = np.zeros(len(G))
         s, value = _dual(G, slope, low, damping, u)
-        for _ in range(_MOST_STEPS):
+        for _ in range(MOST_NEWTON_STEPS):
             free = s > low
             B = G[:, free] / np.sqrt(damping[free])
             factor = factor_of(np.asfortranarray(np.eye(len(u)) + product(B, B.T)))
@@ -144,7 +145,9 @@ class Wide(Model):
             else:
                 break
             settled = length == 1.0 and np.array_equal(t > low, free)
-            u, s, value = further, t, reached
+            u = further
+            s = t
+            value = reached
             if settled:
                 break
         return s

@@ -87,7 +87,7 @@ class HeldOut:
         one = None if self.one is None else self.one[rows]
         return replace(self, Y=self.Y[rows], folds=self.folds.of_rows(rows), one=one)
 
-    def weighed(self, weight: Array) -> HeldOut:
+    def weighted(self, weight: Array) -> HeldOut:
         """The same with weights of the samples, of shape (n,), for kernel matrices multiplied by their roots.
 
         Raises
@@ -106,10 +106,13 @@ class HeldOut:
             blocks = Blocks.of(H, self.folds)
         except np.linalg.LinAlgError:
             return None
-        targets, ones = product(H, self.Y), product(H, self.ones[:, None])[:, 0]
+        targets = product(H, self.Y)
+        ones = product(H, self.ones[:, None])[:, 0]
         R = blocks.solve(self.centred(targets, ones, self.folds))
         errors: Array = (R**2).sum(axis=0) / self.count
-        return Residuals(H, targets, ones, blocks, R, errors) if np.isfinite(errors).all() else None
+        if np.isfinite(errors).all():
+            return Residuals(H, targets, ones, blocks, R, errors)
+        return None
 
     def constant(self) -> float:
         """L(0), the error of the predictor that is constant."""
@@ -167,7 +170,8 @@ def _inverse(K: Any) -> Any:
     if not (factorise(K.T) and lapack.inverted(K.T)):
         raise np.linalg.LinAlgError("the kernel matrix with its ridge is not positive definite")
     for part in slices(len(K), INVERTED_ROWS):
-        below, tile = slice(part.stop, None), K[part, part]
+        below = slice(part.stop, None)
+        tile = K[part, part]
         K[below, part] = K[part, below].T
         tile[:] = np.triu(tile) + np.triu(tile, 1).T
     return K

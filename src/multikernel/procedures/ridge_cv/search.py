@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 
@@ -26,9 +25,10 @@ from multikernel.procedures.base import Weights
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
 from multikernel.procedures.ridge_cv.evidence import Evidence
 from multikernel.procedures.ridge_cv.folds import Folds
-from multikernel.procedures.ridge_cv.gauss_newton import Descent, descend
+from multikernel.procedures.ridge_cv.gauss_newton import CriterionEnd, descend
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
+from multikernel.procedures.units import RegressionUnits
 
 _DECADES = range(6)  # of the mean diagonal of the kernel relative to the ridge, among which the error has its minima
 _SMALLER = 100.0  # by which the ridge of the second start is smaller
@@ -53,12 +53,10 @@ class RidgeCVWeights(Weights):
 
     def in_units(self, kernel: float, target: float) -> RidgeCVWeights:
         """Of kernels times one number and targets times another."""
-        return replace(
-            self,
-            alpha=kernel * self.alpha,
-            errors=target * (target * self.errors),
-            objective=target * (target * cast(float, self.objective)),
-        )
+        units = RegressionUnits(kernel, target)
+        errors = units.squared(self.errors)
+        objective = units.squared(self.objective)
+        return replace(self, alpha=kernel * self.alpha, errors=errors, objective=objective)
 
 
 def ridge_cv(
@@ -85,7 +83,7 @@ def ridge_cv(
     max_iter : steps at most from each start
     n_init : starts; the second has a much smaller ridge than the first, later ones are random multiples of the first
     seed : of the random starts
-    observe : told of each step of the last descent
+    observe : called after each step of the last descent
     evidence : whether the evidence of a Gaussian process is made large instead
 
     Raises
@@ -119,20 +117,22 @@ def least_error(
     Parameters
     ----------
     error : Criterion that is made small
-    held_out : Criterion, the held-out error that is told
+    held_out : Criterion, the held-out error that is reported
     tol, max_iter, n_init, seed, observe : as in ``ridge_cv``
     """
     Y = error.Y
     with one_blas_thread(len(Y)):
         several = n_init > 1  # the starts are compared after a few steps, and the best goes on
-        rough, told = (max(tol, _SCOUT), silent) if several else (tol, observe)
+        rough, first_observer = (max(tol, _SCOUT), silent) if several else (tol, observe)
         starts = in_time(_starts(error, n_init, seed), n_init, "starts of the weights")
-        runs = [descend(error, start, rough, max_iter, told) for start in starts]
+        runs = [descend(error, start, rough, max_iter, first_observer) for start in starts]
         best = min(runs, key=lambda run: run.point.value)
-        history, steps = best.history, sum(len(run.history) for run in runs)
+        history = best.history
+        steps = sum(len(run.history) for run in runs)
         if several:
             best = descend(error, best.point, tol, max_iter, observe)
-            history, steps = history + best.history, steps + len(best.history)
+            history = history + best.history
+            steps = steps + len(best.history)
         point = best.point if error is held_out else held_out.at(best.point.v)
     errors = np.full(Y.shape[1], np.nan) if point is None else point.errors
     return _result(best, tol, errors, history, steps)
@@ -140,7 +140,8 @@ def least_error(
 
 def _starts(error: Criterion, n_init: int, seed: int) -> Iterator[Point]:
     """The lowest of equal weights, the same with a much smaller ridge, random multiples of the first."""
-    first, rng = _first(error), np.random.default_rng(seed)
+    first = _first(error)
+    rng = np.random.default_rng(seed)
     yield first
     for i in range(1, n_init):
         other = _SMALLER * first.v if i == 1 else first.v * rng.exponential(size=len(first.v))
@@ -154,7 +155,10 @@ def _first(error: Criterion) -> Point:
     few = error.few()
     if few is not None:
         known = descend(few, _first(few), _SCOUT, _FEW_SAMPLE_STEPS).point.v
-        near = [error.at(error.bounded(times * known)) for times in _MULTIPLES] if known.any() else []
+        if known.any():
+            near = [error.at(error.bounded(times * known)) for times in _MULTIPLES]
+        else:
+            near = []
         tried = [point for point in near if point is not None]
         if tried:
             return min(tried, key=lambda point: point.value)
@@ -206,7 +210,8 @@ def _along(error: Criterion, direction: Array) -> Point:
     best = min(_DECADES, key=value)
     while not time_is_up() and value(lower(best)) < (1.0 - _WORTH) * value(best):
         best = lower(best)
-    left, right = value(best - 1), value(best + 1)
+    left = value(best - 1)
+    right = value(best + 1)
     curvature = left - 2.0 * value(best) + right
     if np.isfinite(curvature) and curvature > 0:
         tried(10.0 ** (best + 0.5 * (left - right) / curvature) * direction)
@@ -215,9 +220,10 @@ def _along(error: Criterion, direction: Array) -> Point:
     return lowest
 
 
-def _result(run: Descent, tol: float, errors: Array, history: tuple[float, ...], n_iter: int) -> RidgeCVWeights:
+def _result(run: CriterionEnd, tol: float, errors: Array, history: tuple[float, ...], n_iter: int) -> RidgeCVWeights:
     """The scale goes into the ridge: v = w / alpha with sum w = 1."""
-    v, total = run.point.v, float(run.point.v.sum())
+    v = run.point.v
+    total = float(run.point.v.sum())
     return RidgeCVWeights(
         values=v / total if total > 0 else v,
         objective=run.point.value,

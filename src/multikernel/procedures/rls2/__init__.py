@@ -7,19 +7,15 @@ v_k = tr C'R_k C
 
     dJ/dd_k = -alpha/2 v_k,        min J >= alpha/2 (tr C'Y)^2 / (alpha |C|^2 + max_k v_k)  for any C.
 
-    solve.py         kernels of any kind: where to begin, which algorithm
-    newton.py        Newton steps to a certified gap
-    alternation.py   the paper's algorithm
-    point.py         the ridge at given weights, and its gap
-    lasso.py         one rank-one kernel for each feature: the Lasso with a squared norm
-    active_set.py    the Lasso's problem on a few features, exactly
-    scaling.py       the factors s_k
-    weights.py       what is returned
+    solve.py     kernels of any kind: where to begin, and the paper's algorithm
+    newton.py    Newton steps to a certified gap
+    point.py     the ridge at given weights, and its gap
+    lasso.py     one rank-one kernel for each feature: the Lasso with a squared norm
+    weights.py   the factors s_k, and what is returned
 """
 
 from multikernel.procedures.rls2.lasso import LinearWeights, linear_rls2
-from multikernel.procedures.rls2.scaling import scaling_factors
 from multikernel.procedures.rls2.solve import rls2
-from multikernel.procedures.rls2.weights import ScaledWeights
+from multikernel.procedures.rls2.weights import ScaledWeights, scaling_factors
 
 __all__ = ["LinearWeights", "ScaledWeights", "linear_rls2", "rls2", "scaling_factors"]

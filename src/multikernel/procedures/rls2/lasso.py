@@ -6,13 +6,19 @@ With the scaled features G = X diag(sqrt s) and a = diag(sqrt s) b, minimising o
 
 so no n x n matrix is needed. At the optimum the correlation G_j'(y - G b) is alpha |b|_1 times the sign of b_j where
 b_j != 0, and not larger elsewhere: b is the Lasso's solution for that penalty, a point of the path of least angle
-regression. The features that take part, those in use and those whose correlation is too large, are solved for exactly
-(``active_set``), in turns with the correlations of all features.
+regression. The features that take part, those in use and those whose correlation is too large, are solved for exactly,
+alternately with the correlations of all features. The problem on a few features, with P = G'G and h = G'y,
+
+    min_b  1/2 b'P b - h'b + alpha/2 |b|_1^2
+
+is solved by finding the signs of its solution one at a time. For given signs s of the variables that are not zero b
+solves (P + alpha s s') b = h. A variable enters with the sign of its slope where that exceeds alpha |b|_1, and leaves
+where its sign would turn.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,10 +30,10 @@ from multikernel.certificate import Certificate
 from multikernel.duality import best_multiple
 from multikernel.kernels.samples import scaled_rows
 from multikernel.machines import DualSolution
+from multikernel.numerics.cholesky import factorise, solved
 from multikernel.observer import Event, Observer, silent
-from multikernel.procedures.rls2.active_set import EQUAL, ActiveSet
 from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
-from multikernel.procedures.units import spread
+from multikernel.procedures.units import RegressionUnits
 
 _AT_ONCE = 32  # features that enter together, before the correlations of all are computed again
 
@@ -70,25 +76,24 @@ def linear_rls2(
     max_iter : int, how often the correlations of all features are computed at most
     start : array (p,), an earlier solution's b, given there as ``warm``
     sample_weight : array (n,) > 0, what the squared loss of each sample is multiplied with; 1 if not given
-    observe : told of each look at all features
+    observe : called each time the correlations of all features are known
     """
     w = None if sample_weight is None else np.sqrt(sample_weight)
-    unit = spread(target)
-    target = target / unit
+    units = RegressionUnits.of(target)
+    target = target / units.target
     mean = float(np.average(target, weights=sample_weight)) if fit_intercept else 0.0
-    y, root = target - mean, np.sqrt(scaling)
+    y = target - mean
+    root = np.sqrt(scaling)
     if w is not None:
-        X, y = scaled_rows(X, w), w * y
+        X = scaled_rows(X, w)
+        y = w * y
     columns = X.tocsc() if hasattr(X, "tocsc") else X
-    b = np.zeros(len(root)) if start is None else start / unit
+    b = np.zeros(len(root)) if start is None else start / units.target
 
-    def in_units(event: Event) -> None:
-        observe(replace(event, value=unit * (unit * event.value)))
-
-    best, history = _path(columns, root, y, alpha, b, max_iter, in_units)
+    best, history = _path(columns, root, y, alpha, b, max_iter, units.observer(observe))
     size = float(np.abs(best.b).sum())
     weights = np.abs(best.b) / size if size > 0 else equal_weights(scaling)
-    value = unit * (unit * best.value)
+    value = units.squared(best.value)
     found = LinearWeights(
         weights,
         value,
@@ -96,21 +101,22 @@ def linear_rls2(
         best.certificate.reached(tol),
         len(history),
         tuple(history),
-        warm=unit * best.b,
-        bound=unit * (unit * best.bound),
+        warm=units.target * best.b,
+        bound=units.squared(best.bound),
         scaling=scaling,
-        coef=unit * root * best.b,
+        coef=units.target * root * best.b,
     )
-    C = unit * best.residual / alpha
+    C = units.target * best.residual / alpha
     C = C if w is None else w * C
-    return found, DualSolution(C, unit * mean, value, value, np.sqrt(0.5 * alpha) * C, 0.0, True, 0, warm=C)
+    return found, DualSolution(C, units.target * mean, value, value, np.sqrt(0.5 * alpha) * C, 0.0, True, 0, warm=C)
 
 
 def _path(
     columns: Any, root: Array, y: Array, alpha: float, b: Array, max_iter: int, observe: Observer
 ) -> tuple[_Fit, list[float]]:
     """The best b, and the gap after each look at all features."""
-    best, history = _Fit.at(columns, root, y, b, alpha), list[float]()
+    best = _Fit.at(columns, root, y, b, alpha)
+    history = list[float]()
     with one_blas_thread(0):  # products with vectors, and systems of a few features
         for n_iter in range(1, max_iter + 1):
             part = best.taking_part()
@@ -148,7 +154,8 @@ class _Fit:
         used = np.flatnonzero(b)
         residual = y - np.asarray(columns[:, used] @ (root * b)[used])
         correlation = root * np.asarray(columns.T @ residual)
-        square, size = float(residual @ residual), float(np.abs(b).sum())
+        square = float(residual @ residual)
+        size = float(np.abs(b).sum())
         value = 0.5 * square + 0.5 * alpha * size**2
         # of the multiples s C of C = residual / alpha:  s alpha C'y - s^2 alpha (alpha |C|^2 + max_j (G_j'C)^2) / 2
         cost = square + float(np.abs(correlation).max()) ** 2 / alpha
@@ -169,3 +176,66 @@ class _Fit:
 
 def _dense(columns: Any) -> Array:
     return columns.toarray() if hasattr(columns, "toarray") else columns
+
+
+# -- least squares with the square of a 1-norm -------------------------------------------------------------------------
+
+EQUAL = 1e-11  # slopes that exceed alpha |b|_1 by less than this part of it are equal to it
+
+
+@dataclass(frozen=True, eq=False)
+class ActiveSet:
+    """The problem: P positive semi-definite of shape (p, p), h of shape (p,), alpha > 0."""
+
+    P: Array
+    h: Array
+    alpha: float
+
+    def solve(self, b: Array) -> Array:
+        """The solution, from b on: signs that are right are kept."""
+        b, signs = self._settled(b, np.sign(b))
+        refused = np.zeros(len(b), dtype=bool)  # variables that left as soon as they entered: rounding let them in
+        for _ in range(10 * len(b) + 100):  # rounding may let variables enter and leave alternately
+            slopes = self.h - self.P @ b
+            sizes = np.where((b == 0) & ~refused, np.abs(slopes), 0.0)
+            j = int(sizes.argmax()) if len(b) else 0
+            if not len(b) or sizes[j] <= (1.0 + EQUAL) * self.alpha * float(np.abs(b).sum()):
+                break
+            signs[j] = np.sign(slopes[j])
+            b, signs = self._settled(b, signs)
+            if b[j] == 0:
+                refused = refused | (np.arange(len(b)) == j)
+            else:
+                refused = np.zeros(len(b), dtype=bool)
+        return b
+
+    def _settled(self, b: Array, signs: Array) -> tuple[Array, Array]:
+        """The best b with these signs, without the variables that would need the other sign."""
+        b = b.copy()
+        signs = signs.copy()
+        while signs.any():
+            S = np.flatnonzero(signs)
+            x = self._system(S, signs[S])
+            if x is None:
+                leaving = S[np.abs(b[S]).argmin()]
+            else:
+                wrong = x * signs[S] <= 0
+                if not wrong.any():
+                    b[S] = x
+                    break
+                ratios = np.full(len(S), np.inf)
+                ratios[wrong] = b[S][wrong] / (b[S][wrong] - x[wrong])
+                first = int(np.nanargmin(np.where(np.isnan(ratios), 0.0, ratios)))
+                leaving = S[first]
+                b[S] += float(np.nan_to_num(ratios[first])) * (x - b[S])
+            b[leaving] = signs[leaving] = 0.0
+        return b, signs
+
+    def _system(self, S: Array, signs: Array) -> Array | None:
+        """x with (P_SS + alpha signs signs') x = h_S; None where the variables depend on each other."""
+        M = self.P[np.ix_(S, S)] + self.alpha * np.outer(signs, signs)
+        lengths = np.sqrt(M.diagonal())
+        L = np.asfortranarray(M / np.outer(lengths, lengths))
+        if not factorise(L):
+            return None
+        return solved(L, self.h[S] / lengths) / lengths

@@ -29,13 +29,12 @@ from multikernel.procedures.rls2.point import Ridge, RidgePoint
 from multikernel.procedures.rls2.weights import ScaledWeights
 from multikernel.procedures.simplex_least_squares import nearest_point
 
-_LOOK_AT_ALL = (
-    0.8  # the scores of all kernels are computed once the gap over the working set is this part of the one asked
-)
+# The scores of all kernels are computed once the gap over the working set is this part of the one asked for.
+_LOOK_AT_ALL = 0.8
 _ARMIJO = 1e-3  # a step is long enough to be taken where J falls by this part of what its slope promises
 _LIKELY = 0.9  # kernels whose score for a similar problem was at least this part of the largest take part first
 _EQUAL_J = 1e-14  # differences of J below this part of it are rounding
-_FIRST = float(np.finfo(float).max)  # the value before the first one
+_BEFORE_THE_FIRST = float(np.finfo(float).max)  # the value before the first one
 
 
 def newton(
@@ -49,15 +48,20 @@ def newton(
 ) -> tuple[ScaledWeights, RidgePoint]:
     """Minimise J over the simplex from ``start`` on; kernels are scaled already.
 
-    ``scores`` are those of the solution of a similar problem: they tell which kernels are likely to get a weight.
-    ``observe`` is told of each step, with the gap over the kernels that take part.
+    ``scores`` are those of the solution of a similar problem: they show which kernels are likely to get a weight.
+    ``observe`` is called after each step, with the gap over the kernels that take part.
     """
-    likely = np.zeros(len(bank), dtype=bool) if scores is None else scores >= _LIKELY * scores.max()
+    if scores is None:
+        likely = np.zeros(len(bank), dtype=bool)
+    else:
+        likely = scores >= _LIKELY * scores.max()
     working = _WorkingSet.of(bank, start, likely)
     work = ridge.space(tol), ridge.space(tol)
     point = ridge.at(working.bank, working.d, work[0])
     history: list[float] = []
-    n_iter, solved, last = 0, False, (_FIRST, np.inf)
+    n_iter = 0
+    solved = False
+    last = (_BEFORE_THE_FIRST, np.inf)
     while True:
         W, own = point.products(working.bank)
         here = point.gap(float(own.max()))
@@ -78,11 +82,13 @@ def newton(
         advanced = _step(working, point, W, own, work[(n_iter + 1) % 2])
         if advanced is None and complete:
             break  # not even with the missing kernels does J fall; they would be missing here again
-        solved, last = advanced is None, (point.value, here)
+        solved = advanced is None
+        last = (point.value, here)
         if advanced is not None:
             working, point = advanced
             n_iter += 1
-    d, certificate = working.over_all(len(bank)), Certificate("duality gap", history[-1])
+    d = working.over_all(len(bank))
+    certificate = Certificate("duality gap", history[-1])
     observe(Event(n_iter + 1, certificate, value=point.value))
     bound = point.bound(float(v.max()))
     converged = certificate.reached(tol)
@@ -126,7 +132,8 @@ def _step(
     V = point.whitened(W.T.reshape(-1, n).T).T.reshape(W.shape[1], -1).T
     u = V @ working.d + 0.5 * point.whitened(np.array(Y, order="F")).T.ravel()
     step = nearest_point(V - u[:, None], working.d) - working.d
-    slope, rounding = -float(scores @ step), _EQUAL_J * abs(point.value)
+    slope = -float(scores @ step)
+    rounding = _EQUAL_J * abs(point.value)
     length = 1.0
     while slope < rounding and length > SHORTEST:
         d = working.d + length * step

@@ -1,4 +1,4 @@
-"""Ridge regression at given weights of RLS2, and what it tells of the optimum.
+"""Ridge regression at given weights of RLS2, and the bound of the optimum that it gives.
 
 In units of alpha / 2 the value is the ridge machine's, J = tr Y'(R + alpha I)^{-1} Y. For any coefficients C, with the
 scores v_k = tr C'R_k C and C scaled at best,
@@ -6,8 +6,8 @@ scores v_k = tr C'R_k C and C scaled at best,
     (tr C'Y)^2 / (alpha |C|^2 + max_k v_k)
 
 is at most the optimum. At C that solve the system, tr C'Y = J = alpha |C|^2 + tr C'R C, that is J - J e / (J + e) with
-e = max_k v_k - tr C'R C; the gap of C itself is told by the machine. It is relative to the smaller of J and
-|Y|^2 / alpha - J, which is what kernels explain. Where alpha is large, values are told less |Y|^2 / alpha.
+e = max_k v_k - tr C'R C; the gap of C itself is the machine's. It is relative to the smaller of J and
+|Y|^2 / alpha - J, which is what kernels explain. Where alpha is large, values are returned less |Y|^2 / alpha.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from multikernel.numerics.cholesky import factorise, solved
 from multikernel.tuning import RLS2_FEATURES_FROM, RLS2_HALF_FROM
 
 Whiten = Callable[[Array], Array]
-_HALF_PRECISION_GAP = 1e-5  # the least gap for which a factor in single precision tells steps well enough
+_HALF_PRECISION_GAP = 1e-5  # the least gap for which a factor in single precision makes steps that are good enough
 _REFINED = 30  # steps that correct a factor in single precision, at most
 
 
 @dataclass(frozen=True, eq=False)
 class Ridge:
-    """The problem at any weights: Y of shape (n, t), alpha > 0, and whether values are told less |Y|^2 / alpha."""
+    """The problem at any weights: Y of shape (n, t), alpha > 0, and whether values are less |Y|^2 / alpha."""
 
     Y: Array
     alpha: float
@@ -56,9 +56,9 @@ class Ridge:
         small.
         """
         n = len(self.Y)
-        return (
-            half_factor_space(n) if n >= RLS2_HALF_FROM and tol >= _HALF_PRECISION_GAP else np.empty((n, n), order="F")
-        )
+        if n >= RLS2_HALF_FROM and tol >= _HALF_PRECISION_GAP:
+            return half_factor_space(n)
+        return np.empty((n, n), order="F")
 
     def at(self, bank: KernelBank, d: Array, work: Array) -> RidgePoint:
         """The solution at the weights d of all kernels of the bank; ``work``, from ``space``, is written to.
@@ -68,7 +68,8 @@ class Ridge:
         gram = bank.combine(d)
         factored = self._in_features(gram)
         if factored is None and work.dtype == np.float32:
-            factored, work = self._roughly_factored(gram, work), np.empty((0, 0))
+            factored = self._roughly_factored(gram, work)
+            work = np.empty((0, 0))
         if factored is None:
             factored = self._factored(gram, work if work.size else np.empty(gram.shape, order="F"))
         if factored is None:
@@ -93,7 +94,8 @@ class Ridge:
         if factor is None:
             return None
         system = LinearOperator((n, n), lambda b: gram.multiply(b.ravel()) + self.alpha * b.ravel(), dtype=np.float64)
-        near, C = LinearOperator((n, n), factor.solve, dtype=np.float64), np.empty_like(self.Y)
+        near = LinearOperator((n, n), factor.solve, dtype=np.float64)
+        C = np.empty_like(self.Y)
         for c, y in zip(C.T, self.Y.T, strict=True):
             start = factor.solve(y)
             least = 0.5 * np.sqrt(ACCURATE * self.alpha * max(float(y @ start), 0.0))  # a residual that is accurate
@@ -132,11 +134,15 @@ class Ridge:
     def _decomposed(self, gram: Gram) -> tuple[Solved, Whiten]:
         """The solution and M -> (R + alpha I)^{-1/2} M."""
         spectrum = RidgeSpectrum.of(gram, self.Y)
-        U, roots = spectrum.vectors, np.sqrt(spectrum.values + self.alpha)[:, None]
+        U = spectrum.vectors
+        roots = np.sqrt(spectrum.values + self.alpha)[:, None]
 
         def whiten(M: Array) -> Array:
             inside = product(U.T, M)
-            beyond = 0.0 if U.shape[1] == len(U) else (M - product(U, inside)) / np.sqrt(self.alpha)
+            if U.shape[1] == len(U):
+                beyond = 0.0
+            else:
+                beyond = (M - product(U, inside)) / np.sqrt(self.alpha)
             return product(U, inside / roots) + beyond
 
         return spectral(spectrum, gram, self.Y, self.alpha), whiten
@@ -177,7 +183,10 @@ class RidgePoint:
 
     def gap(self, largest: float) -> float:
         """How far the value may be above the optimum, relative to what weights can change, for this largest score."""
-        explained = -self.solved.value if self.ridge.large else self.ridge.empty - self.solved.value
+        if self.ridge.large:
+            explained = -self.solved.value
+        else:
+            explained = self.ridge.empty - self.solved.value
         return relative(self._excess(largest), max(min(self._whole, explained), 0.0))
 
     def bound(self, largest: float) -> float:
@@ -186,14 +195,14 @@ class RidgePoint:
 
     @property
     def _whole(self) -> float:
-        """J, also where values are told less |Y|^2 / alpha."""
+        """J, also where values are returned less |Y|^2 / alpha."""
         return self.solved.value + (self.ridge.empty if self.ridge.large else 0.0)
 
     def _excess(self, largest: float) -> float:
         return self.solved.upper - self.solved.value + lost_by_multiple(self._whole, largest - self.form)
 
     def solution(self) -> DualSolution:
-        """As the ridge machine tells it."""
+        """As a solution of the ridge machine."""
         found = self.solved
         C = found.factor
         return DualSolution(found.coef, np.zeros(C.shape[1]), found.value, found.upper, C, found.gap, True, 0, warm=C)

@@ -1,4 +1,15 @@
-"""RLS2 for kernels of any kind."""
+"""RLS2 for kernels of any kind: where to begin, and by which algorithm.
+
+By default Newton steps lead to a certified gap (``newton.py``). Mode "paper" is the paper's Algorithm 1, coefficients
+and weights alternately,
+
+    c = (R(d) + alpha I)^{-1} y
+    d = argmin over the simplex of |V d - u|^2,     V = [R_1 c, ..., R_m c],  u = y - alpha c / 2
+
+until |(R(d) + alpha I) c - y| <= 0.01 |y| for the new d and the old c. Its fixed points are the optima, but a step in d
+is of the order of alpha: with small alpha the rule is met at once, wherever d is. The gap that is returned is the true
+one.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +19,10 @@ import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
+from multikernel.certificate import Certificate
 from multikernel.combinations import Linear
 from multikernel.domains import Simplex
 from multikernel.machines import DualSolution, RidgeMachine
@@ -18,17 +31,16 @@ from multikernel.observer import Event, Observer, silent
 from multikernel.problem import Problem
 from multikernel.procedures.base import within
 from multikernel.procedures.ridge_terms import LARGE, RidgeTerms
-from multikernel.procedures.rls2.alternation import alternation
 from multikernel.procedures.rls2.newton import newton
-from multikernel.procedures.rls2.point import Ridge
+from multikernel.procedures.rls2.point import Ridge, RidgePoint
 from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
-from multikernel.procedures.units import spread
+from multikernel.procedures.simplex_least_squares import nearest_point
+from multikernel.procedures.units import RegressionUnits
 from multikernel.tuning import RLS2_PART_FROM
 
-_PART_OF_SAMPLES = (
-    4  # times fewer samples in that part: its matrices cost a sixteenth, its factorisations a sixty-fourth. Steps
-)
-# in coordinates of few features cost the same for a part
+# Times fewer samples in a part: its matrices cost 1/16, its factorisations 1/64. Steps in coordinates of few features
+# cost the same for a part.
+_PART_OF_SAMPLES = 4
 
 
 def rls2(
@@ -61,43 +73,52 @@ def rls2(
         them, and of few, or where few features make the kernels of many, the optimum for alpha to infinity
     sample_weight : array (n,) > 0, what the squared loss of each sample is multiplied with; 1 if not given. With
         w = s^(1/2) that is the problem of the kernels w_i w_j K_ij and the targets w_i y_i, and coefficients w_i c_i.
-    observe : told of each step
+    observe : called after each step
     """
     target = checked_target(target, several=True)
-    unit, w = spread(target), np.ones(1) if sample_weight is None else np.sqrt(sample_weight)
-    Y = as_columns(target) / unit
-    mean = np.average(Y, axis=0, weights=sample_weight) if fit_intercept else np.zeros(Y.shape[1])
+    units = RegressionUnits.of(target)
+    w = np.ones(1) if sample_weight is None else np.sqrt(sample_weight)
+    Y = as_columns(target) / units.target
+    if fit_intercept:
+        mean = np.average(Y, axis=0, weights=sample_weight)
+    else:
+        mean = np.zeros(Y.shape[1])
     scaled = (bank if sample_weight is None else bank.weighted(w)).scaled(scaling)
     terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), w[:, None] * (Y - mean)))
     if warm is None and mode == "certified" and len(target) >= RLS2_PART_FROM and terms.basis is None:
         warm = _of_a_part(bank, target, alpha, scaling, fit_intercept, tol, max_iter, sample_weight)
-    scaled, Y = terms.problem.bank, np.asfortranarray(as_columns(terms.problem.target))
+    scaled = terms.problem.bank
+    Y = np.asfortranarray(as_columns(terms.problem.target))
     with one_blas_thread(len(Y)):
         begin = _begin(scaled, scaling, Y) if warm is None else warm.values
         large = float((begin @ scaled.quad(Y)) / alpha) <= LARGE * float(np.vdot(Y, Y))
-        ridge, told = Ridge(Y, alpha, large), _told(observe, terms, alpha, unit)
+        ridge = Ridge(Y, alpha, large)
+        restated = _restated(observe, terms, alpha, units)
         if mode == "paper":
             size = float(np.hypot(np.linalg.norm(Y), np.linalg.norm(terms.beyond)))
-            weights, point = alternation(scaled, ridge, size, max_iter, begin, told)
+            weights, point = alternation(scaled, ridge, size, max_iter, begin, restated)
         else:
             scores = None if warm is None else warm.scores
-            weights, point = newton(scaled, ridge, tol, max_iter, begin, scores, told)
+            weights, point = newton(scaled, ridge, tol, max_iter, begin, scores, restated)
     terms = terms.reduced() if large else terms
     weights = terms.whole(weights, tol)
-    found, part = terms.solution(point.solution(), weights.values), 0.5 * alpha
+    found = terms.solution(point.solution(), weights.values)
+    part = 0.5 * alpha
     single = target.ndim == 1
-    coef, factor = (unit * (w[:, None] * each)[:, 0 if single else slice(None)] for each in (found.coef, found.factor))
+    coef, factor = (
+        units.target * (w[:, None] * each)[:, 0 if single else slice(None)] for each in (found.coef, found.factor)
+    )
     with np.errstate(over="ignore"):
         dual = replace(
             found,
             coef=coef,
-            intercept=unit * (float(mean[0]) if single else mean),
-            value=unit * (unit * part * found.value),
-            upper=unit * (unit * part * found.upper),
+            intercept=units.target * (float(mean[0]) if single else mean),
+            value=units.squared(part * found.value),
+            upper=units.squared(part * found.upper),
             factor=np.sqrt(part) * factor,
             warm=coef,
         )
-    bound = unit * (unit * part * float(weights.bound or 0.0))
+    bound = units.squared(part * float(weights.bound or 0.0))
     weights = replace(weights, scaling=scaling, objective=dual.upper, bound=bound)
     return weights, within(weights, dual)
 
@@ -130,15 +151,15 @@ def _of_a_part(
     )[0]
 
 
-def _told(observe: Observer, terms: RidgeTerms, alpha: float, unit: float) -> Observer:
-    """An observer of the values of RLS2, where the steps are told those of the ridge."""
+def _restated(observe: Observer, terms: RidgeTerms, alpha: float, units: RegressionUnits) -> Observer:
+    """An observer of the values of RLS2, from an observer of those of the ridge."""
     if observe is silent:
         return silent
 
-    def told(event: Event) -> None:
-        observe(replace(event, value=unit * (unit * 0.5 * alpha * (event.value + terms.shift))))
+    def restated(event: Event) -> None:
+        observe(replace(event, value=units.squared(0.5 * alpha * (event.value + terms.shift))))
 
-    return told
+    return restated
 
 
 def _begin(scaled: KernelBank, scaling: Array, Y: Array) -> Array:
@@ -149,3 +170,44 @@ def _begin(scaled: KernelBank, scaling: Array, Y: Array) -> Array:
     start = np.zeros(len(scores))
     start[int(scores.argmax())] = 1.0
     return start
+
+
+# -- the paper's alternation -------------------------------------------------------------------------------------------
+
+_DELTA = 1e-2  # the paper's tolerance
+
+
+def alternation(
+    bank: KernelBank, ridge: Ridge, size: float, max_iter: int, start: Array, observe: Observer = silent
+) -> tuple[ScaledWeights, RidgePoint]:
+    """From ``start`` on, to the paper's stopping rule for targets of this size; kernels are scaled already."""
+    d = start
+    work = ridge.space()
+    alpha = ridge.alpha
+    y = ridge.Y.T.ravel()
+    stopped = False
+    history: list[float] = []
+    point = ridge.at(bank, d, work)
+    while not stopped and len(history) < max_iter and not time_is_up():
+        V, scores = point.products(bank)
+        c = point.C.T.ravel()
+        history.append(point.gap(float(scores.max())))
+        observe(Event(len(history), Certificate("duality gap", history[-1]), value=point.value))
+        d = nearest_point(V - (y - 0.5 * alpha * c)[:, None], d)
+        stopped = bool(np.linalg.norm(V @ d + alpha * c - y) <= _DELTA * size)
+        point = ridge.at(bank, d, work)
+    scores = bank.quad(point.C)
+    gap = point.gap(float(scores.max()))
+    bound = point.bound(float(scores.max()))
+    weights = ScaledWeights(
+        values=d,
+        objective=point.value,
+        certificate=Certificate("duality gap", gap),
+        converged=False,  # the caller compares the gap with what was asked for
+        n_iter=len(history),
+        history=(*history, gap),
+        bound=bound,
+        rule_met=stopped,
+        scores=scores,
+    )
+    return weights, point

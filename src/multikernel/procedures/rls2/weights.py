@@ -1,4 +1,17 @@
-"""Weights of kernels that are scaled first."""
+"""Weights of kernels s_k K_k that are scaled first, so that how much of the norm a kernel costs has no unit.
+
+The factors s_k follow from a rule:
+
+    trace          1 / s_k = tr K_k; of a rank-one kernel x_k x_k' this is |x_k|^2 (rules 19 and 17 of the paper)
+    transductive   the same over the training inputs and further ones, whose targets are not known
+    fisher         1 / s_k = sum over the classes c of the variance of c in the feature space of kernel k,
+                   tr K_cc / n_c - 1'K_cc 1 / n_c^2; of a rank-one kernel the variances of the feature (rule 18)
+    fisher_root    the inverse root of the same sum, of samples' variances (n_c - 1 in place of n_c): what the paper's
+                   experiment with gene expressions has in place of rule 18
+
+A sample of weight two counts as one that is there twice. Where the denominator is 0 the kernel is constant: its
+factor is 0, and with it its weight.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.diagnostics.fisher import class_variances
 from multikernel.procedures.base import Weights
 
 
@@ -28,3 +43,45 @@ def equal_weights(scaling: Array) -> Array:
     """The same weight for every kernel that is not scaled to 0: the answer where no kernel explains anything."""
     used = scaling > 0 if scaling.any() else np.ones(len(scaling), dtype=bool)
     return used / np.count_nonzero(used)
+
+
+# -- the factors of the kernels ----------------------------------------------------------------------------------------
+
+
+def scaling_factors(
+    rule: str, bank: KernelBank, target: Array, further: Array | None = None, sample_weight: Array | None = None
+) -> Array:
+    """s_k of every kernel, shape (m,).
+
+    Parameters
+    ----------
+    rule : "trace", "transductive", "fisher", "fisher_root" or "none"
+    bank : square KernelBank of the training sample
+    target : array (n,), for "fisher" and "fisher_root" the labels -1 and +1
+    further : array (m,), for "transductive" the sum of each kernel's self-values at the further inputs
+    sample_weight : array (n,) > 0; 1 if not given
+    """
+    s = np.ones(bank.shape[0]) if sample_weight is None else sample_weight
+    match rule:
+        case "trace":
+            sizes = _traces(bank, sample_weight)
+        case "transductive" if further is not None:
+            sizes = _traces(bank, sample_weight) + further
+        case "fisher":
+            sizes = class_variances(bank, s * (target > 0)) + class_variances(bank, s * (target <= 0))
+        case "fisher_root":
+            members = (s * (target > 0), s * (target <= 0))
+            sizes = np.sqrt(sum(class_variances(bank, each) * _unbiased(each) for each in members))
+        case _:
+            return np.ones(len(bank))
+    return np.divide(1.0, sizes, out=np.zeros(len(bank)), where=sizes > 0)
+
+
+def _unbiased(s: Array) -> float:
+    """n / (n - 1) for the n members of a class; 1 for a single one, whose variance is 0."""
+    n = float(s.sum())
+    return n / (n - 1.0) if n > 1.0 else 1.0
+
+
+def _traces(bank: KernelBank, s: Array | None) -> Array:
+    return bank.traces() if s is None else bank.diagonal() @ s

@@ -84,7 +84,8 @@ class _Root:
     @classmethod
     def of(cls, K: Array) -> _Root:
         """The factor of a positive semi-definite matrix."""
-        n, size = len(K), float(K.diagonal().max(initial=0.0))
+        n = len(K)
+        size = float(K.diagonal().max(initial=0.0))
         if not size > 0.0:
             return cls.none(n)
         L, order, rank, _ = lapack.dpstrf(K.T, tol=_LEFT_OF_KERNEL * size, lower=1)
@@ -116,9 +117,11 @@ class _Outputs:
     def of(
         cls, bank: KernelBank, y: Array, second: SecondLayer, alpha: float, beta: float, weight: Array | None = None
     ) -> _Outputs:
-        n, m = bank.shape[0], len(bank)
+        n = bank.shape[0]
+        m = len(bank)
         check_memory(1.0 * m * n * n, f"the roots of {m} kernels of {n} samples", "take fewer kernels or samples")
-        roots, idle = [], []
+        roots = []
+        idle = []
         with limited(_FACTORS * seconds_left()):
             for k in range(m):
                 late = k > 0 and time_is_up()
@@ -170,10 +173,11 @@ class _Outputs:
     def start(self, rng: np.random.Generator | None) -> Array:
         """Outputs of spread one, of size one where they are constant.
 
-        They are those of ridge regression with each kernel, or random ones from a generator. Several targets are told
-        by the combination of them that varies most.
+        They are those of ridge regression with each kernel, or random ones from a generator. For several targets the
+        combination of them that varies most is taken.
         """
-        parts, y = [], self.y if self.y.ndim == 1 else self.y @ np.linalg.svd(self.y, full_matrices=False)[2][0]
+        parts = []
+        y = self.y if self.y.ndim == 1 else self.y @ np.linalg.svd(self.y, full_matrices=False)[2][0]
         y = y if self.weight is None else self.weight * y
         for root in self.roots:
             R = root.values
@@ -207,10 +211,11 @@ def two_layers(
     max_iter : int, steps at most from each start
     n_init : int, starts; all but the first are random
     seed : of these
-    observe : told of each step
+    observe : called after each step
     weight : array (n,) > 0, what the squared residuals are multiplied with
     """
-    problem, rng = _Outputs.of(bank, y, second, alpha, beta, weight), np.random.default_rng(seed)
+    problem = _Outputs.of(bank, y, second, alpha, beta, weight)
+    rng = np.random.default_rng(seed)
     function = remembering(problem.value)
     starts = (problem.start(rng if number else None) for number in range(n_init))
     runs = [

@@ -1,4 +1,4 @@
-"""The kernel of the second layer, on outputs z of the first: its values, and what its matrix tells of the outputs.
+"""The kernel of the second layer, on outputs z of the first: its values, and their derivatives in the outputs.
 
     linear z'w        polynomial (1 + z'w)^degree        Gaussian exp(-|z - w|^2 / 2)
 
