@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TypeVar
@@ -18,7 +18,10 @@ T = TypeVar("T")
 Message = tuple[str, type[Warning]]
 
 # folders of code that no user wrote: this package, and what runs its estimators
-_BETWEEN = tuple(str(Path(file).parent) + os.sep for file in (__file__, joblib.__file__, sklearn.__file__))
+_BETWEEN = (
+    *(str(Path(file).parent) + os.sep for file in (__file__, joblib.__file__, sklearn.__file__)),
+    contextlib.__file__,
+)
 _KEPT: ContextVar[list[Message] | None] = ContextVar("multikernel_kept_warnings", default=None)
 
 
@@ -54,7 +57,7 @@ def warn_once(messages: Iterable[Message]) -> None:
         warn_user(message, category)
 
 
-@contextmanager
+@contextlib.contextmanager
 def each_warning_once() -> Iterator[None]:
     """Work whose warnings are given when it has ended, each of them once; those of work that fails are dropped."""
     kept: list[Message] = []

@@ -120,7 +120,7 @@ def test_classes_of_other_lengths_are_said_where_kernels_see_directions_only(mod
     Z = X - X.mean(axis=0)
     far = (np.linalg.norm(Z, axis=1) > 2.0).astype(int)
     (sentence,) = said(model, Z, far)
-    assert "the lengths of samples tell class" in sentence
+    assert "the lengths of samples separate class" in sentence
     assert "give kernels.rbf_grid()" in sentence
     assert not said(model, Z, LABELS)
     assert not said(model, Z + 3.0, far)  # directions from elsewhere tell lengths, too

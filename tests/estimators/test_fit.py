@@ -217,7 +217,7 @@ def test_weights_of_samples_travel_one_way() -> None:
         mk.PolynomialMKLClassifier(FAMILY, tol=1e-10),
         mk.AverageMKLRegressor(FAMILY),
     ):
-        target = Y > 0 if "Classifier" in type(model).__name__ else Y
+        target = Y > 0 if "Classifier" in type(model).__name__ else Y + X[:, 0]  # in which C makes a difference
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             weighted = clone(model).fit(X, target, sample_weight=count)

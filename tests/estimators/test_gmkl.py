@@ -144,7 +144,9 @@ def test_precomputed_matrices(combination):
     if combination == "rbf_product":
         np.testing.assert_allclose(on_array.decision_function(rows[TEST, TRAIN]), expected, rtol=1e-3, atol=1e-3)
         for matrices in (K[:, TEST][:, :, TRAIN], whole[TEST, TRAIN]):
-            with pytest.raises(ValueError, match=r"do not tell their distances; take distances = bank.distances\(\)"):
+            with pytest.raises(
+                ValueError, match=r"do not determine their distances; take distances = bank.distances\(\)"
+            ):
                 on_array.predict(matrices)
     else:
         np.testing.assert_allclose(on_array.decision_function(K[:, TEST][:, :, TRAIN]), expected, rtol=1e-3, atol=1e-3)

@@ -130,7 +130,7 @@ def test_weights_count_in_the_choice_of_the_best_kernel(cls: Any) -> None:
 def test_the_best_kernel_of_a_classifier_is_chosen_on_the_folds_that_are_given() -> None:
     y, few = Y > 0, np.arange(30) < 15
     given = [(np.flatnonzero(few), np.flatnonzero(~few)), (np.flatnonzero(~few), np.flatnonzero(few))]
-    rule = mk.BestKernelClassifier(FAMILY, cv=given)
+    rule = mk.BestKernelClassifier(FAMILY, cv=given, tol=1e-10)
     weight = np.where(np.arange(30) % 7 == 0, 0.0, 1.0)
     kept = np.flatnonzero(weight)
     place = np.cumsum(weight).astype(int) - 1

@@ -181,7 +181,7 @@ def test_what_cannot_be_told_apart_is_refused(tmp_path: Path) -> None:
     class Opaque:
         __slots__ = ()
 
-    with pytest.raises(TypeError, match="a checkpoint cannot tell whether a Opaque is the same"):
+    with pytest.raises(TypeError, match="a checkpoint cannot decide whether a Opaque is the same"):
         Checkpoint.of(tmp_path, "work", Opaque())
     (tmp_path / "file").touch()
     with pytest.raises(NotADirectoryError, match="is a file: name a directory"):

@@ -18,12 +18,13 @@ closed form (``HasBlockUpdate``), a description that is a sum over the kernels (
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from multikernel._parameters import check_parameters
 from multikernel._typing import Array
+from multikernel._warnings import warn_user
 
 
 class Domain(ABC):
@@ -68,6 +69,12 @@ class Domain(ABC):
         """h(q) = max_{d in D} d'q - r(d)."""
         d = self.maximiser(q)
         return float(d @ q) - self.penalty(d)
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        if "at_rest" in vars(cls) and "minimal" not in vars(cls):
+            warn_user(f"{cls.__name__}: Domain.at_rest is now called minimal", FutureWarning)
+            cls.minimal = vars(cls)["at_rest"]  # type: ignore[method-assign]
 
     def minimal(self, d: Array, idle: Array) -> Array:
         """Weights with the idle ones, boolean of shape (m,), as small as the domain lets them be beside the others.

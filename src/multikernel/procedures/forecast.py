@@ -291,7 +291,7 @@ def learned_scales(bank: BankCost, kernels: int) -> Cost:
     return Cost(None, (SCALES_MATRICES + kernels) * 8.0 * float(bank.n) ** 2)
 
 
-def scale_steps(n: int, columns: int, scales: int) -> Steps:
+def scale_steps(n: int, columns: int, scales: int) -> StepsCost:
     """Scales of features inside one kernel by held-out errors: an inverse, products with it, and distances in a step.
 
     Parameters
@@ -300,7 +300,7 @@ def scale_steps(n: int, columns: int, scales: int) -> Steps:
     scales : int, one for all features or several; one is found in half as many steps
     """
     each = Work(algebra=BLAS_OPERATION * (6.0 * float(n) ** 3 + 3.0 * float(n) ** 2 * columns))
-    return Steps(30.0 if scales == 1 else 60.0, each)
+    return StepsCost(30.0 if scales == 1 else 60.0, each)
 
 
 def held_out_ridge(n: int, ridges: int) -> Work:

@@ -42,8 +42,6 @@ def _approximates(model: Any) -> bool:
 class LearnsFromSums:
     """An estimator that can learn from sums over samples: its ``Method`` has a ``Streaming``."""
 
-    time_budget: Any
-    check_parameters: Any
     _state: State | None = None  # the sums of a model that learns from them
     _solved_last: Sequence[Fitted] = ()
 
@@ -73,9 +71,10 @@ class LearnsFromSums:
         ValueError : where samples, targets, weights or labels do not fit those before, a sample is too large for sums,
             or a parameter was changed that the first call settled; the model is then what it was before the call
         """
-        self.check_parameters()
-        check_sums(self)
-        with unchanged_on_error(self), limited(self.time_budget):
+        model: Any = self
+        model.check_parameters()
+        check_sums(model)
+        with unchanged_on_error(model), limited(model.time_budget):
             chunk, state = given(X, y, sample_weight), self._state
             check_classes(self, state, classes)
             if state is None:
@@ -114,7 +113,8 @@ class LearnsFromSums:
                 f"{name}: samples are taken off a model that learned by partial_fit or from a source; this one keeps "
                 "no sums"
             )
-        with unchanged_on_error(self), limited(self.time_budget):
+        model: Any = self
+        with unchanged_on_error(model), limited(model.time_budget):
             check_settled(self, state)
             chunk = given(X, y, sample_weight)
             left = state.rows - len(chunk)
