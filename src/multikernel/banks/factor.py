@@ -27,8 +27,7 @@ from multikernel.banks.rotation import Rotation
 from multikernel.banks.thin_root import Squares
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.samples import as_floats, dense, scaled_rows
-
-_COPIED = 1 << 21  # features that are copied at a time: 16 MB
+from multikernel.tuning import FACTOR_COPIED
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,7 +114,7 @@ class FactorBank(KernelBank):
     @property
     def _height(self) -> int:
         """How many samples' features are copied at a time."""
-        return max(1, _COPIED // max(1, self.n_features))
+        return max(1, FACTOR_COPIED // max(1, self.n_features))
 
     def quads(self, A: Array) -> Array:
         return self._by_kernel(product(self.F.T, A) ** 2)
@@ -142,7 +141,7 @@ class FactorBank(KernelBank):
             return np.stack(sums) if sums else np.zeros((0, F.shape[0]))
         if hasattr(F, "multiply"):
             return self._by_kernel(F.multiply(F).toarray().T)
-        if F.size <= _COPIED:
+        if F.size <= FACTOR_COPIED:
             return self._by_kernel((F * F).T)
         values = np.empty((len(self), len(F)))
 
