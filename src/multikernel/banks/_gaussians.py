@@ -27,9 +27,13 @@ _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 6.93147180369123816490e-01  # its last 20 bits are zero: multiples are exact
 _LN2_LOW = 1.90821492927058770002e-10
 _TO_INTEGER = 6755399441055744.0  # 1.5 2^52: a number added to it is rounded to a whole one, in the last bits
-_LEAST = -708.0  # exp of it is the smallest normal number, near enough to 0
+_SMALLEST_EXPONENT = -708.0  # exp of it is the smallest normal number, near enough to 0
 # The same in single precision, and the factors of Taylor's polynomial.
-_SINGLE_LOG2_E, _SINGLE_TO_INTEGER, _SINGLE_LEAST = np.float32(_LOG2_E), np.float32(12582912.0), np.float32(-87.0)
+_SINGLE_LOG2_E, _SINGLE_TO_INTEGER, _SINGLE_SMALLEST_EXPONENT = (
+    np.float32(_LOG2_E),
+    np.float32(12582912.0),
+    np.float32(-87.0),
+)
 _SINGLE_LN2_HIGH, _SINGLE_LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
 _ONE, _HALF, _THIRD, _FOURTH = np.float32(1.0), np.float32(1 / 2), np.float32(1 / 6), np.float32(1 / 24)
 _FIFTH, _SIXTH, _SEVENTH = np.float32(1 / 120), np.float32(1 / 720), np.float32(1 / 5040)
@@ -195,7 +199,7 @@ def _in_double(factor, d, E, spare):  # type: ignore[no-untyped-def]
     """e^r by its Taylor polynomial of degree 13."""
     bits, exponents = spare.view(np.int64), E.view(np.int64)
     for t in range(len(d)):
-        x = max(factor * d[t], _LEAST)
+        x = max(factor * d[t], _SMALLEST_EXPONENT)
         shifted = x * _LOG2_E + _TO_INTEGER
         k = shifted - _TO_INTEGER
         r = (x - k * _LN2_HIGH) - k * _LN2_LOW
@@ -222,7 +226,7 @@ def _in_single(factor, d, E, spare):  # type: ignore[no-untyped-def]
     """e^r by its Taylor polynomial of degree 7."""
     bits, exponents = spare.view(np.int32), E.view(np.int32)
     for t in range(len(d)):
-        x = max(np.float32(factor * d[t]), _SINGLE_LEAST)
+        x = max(np.float32(factor * d[t]), _SINGLE_SMALLEST_EXPONENT)
         shifted = x * _SINGLE_LOG2_E + _SINGLE_TO_INTEGER
         k = shifted - _SINGLE_TO_INTEGER
         r = (x - k * _SINGLE_LN2_HIGH) - k * _SINGLE_LN2_LOW

@@ -165,7 +165,7 @@ def rows(packed, chosen, K):  # type: ignore[no-untyped-def]
 def principal(packed, chosen, rows, out, first, last):  # type: ignore[no-untyped-def]
     """out[k] = the packed half of some rows and columns, in this order, of packed[chosen[k]], k = first..last.
 
-    Of rows in ascending order an entry stands in the row of the later sample: nothing is asked for each entry then.
+    Of rows in ascending order an entry stands in the row of the later sample: no entry needs a comparison then.
     """
     ascending = True
     for a in range(1, len(rows)):

@@ -26,8 +26,7 @@ from multikernel.banks.threads import slices
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.facts import PowerOf
-
-_VALUES = 1 << 24  # kernel values that are made at a time: 128 MB
+from multikernel.tuning import ARRAY_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +164,7 @@ class ArrayBank(KernelBank):
 
     def _rows(self) -> Iterator[slice]:
         """The rows of which a tile is made."""
-        return slices(self.shape[0], max(1, _VALUES // max(1, self.shape[1])))
+        return slices(self.shape[0], max(1, ARRAY_VALUES // max(1, self.shape[1])))
 
     def tiles(self, rows: Index) -> Iterator[Array]:
         return (host(K) for K in self.matrices_of(rows))
@@ -212,7 +211,7 @@ class ArrayBank(KernelBank):
         xp = namespace(self.Z)
         total = np.zeros((len(self), len(self)))
         weights = None if N is None else like(self.Z, N)
-        for rows in slices(self.shape[0], max(1, _VALUES // max(1, self.shape[1] * len(self)))):
+        for rows in slices(self.shape[0], max(1, ARRAY_VALUES // max(1, self.shape[1] * len(self)))):
             P = xp.stack(list(self.matrices_of(rows)))
             Q = P if weights is None else P * taken(weights, rows)
             total += host(xp.reshape(Q, (len(self), -1)) @ xp.reshape(P, (len(self), -1)).T)

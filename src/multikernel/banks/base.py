@@ -24,9 +24,9 @@ from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import samples
 from multikernel.banks.rotation import Rotation
 from multikernel.banks.streaming import Stream
+from multikernel.tuning import SUPPORT_SHARE
 
 MEMORY = 2 << 30  # bytes: the largest thing that a bank stores by default
-_MOST = 0.7  # share of the samples in a form or a product up to which leaving out the others saves time
 
 
 class KernelBank(ABC):
@@ -63,14 +63,14 @@ class KernelBank(ABC):
     def tiles(self, rows: Index) -> Iterator[Array]:
         """These rows of K_0, of K_1, and so on in order, each of shape (len(rows), c).
 
-        A tile is not to be written into by who asked for it, and may be written over when the next one is asked for.
+        A caller must not write into a tile, which may be overwritten when the next one is made.
         """
 
     @abstractmethod
     def block(self, rows: Index, columns: Index) -> KernelBank:
         """The bank of some rows against some columns: a fold (rows the same as columns) or a held-out part.
 
-        Statistics of the training sample (centring) are taken anew from the chosen columns.
+        Statistics of the training sample (centring) are computed again from the chosen columns.
         """
 
     @abstractmethod
@@ -104,7 +104,7 @@ class KernelBank(ABC):
     def apply(self, C: Array) -> Array:
         """K_k C for every k: shape (m, r, t) for C of shape (c, t)."""
         support = np.flatnonzero(C.any(axis=1))
-        if self.local and 0 < len(support) < _MOST * len(C):
+        if self.local and 0 < len(support) < SUPPORT_SHARE * len(C):
             return self.block(np.arange(self.shape[0]), support)._stream.products(C[support])
         return self._stream.products(C)
 
@@ -116,7 +116,7 @@ class KernelBank(ABC):
         """a_t'K_k a_t for every k and every column of A: shape (m, t) for A of shape (n, t); square banks only."""
         self._check_square("quadratic forms need a square bank")
         support = np.flatnonzero(A.any(axis=1))
-        if self.local and len(support) < _MOST * len(A):
+        if self.local and len(support) < SUPPORT_SHARE * len(A):
             return self.block(support, support)._stream.forms(A[support])
         return self._stream.forms(A)
 

@@ -1,4 +1,4 @@
-"""The matrix of one kernel or distance, stored or made at the time it is asked for, a part at a time.
+"""The matrix of one kernel or distance, stored, or made on demand, a part at a time.
 
     B_ij = base(x_i, z_j)
 
@@ -61,7 +61,7 @@ class BaseMatrix:
     ----------
     base : a kernel, or a distance on some columns
     rows, columns : MatrixSamples
-    stored : array (r, c), B itself; None where parts of it are made when they are asked for
+    stored : array (r, c), B itself; None where parts of it are made on demand
     """
 
     base: Kernel | OfDistance

@@ -33,7 +33,6 @@ from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.kinds import (
     FEW,
-    SMALL_STACK,
     Storage,
     anova_bank,
     costly_bank,
@@ -56,8 +55,7 @@ from multikernel.kernels.features import Features
 from multikernel.kernels.samples import in_double
 from multikernel.kernels.subsets import RBFSubsets
 from multikernel.tables.table import as_table
-
-_TINY_STACK = 32 << 20  # bytes of a stack that is made in a few milliseconds by any way
+from multikernel.tuning import STACK_SMALL, STACK_TINY
 
 
 def bind(
@@ -143,7 +141,7 @@ def bind_kernels(
 
 
 def sketched(kernels: KernelFamily | tuple[Kernel, ...], X: Any, dtype: Any = None) -> KernelBank:
-    """What ``bind_kernels`` would bind, with nothing stored and nothing computed from all samples: it tells its cost.
+    """What ``bind_kernels`` would bind, with nothing stored and nothing computed: it has the same cost.
 
     Kernels that are scaled, normalised or centred are those inside, which take as long.
     """
@@ -215,14 +213,14 @@ def _groups(kernels: tuple[Kernel, ...], X: Any, itemsize: int) -> list[_Group]:
         lambda members, fewer: fewer,
     )
     take(Elementary, lambda f: repr(f.kernel), anova_bank, lambda members, kernel: len(members) > 1)
-    if len(left) * n * (n + 1) // 2 * itemsize > _TINY_STACK:
+    if len(left) * n * (n + 1) // 2 * itemsize > STACK_TINY:
         take(
             OfDistance,
             is_gaussian,
             gaussians_bank,
             lambda members, gaussian: gaussian and few_differences([kernels[k] for k in members], X),
         )
-    if len(left) * n * (n + 1) // 2 * itemsize > SMALL_STACK:
+    if len(left) * n * (n + 1) // 2 * itemsize > STACK_SMALL:
         take(
             OfDistance,
             lambda f: (f.kernel.distance, f.columns),

@@ -5,7 +5,7 @@ these is 0 for the same category and 1 for two different ones. The last column i
 sample does not have, which differ from all of its own. A missing category is a category.
 
 A missing number is the median of the training sample, and beside it stands a column that is 1 for missing cells and 0
-for others, of which the distance is a group of its own: whether a number is missing may tell something. Where the
+for others, of which the distance is a group of its own: whether a number is missing may carry information. Where the
 training sample has no missing number there is none.
 """
 

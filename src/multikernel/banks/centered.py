@@ -127,7 +127,7 @@ class CenteredBank(WrapperBank):
         return CenteredBank.of(bank)
 
     def exact(self, index: Index = slice(None)) -> CenteredBank:
-        """The means are taken anew: those at hand are only as exact as the entries that they were taken from."""
+        """The means are computed again: those at hand are only as exact as the entries that they were taken from."""
         bank = self.bank.exact(index)
         if bank.square:
             return CenteredBank.of(bank)
@@ -137,7 +137,7 @@ class CenteredBank(WrapperBank):
         return replace(self, bank=self.bank.cross(X))
 
     def reference(self, columns: Index = slice(None)) -> KernelBank:
-        """All columns are kept, for the mean of a new row; a view leaves out the columns that were not asked for."""
+        """All columns are kept, for the mean of a new row; a view leaves out the other columns."""
         whole = replace(self, bank=self.bank.reference())
         everything = isinstance(columns, slice) and columns == slice(None)
         if everything:

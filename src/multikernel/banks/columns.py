@@ -22,9 +22,9 @@ from multikernel.banks.categories import NumericColumns, weighted_squares
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, same_samples
 from multikernel.banks.threads import one_blas_thread, over_rows, over_tiles
+from multikernel.tuning import DIFFERENCES_PIECE
 
 _ULPS = 16.0  # units in the last place of the largest value: what varies by less is constant but for rounding
-_PIECE = 1 << 20  # differences of columns that a thread forms at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -213,7 +213,7 @@ class ColumnDistancesBank(KernelBank):
                 _columns.inner(np.ascontiguousarray(Xt[:, rows]), Zt, M[rows], out)
             return out
 
-        height = max(1, _PIECE // max(1, self.Z.size))
+        height = max(1, DIFFERENCES_PIECE // max(1, self.Z.size))
         if len(self.X):
             return np.sum(over_rows(part, len(self.X), height), axis=0)
         return np.zeros(len(Xt))
@@ -233,8 +233,9 @@ def _form_absolute(X: Array, a: Array) -> Array:
     x = np.take_along_axis(X, order, axis=0)
     b = a[order]
     x = x - x[len(x) // 2] if len(x) else x  # differences do not depend on it, their digits do
-    before, weighed = np.cumsum(b, axis=0) - b, np.cumsum(b * x, axis=0) - b * x
-    return 2.0 * (b * (x * before - weighed)).sum(axis=0)
+    before = np.cumsum(b, axis=0) - b
+    weighted = np.cumsum(b * x, axis=0) - b * x
+    return 2.0 * (b * (x * before - weighted)).sum(axis=0)
 
 
 def _absolute(s: Array, X: Array, Z: Array) -> Array:
@@ -247,7 +248,7 @@ def _absolute(s: Array, X: Array, Z: Array) -> Array:
     def part(rows: slice) -> None:
         _columns.weighted_sum(np.ascontiguousarray(X[rows].T), Zt, s, out[rows])
 
-    over_rows(part, len(X), max(1, _PIECE // max(1, Z.size)))
+    over_rows(part, len(X), max(1, DIFFERENCES_PIECE // max(1, Z.size)))
     return out
 
 

@@ -1,7 +1,7 @@
 """What a bank takes: to make it, to pass over its kernels, and in memory.
 
 A bank says it of itself (``KernelBank.cost``): one that stores nothing says what it takes to store its matrices, where
-they fit the memory they may take. So a bank that is bound with no memory tells the cost of the bank that will be.
+they fit the memory they may take. So a bank that is bound with no memory has the cost of the bank that will be.
 """
 
 from __future__ import annotations

@@ -15,19 +15,15 @@ from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.thin_root import Squares, ThinRoot
-from multikernel.banks.weighed_features import WeighedFeatures
+from multikernel.banks.weighted_features import WeightedFeatures
 from multikernel.kernels.samples import dense, scaled_columns, scaled_rows
 from multikernel.numerics.cholesky import factor_of, solved
-
-_FEW = 20  # features are few where there are at least so many samples for each: steps on them cost less than rows of K
-_SMALL = 1000  # samples; the rows of a smaller matrix cost less than steps on features
-_COPIED = 1 << 24  # values: more features are not copied, 128 MB
-_LARGE = 10_000  # samples; the rows of a larger matrix take more memory than features, if these are fewer by half
+from multikernel.tuning import FEATURES_COPIED, FEATURES_FEW, ROWS_LARGE, ROWS_SMALL
 
 
 def few_features(q: int, n: int) -> bool:
     """Whether q features of n samples are so few that a machine takes them in place of the rows of the matrix."""
-    return n >= max(_SMALL, _FEW * q) or n > max(_LARGE, 2 * q)
+    return n >= max(ROWS_SMALL, FEATURES_FEW * q) or n > max(ROWS_LARGE, 2 * q)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +60,7 @@ class FactorGram(Gram):
         if hasattr(self.F, "multiply"):
             return np.asarray(self.F.multiply(self.F) @ self.weights)
         if self.large and self.F.flags.c_contiguous:
-            return WeighedFeatures(self.F, self.weights).diagonal()
+            return WeightedFeatures(self.F, self.weights).diagonal()
         return np.einsum("ij,ij,j->i", self.F, self.F, self.weights, dtype=np.float64)
 
     def dense(self) -> Array:
@@ -129,7 +125,7 @@ class FactorGram(Gram):
     @property
     def large(self) -> bool:
         """Whether the features, dense ones, are so many values that they are not copied."""
-        return isinstance(self.F, np.ndarray) and self.F.size > _COPIED
+        return isinstance(self.F, np.ndarray) and self.F.size > FEATURES_COPIED
 
     @property
     def by_rows(self) -> bool:
@@ -179,7 +175,7 @@ class FactorGram(Gram):
 
     @property
     def _factored(self) -> bool:
-        """Whether K has a root F W^{1/2} with no more columns than rows: its singular values tell small eigenvalues."""
+        """Whether K has a root F W^{1/2} with no more columns than rows: its singular values give small eigenvalues."""
         return self._low_rank(self.F.shape[0] + 1)
 
     def _low_rank(self, n: int) -> bool:

@@ -25,7 +25,7 @@ from multikernel.banks.thin_root import ThinRoot
 from multikernel.banks.threads import over_rows, over_tiles
 from multikernel.numerics.cholesky import factor_of, factorise, solved
 
-_HIDDEN = 4.0  # times the unit roundoff and the largest entry: what rounding of the entries adds to a quadratic form
+_HIDDEN = 4.0  # multiple of the unit roundoff and the largest entry: bound of what rounding of entries adds to a form
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class Gram(ABC):
 
     @property
     def stored(self) -> bool:
-        """Whether the matrix, or factors of it, are in memory; else its rows are made when they are asked for."""
+        """Whether the matrix, or factors of it, are in memory; else its rows are made on demand."""
         return True
 
     @property

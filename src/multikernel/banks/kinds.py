@@ -20,9 +20,8 @@ from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import ExponentialKernel, OfDistance, squared_distances
 from multikernel.kernels.facts import Elementary, ExplicitFeatures, PowerOf
+from multikernel.tuning import DIFFERENCES_FEATURES, STACK_SMALL
 
-SMALL_STACK = 256 << 20  # bytes of a stored stack up to which a pass over it is faster than new exponentials
-_FEW_FEATURES = 8  # Gaussians on more columns share a matrix of distances, which is one matrix product
 FEW = 4  # fewer powers, widths or sets of columns take no more memory in a packed stack than what they share
 
 
@@ -34,7 +33,7 @@ class Storage:
     dtype: np.dtype[Any]
 
     def precision(self, values: int) -> Any:
-        """The precision in which so many values fit the memory: the one asked for, else float32, else None."""
+        """The precision in which so many values fit the memory: the chosen one, else float32, else None."""
         either = (self.dtype, np.dtype(np.float32))
         return next((dtype for dtype in either if values * dtype.itemsize <= self.memory), None)
 
@@ -68,7 +67,9 @@ def few_differences(kernels: Sequence[Kernel], X: Any) -> bool:
     sets = {fact_of(kernel, OfDistance).columns for kernel in kernels}
     if not isinstance(X, np.ndarray) or len(kernels) < FEW or len(sets) < FEW:
         return False
-    return sum(X.shape[1] if columns is None else len(columns) for columns in sets) <= _FEW_FEATURES * len(kernels)
+    return sum(X.shape[1] if columns is None else len(columns) for columns in sets) <= DIFFERENCES_FEATURES * len(
+        kernels
+    )
 
 
 def gaussians_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
@@ -122,7 +123,7 @@ def subsets_bank(subsets: tuple[Columns, ...], gammas: tuple[float, ...], X: Any
         row[: len(columns)] = columns
     bank = SubsetRBFBank.of(X, table, np.array(gammas), storage.dtype)
     stack = _halves(len(bank), X) * storage.dtype.itemsize
-    if stack <= min(storage.memory, SMALL_STACK):
+    if stack <= min(storage.memory, STACK_SMALL):
         return bank.stored()
     return bank
 

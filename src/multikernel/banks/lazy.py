@@ -27,11 +27,9 @@ from multikernel.banks.threads import over_rows
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.facts import Costly, Elementary, PowerOf
-from multikernel.kernels.interactions import TILE_VALUES, elementary, elementary_diagonals
+from multikernel.kernels.interactions import elementary, elementary_diagonals
 from multikernel.kernels.samples import as_floats, dense, in_double
-from multikernel.tuning import BLAS_OPERATION
-
-_SMALL_MATRIX = 1 << 22  # values: larger matrices are formed one at a time, not one for each thread
+from multikernel.tuning import ANOVA_TILE, BLAS_OPERATION, MATRIX_SMALL
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,7 +144,7 @@ def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any 
             for k, K in zip(group, _halves(list(group.values()), X), strict=True):
                 packed[k] = K
 
-    over_rows(whole, len(shared), 1 if n * n <= _SMALL_MATRIX else max(1, len(shared)))
+    over_rows(whole, len(shared), 1 if n * n <= MATRIX_SMALL else max(1, len(shared)))
     for k in set(range(len(kernels))).difference(*squares, *shared):
         packed[k] = pack(real(kernels[k](X), repr(kernels[k])))
     return PackedBank(LazyBank(kernels, X, X), packed, n)
@@ -184,7 +182,7 @@ def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dt
                 packed[k, start : start + i] = K[r, :i]
                 packed[k, start + i] = diagonals[d][i] > 0 if fact.normalized else diagonals[d][i]
 
-    over_rows(fill, n, max(1, TILE_VALUES // n))
+    over_rows(fill, n, max(1, ANOVA_TILE // n))
     return PackedBank(LazyBank(kernels, X, X), packed, n)
 
 

@@ -1,7 +1,7 @@
 """Kernels of groups of samples: h_j(x) k_k(x, z) h_j(z) for every group j and every kernel k, group by group.
 
-Who does not belong to a group is not looked at: where every sample belongs to one of g groups, a pass over all g m
-kernels reads a g-th of what one over the m kernels would.
+Samples that do not belong to a group are left out: where every sample belongs to one of g groups, a pass over all g m
+kernels reads 1/g of what one over the m kernels would.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LocalizedBank(KernelBank):
     ----------
     whole : the m kernels
     left, right : arrays (groups, rows) and (groups, columns), memberships h >= 0
-    rule : Memberships, which tells those of new samples
+    rule : Memberships, the rule for those of new samples
     chosen : int array, the numbers j m + k of the kernels that are here
     """
 

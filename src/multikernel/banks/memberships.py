@@ -1,4 +1,4 @@
-"""How much a sample belongs to each of several groups: what new samples need to be told where kernels are local.
+"""How much a sample belongs to each of several groups: what local kernels need to know of new samples.
 
     nearest centre      h_j = 1 for the group whose centre in feature space is nearest, or with a temperature T
                         h_j proportional to exp(-|phi(x) - c_j|^2 / T),  c_j = sum_i s_ij phi(x_i),  sum_i s_ij = 1
@@ -23,7 +23,7 @@ from multikernel.banks.base import KernelBank
 
 
 class Memberships(ABC):
-    """A rule that tells of every sample how much it belongs to each group."""
+    """A rule for how much every sample belongs to each group."""
 
     @abstractmethod
     def of(self, X: Any) -> Array:
@@ -105,7 +105,7 @@ def opened(heights: Array, kind: str) -> Array:
 
 
 def evaluated(rule: Any, X: Any) -> Array:
-    """What a function, or a clustering, tells of samples."""
+    """What a function, or a clustering, says of samples."""
     for name in ("predict_proba", "predict"):
         if hasattr(rule, name):
             return np.asarray(getattr(rule, name)(X))

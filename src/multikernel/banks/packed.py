@@ -23,13 +23,7 @@ from multikernel.banks.indices import positions, unit_roundoff
 from multikernel.banks.packing import made, pack, unpack, weights_of_pairs
 from multikernel.banks.stored import StoredBank
 from multikernel.banks.threads import over_rows, slices
-
-_PIECE = 1 << 21  # entries that a thread reads at a time: half a millisecond
-_SHORTEST = 1 << 13  # the least number of entries of a sum that a thread works on, however many matrices are added
-_DENSE = 0.3  # share of the rows in a quadratic form above which reading all rows is faster than skipping some
-_FEW_COLUMNS = 2  # up to so many columns of A, one form for each is faster than the inner product with A A'
-_KEPT = 8  # times the bytes of a sum: a stack of so many, or more, keeps the sum of all its matrices
-_VALUES = 1 << 22  # entries that are copied to double precision, or multiplied by weights, at a time
+from multikernel.tuning import BUFFER_VALUES, PACKED_DENSE, PACKED_FORMS, PACKED_KEPT, PACKED_PIECE, PACKED_SHORTEST
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,7 +99,7 @@ class PackedBank(StoredBank):
     @property
     def _keeps_total(self) -> bool:
         """Whether the sum of all matrices takes little beside the stack."""
-        return 8 * self.stack.shape[1] * _KEPT <= len(self) * self.stack.itemsize * self.stack.shape[1]
+        return 8 * self.stack.shape[1] * PACKED_KEPT <= len(self) * self.stack.itemsize * self.stack.shape[1]
 
     @cached_property
     def _total(self) -> Array:
@@ -122,7 +116,7 @@ class PackedBank(StoredBank):
         used = np.flatnonzero(W.any(axis=0))  # matrices without weight are not read
         own = np.ascontiguousarray(W[:, used], dtype=np.float64)
         chosen = self.places[used]
-        pairs = max(_SHORTEST, _PIECE // max(1, own.size))
+        pairs = max(PACKED_SHORTEST, PACKED_PIECE // max(1, own.size))
         return lambda r, out: _packed.sums(self.stack, chosen, own, out, r.start, r.stop), pairs
 
     def apply(self, C: Array) -> Array:
@@ -136,7 +130,7 @@ class PackedBank(StoredBank):
 
     def quad(self, A: Array) -> Array:
         A = as_columns(A)
-        if A.shape[1] <= _FEW_COLUMNS:
+        if A.shape[1] <= PACKED_FORMS:
             return self.quads(A).sum(axis=1)
         return self.inner(A @ A.T)
 
@@ -146,7 +140,7 @@ class PackedBank(StoredBank):
         self._check("rows", len(A), self.n, "samples")
         At = np.ascontiguousarray(A.T, dtype=np.float64)
         rows = np.flatnonzero(At.any(axis=0))
-        if len(rows) > _DENSE * self.n:
+        if len(rows) > PACKED_DENSE * self.n:
             rows = np.arange(self.n)
         out = np.empty((len(self), len(At)))
         self._over_kernels(lambda r: _packed.forms(self.stack, self.places, At, rows, out, r.start, r.stop), len(At))
@@ -169,7 +163,7 @@ class PackedBank(StoredBank):
 
     def _over_kernels(self, work: Callable[[slice], None], columns: int) -> None:
         """Share the kernels out among threads, so many at a time that a thread has something to do."""
-        over_rows(work, len(self), max(1, _PIECE // max(1, columns * self.stack.shape[1])))
+        over_rows(work, len(self), max(1, PACKED_PIECE // max(1, columns * self.stack.shape[1])))
 
     def diagonal(self) -> Array:
         return self._columns(np.cumsum(np.arange(self.n) + 1) - 1)
@@ -192,7 +186,7 @@ class PackedBank(StoredBank):
         """Off-diagonal entries count twice: <K_j, K_k> = 2 p_j'p_k - diag_j'diag_k."""
         weights = None if N is None else weights_of_pairs(N)
         total = np.zeros((len(self), len(self)))
-        for part in slices(self.stack.shape[1], max(1, _VALUES // max(1, len(self)))):
+        for part in slices(self.stack.shape[1], max(1, BUFFER_VALUES // max(1, len(self)))):
             P = self._columns(part).astype(np.float64, copy=False)
             total += (P if weights is None else P * weights[part]) @ P.T
         if weights is not None:
@@ -203,7 +197,7 @@ class PackedBank(StoredBank):
     def hadamard_apply(self, P: Gram, C: Array) -> Array:
         """The product of two packed halves is the packed half of the product."""
         half = pack(P.dense())
-        parts = slices(len(self), max(1, _VALUES // max(1, len(half))))
+        parts = slices(len(self), max(1, BUFFER_VALUES // max(1, len(half))))
         return np.concatenate(
             [replace(self, stack=self.stack[self.places[k]] * half, kept=None).apply(C) for k in parts]
         )
@@ -222,7 +216,7 @@ class PackedBank(StoredBank):
         def gather(part: slice) -> None:
             _packed.principal(self.stack, self.places, rows, packed, part.start, part.stop)
 
-        over_rows(gather, len(self), max(1, _PIECE // max(1, packed.shape[1])))
+        over_rows(gather, len(self), max(1, PACKED_PIECE // max(1, packed.shape[1])))
         return PackedBank(self.origin.block(rows, rows), packed, len(rows))
 
     def unrounded(self) -> KernelBank:

@@ -10,9 +10,7 @@ from scipy.linalg import lapack
 
 from multikernel._typing import Array
 from multikernel.banks.threads import over_rows
-
-_ROWS = 512  # of a matrix that a thread unpacks at a time
-_FEWEST_ROWS = 16  # likewise at least: mirrored they are columns, whose neighbours share two lines of the cache
+from multikernel.tuning import UNPACKED_LEAST, UNPACKED_ROWS
 
 
 def pack(K: Array) -> Array:
@@ -27,7 +25,7 @@ def unpack(packed: Array, n: int, dtype: Any = None) -> Array:
     from multikernel.banks import _packed
 
     K = np.empty((n, n), dtype=packed.dtype if dtype is None else dtype)
-    over_rows(lambda r: _packed.unpack(packed[pairs_of_rows(r).start :], K, r.start, r.stop), n, _ROWS)
+    over_rows(lambda r: _packed.unpack(packed[pairs_of_rows(r).start :], K, r.start, r.stop), n, UNPACKED_ROWS)
     return K
 
 
@@ -52,7 +50,7 @@ def made(entries: Callable[[slice, Array], None], count: int, n: int, pairs: int
         for K, half in zip(matrices, halves, strict=True):
             _packed.unpack(half, K, r.start, r.stop)
 
-    over_rows(rows, n, max(_FEWEST_ROWS, pairs // max(1, n)))
+    over_rows(rows, n, max(UNPACKED_LEAST, pairs // max(1, n)))
     return matrices
 
 

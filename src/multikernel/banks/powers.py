@@ -25,9 +25,7 @@ from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.one_matrix import OneMatrixBank
 from multikernel.banks.powers_gram import PowersGram, tile_rows
 from multikernel.banks.threads import one_blas_thread, over_rows
-
-_ROWS = 64  # rows of a stored matrix handed to a thread at a time
-_MOST = 0.7  # where more of the samples take part in a form, leaving the others out does not pay
+from multikernel.tuning import POWERS_ROWS, SUPPORT_SHARE
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,7 +66,7 @@ class PowersBank(OneMatrixBank):
         if B is None:
             return PowersGram(self.B, coef)
         out = np.empty_like(B)
-        over_rows(lambda r: _powers.horner(B, coef, out, r.start, r.stop), len(out), _ROWS)
+        over_rows(lambda r: _powers.horner(B, coef, out, r.start, r.stop), len(out), POWERS_ROWS)
         return DenseGram(out)
 
     def quad(self, A: Array) -> Array:
@@ -78,7 +76,7 @@ class PowersBank(OneMatrixBank):
         B = self.B.stored
         top = self._top
         support = np.flatnonzero(A.any(axis=1))
-        if B is not None and len(support) > _MOST * len(A):
+        if B is not None and len(support) > SUPPORT_SHARE * len(A):
             forms = self._sum(lambda r: _powers.outer_forms(B, A, A, True, top, r.start, r.stop), len(A), top)
             return forms[self.degrees]
         L = np.ascontiguousarray(A[support])
@@ -119,7 +117,7 @@ class PowersBank(OneMatrixBank):
         """The sums for the degrees 0..top over some rows at a time."""
         stored = self.B.stored is not None
         with nullcontext() if stored else one_blas_thread(0):  # threads that make their own products of samples
-            return sum(over_rows(rows, n, _ROWS if stored else tile_rows(n)), np.zeros(top + 1))
+            return sum(over_rows(rows, n, POWERS_ROWS if stored else tile_rows(n)), np.zeros(top + 1))
 
     @property
     def _top(self) -> int:

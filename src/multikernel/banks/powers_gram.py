@@ -19,9 +19,7 @@ from multikernel._typing import Array
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.threads import one_blas_thread, over_rows
-
-_TILE_VALUES = 1 << 20
-_LEAST_ROWS = 256  # the product of fewer rows with all columns spends its time on reading the columns' samples
+from multikernel.tuning import POWERS_LEAST, POWERS_TILE
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,4 +134,4 @@ def _empty(matrix: BaseMatrix) -> Array:
 
 def tile_rows(columns: int) -> int:
     """How many rows of so many columns to make at a time."""
-    return max(_LEAST_ROWS, _TILE_VALUES // max(1, columns))
+    return max(POWERS_LEAST, POWERS_TILE // max(1, columns))

@@ -21,8 +21,6 @@ from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack
 from multikernel.banks.threads import one_blas_thread, over_rows
 
-_NAMED = 10  # kernels that a warning names at most
-
 
 def precomputed(
     K: Any, *, psd: float | None = None, clip: bool = False, names: Sequence[str] | None = None
@@ -37,7 +35,7 @@ def precomputed(
     psd : float > 0, a negative eigenvalue down to -psd times the trace counts as rounding, and the matrix is taken as
         it is. By default 1e-10, or 1e-5 for matrices whose entries are numbers of single precision.
     clip : bool, whether a matrix with eigenvalues below that is replaced by the nearest positive semi-definite one, its
-        negative eigenvalues set to zero, and not refused; a UserWarning tells which ones, and how far they were moved.
+        negative eigenvalues set to zero, and not refused; a UserWarning says which ones, and how far they were moved.
     names : the kernels' names, one each; those of the dict by default
 
     Raises
@@ -100,7 +98,7 @@ def precomputed(
 
 def _tell_of_clipping(moved: Array) -> None:
     kernels = np.flatnonzero(moved)
-    named = ", ".join(map(str, kernels[:_NAMED])) + (", ..." if len(kernels) > _NAMED else "")
+    named = shortened(list(map(str, kernels)), 10)
     warn_user(
         f"precomputed: negative eigenvalues of {len(kernels)} of {len(moved)} kernels ({named}) were set to zero, "
         f"which moved these by up to {moved.max():.2g} of their norm (kernel {int(moved.argmax())})"

@@ -25,11 +25,9 @@ from multikernel.banks.packing import pack, pairs_of_rows
 from multikernel.banks.powers import raised
 from multikernel.banks.threads import one_blas_thread, over_rows
 from multikernel.kernels.distance import DistanceKernel, ExponentialKernel, OfDistance, far_middle, squared_distances
+from multikernel.tuning import DISTANCES_TILE, POWER_FAST, TILE_ROWS
 
-_LARGEST_POWER = 8  # a higher power takes as long as an exponential
 _LONGEST_CHAIN = 32  # rounding grows with the product of the powers since the last exponential
-_TILE_VALUES = 1 << 18  # of a tile of distances: 2 MB
-_LEAST_ROWS = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,7 +79,7 @@ def profiles(kernels: Sequence[DistanceKernel], D: Array) -> Iterator[Array]:
         gamma = kernel.gamma if isinstance(kernel, ExponentialKernel) else 0.0
         ratio = gamma / before if before else 0.0
         power = round(min(ratio, _LONGEST_CHAIN))
-        whole = 1 <= power <= _LARGEST_POWER and abs(ratio - power) <= 1e-14 * power
+        whole = 1 <= power <= POWER_FAST and abs(ratio - power) <= 1e-14 * power
         if whole and chain * power <= _LONGEST_CHAIN:
             K = raised(K, power)
             chain = chain * power
@@ -150,4 +148,4 @@ def fill(halves: Sequence[Array], facts: Sequence[OfDistance], X: Array) -> None
             half[pairs_of_rows(r)] = real(K, repr(kernel))
 
     with one_blas_thread(0):  # the rows are shared out among threads
-        over_rows(rows, len(X), max(_LEAST_ROWS, _TILE_VALUES // max(1, len(X))))
+        over_rows(rows, len(X), max(TILE_ROWS, DISTANCES_TILE // max(1, len(X))))

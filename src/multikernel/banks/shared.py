@@ -1,7 +1,7 @@
 """Several problems on one bank, which make each pass over the stored matrices together.
 
-Every problem runs in a thread of its own and sees a bank like any other. Where it asks for a sum, a form or a product,
-it waits until all problems that still run have asked for something; then one pass answers all of them.
+Every problem runs in a thread of its own and sees a bank like any other. Where it needs a sum, a form or a product,
+it waits until every problem that still runs needs one; then one pass answers all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from multikernel.banks.gram import Gram
 from multikernel.banks.wrappers import SameKernelsBank, delegate
 
 T = TypeVar("T")
-_OFTEN = 0.2  # seconds: a wait without end may miss the signal of Ctrl-C
+_OFTEN = 0.2  # seconds between two looks for an interruption: a wait without end may miss the signal of Ctrl-C
 
 
 def together(bank: KernelBank, problems: Sequence[Callable[[KernelBank], T]]) -> list[T]:
@@ -106,7 +106,7 @@ class _Outcome(Generic[T]):
 
 @dataclass(eq=False)
 class _Request:
-    """What a problem asks for."""
+    """A pass that a problem needs."""
 
     kind: str
     value: Array
@@ -124,7 +124,7 @@ class Passes:
     bank : KernelBank
     running : int, how many problems run
     pending : requests that are not answered yet
-    changed : tells the problems that requests are answered
+    changed : the condition by which problems learn that requests are answered
     """
 
     bank: KernelBank

@@ -14,7 +14,8 @@ from time import perf_counter
 import numpy as np
 
 from multikernel._work import Work
-from multikernel.banks.threads import SMALL_ORDER, n_threads, one_blas_thread
+from multikernel.banks.threads import n_threads, one_blas_thread
+from multikernel.tuning import ORDER_SMALL
 
 _ORDER = 256  # of the matrices that are multiplied
 _VALUES = 1 << 15  # of which exponentials are taken
@@ -43,7 +44,7 @@ class Speed:
 
     def seconds(self, work: Work, order: int, threads: int) -> float:
         """Of work on matrices of this order, what can be shared out among so many threads being so."""
-        in_algebra = threads**_GAINED if order > SMALL_ORDER else 1.0
+        in_algebra = threads**_GAINED if order > ORDER_SMALL else 1.0
         return (
             work.algebra * self.algebra / _REFERENCE.algebra / in_algebra
             + work.memory * self.memory / _REFERENCE.memory / threads

@@ -16,11 +16,10 @@ import numpy as np
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks.threads import one_blas_thread, over_rows
+from multikernel.tuning import TILE_ROWS, TILES_HELD
 
 Tiles = Callable[[slice], Iterator[Array]]
 _FEATURES = "kernels of few features (linear ones, or random features of others), whose sums need no matrix"
-_HELD_VALUES = 1 << 21  # values in memory where a pass needs the tiles of all matrices together: 16 MB
-_LEAST_ROWS = 64  # evaluating a kernel on fewer rows spends its time on reading the columns' samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +93,7 @@ class Stream:
             weighted = flat if N is None else flat * N[r].ravel()
             return weighted @ flat.T
 
-        height = max(1, _HELD_VALUES // max(1, self.m * self.shape[1]))
+        height = max(1, TILES_HELD // max(1, self.m * self.shape[1]))
         return sum(over_rows(rows, self.shape[0], height), np.zeros((self.m, self.m)))
 
     def diagonal(self) -> Array:
@@ -110,7 +109,7 @@ class Stream:
 
     def _over_rows(self, work: Callable[[slice], Any]) -> list[Any]:
         """The work for the rows of a tile at a time; BLAS has one thread where several tiles share the processors."""
-        height = max(_LEAST_ROWS, self.values // max(1, self.shape[1]))
+        height = max(TILE_ROWS, self.values // max(1, self.shape[1]))
         with one_blas_thread(0) if height < self.shape[0] else nullcontext():
             return over_rows(work, self.shape[0], height)
 

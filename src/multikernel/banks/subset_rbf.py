@@ -30,13 +30,9 @@ from multikernel.banks.stored import StoredBank
 from multikernel.banks.streaming import check_sums
 from multikernel.banks.threads import over_rows, slices
 from multikernel.kernels.samples import dense
+from multikernel.tuning import PIECE_VALUES, SUBSETS_COLUMNS, SUBSETS_GROUP, SUBSETS_SHORTEST, SUBSETS_STORED
 
 _VALUE = 2e-9  # seconds for each
-_FEW_COLUMNS = 0.5  # share of the columns
-_PIECE = 1 << 22  # kernel values that a thread evaluates at a time
-_GROUP = 1 << 13  # kernels at a time
-_SHORTEST = 1 << 9  # the least number of pairs that a thread works on, however many kernels there are
-_STORED = 1 << 23  # kernel values in memory at a time, where tiles are asked for: 64 MB
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,8 +134,8 @@ class SubsetRBFBank(KernelBank):
 
     def _over_pairs(self, work: Callable[[slice, slice], None]) -> None:
         """``work(pairs, kernels)`` for some pairs and kernels at a time."""
-        groups = list(slices(len(self), _GROUP))
-        length = max(_SHORTEST, _PIECE // max(1, min(len(self), _GROUP)))
+        groups = list(slices(len(self), SUBSETS_GROUP))
+        length = max(SUBSETS_SHORTEST, PIECE_VALUES // max(1, min(len(self), SUBSETS_GROUP)))
 
         def some(part: slice) -> None:
             for each in range(part.start, part.stop):
@@ -169,7 +165,7 @@ class SubsetRBFBank(KernelBank):
     def tiles(self, rows: Index) -> Iterator[Array]:
         """Some kernels are evaluated at a time, as many as memory is meant for."""
         some = replace(self, X=self.X[rows].copy())  # a copy: a bank of all rows is not taken for a square one
-        height = max(1, _STORED // max(1, some._n_pairs))
+        height = max(1, SUBSETS_STORED // max(1, some._n_pairs))
         return (K for part in slices(len(self), height) for K in some.select(part).values().reshape(-1, *some.shape))
 
     # -- passes --------------------------------------------------------------------------------------------------
@@ -196,7 +192,7 @@ class SubsetRBFBank(KernelBank):
         active = np.flatnonzero(W.any(axis=0))  # a kernel of weight 0 is not evaluated
         some = self.select(active)
         own = np.ascontiguousarray(W[:, active], dtype=np.float64)
-        at_once = max(_SHORTEST, _PIECE // max(1, len(active)))
+        at_once = max(SUBSETS_SHORTEST, PIECE_VALUES // max(1, len(active)))
 
         def entries(part: slice, out: Array) -> None:
             described = some.subsets, some.owner, some.gammas, self._kind
@@ -215,7 +211,9 @@ class SubsetRBFBank(KernelBank):
         r, c = self.shape
         t = C.shape[1]
         support = np.flatnonzero(C.any(axis=1))
-        if len(support) < _FEW_COLUMNS * c:  # a rectangle of so few columns has fewer pairs than the half of the whole
+        if (
+            len(support) < SUBSETS_COLUMNS * c
+        ):  # a rectangle of so few columns has fewer pairs than the half of the whole
             return self.block(np.arange(r), support).apply(C[support])
         out = np.zeros((m, t, r))
         adding = Lock()
@@ -230,7 +228,7 @@ class SubsetRBFBank(KernelBank):
             with adding:
                 out[:, :, first : first + totals.shape[2]] += totals
 
-        over_rows(some, self._n_pairs, max(_SHORTEST, _PIECE // m))
+        over_rows(some, self._n_pairs, max(SUBSETS_SHORTEST, PIECE_VALUES // m))
         return out.transpose(0, 2, 1)
 
     def diagonal(self) -> Array:

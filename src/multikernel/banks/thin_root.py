@@ -22,7 +22,7 @@ class Squares:
     Parameters
     ----------
     F : array (n, q)
-    known : array (q, q), F'F where somebody has it; None where it is computed when it is asked for
+    known : array (q, q), F'F where it is known; None where it is computed on demand
     """
 
     F: Array

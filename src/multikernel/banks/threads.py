@@ -17,17 +17,16 @@ from typing import Any, TypeVar
 import joblib
 from threadpoolctl import ThreadpoolController
 
+from multikernel.tuning import ORDER_SMALL, THREADS_TILE, THREADS_VALUES
+
 T = TypeVar("T")
-_FEW_VALUES = 1 << 18  # it takes as long to wake threads as to fill a matrix of so many
-_TILE_VALUES = 1 << 15
 _NAME = "multikernel"
-SMALL_ORDER = 800  # the largest order of matrices whose products are faster with one thread
 
 
 def n_threads() -> int:
     """As many as the environment allows BLAS (OMP_NUM_THREADS), else as this process has processors."""
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    return max(1, int(asked)) if asked.isdigit() else _processors()
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, int(limit)) if limit.isdigit() else _processors()
 
 
 @cache
@@ -60,8 +59,8 @@ def over_rows(work: Callable[[slice], T], n: int, size: int) -> list[T]:
 def over_tiles(work: Callable[[slice], T], shape: tuple[int, int]) -> list[T]:
     """As ``over_rows`` for a matrix of this shape, in tiles that stay in the cache; few are not worth threads."""
     rows, columns = shape
-    height = max(1, _TILE_VALUES // max(1, columns))
-    if rows * columns <= _FEW_VALUES:
+    height = max(1, THREADS_TILE // max(1, columns))
+    if rows * columns <= THREADS_VALUES:
         return [work(piece) for piece in slices(rows, height)]
     return over_rows(work, rows, height)
 
@@ -104,7 +103,7 @@ def _one_thread(process: int) -> _OneThread:
 
 
 @contextmanager
-def one_blas_thread(n: int, most: int = SMALL_ORDER) -> Iterator[None]:
+def one_blas_thread(n: int, most: int = ORDER_SMALL) -> Iterator[None]:
     """BLAS with one thread, for matrices of order n <= most: a second would gain little, and spin between the products.
 
     With n = 0 whatever the matrices: for work that is shared out among threads already.

@@ -81,8 +81,8 @@ class Views:
         return len(self), len(self.parts)
 
     def __repr__(self) -> str:
-        told = [f"{name!r} {_form(part)}" for name, part in zip(self.names, self.parts, strict=True)]
-        return f"<Views of {len(self)} samples: {shortened(told)}>"
+        forms = [f"{name!r} {_form(part)}" for name, part in zip(self.names, self.parts, strict=True)]
+        return f"<Views of {len(self)} samples: {shortened(forms)}>"
 
     def __len__(self) -> int:
         if self.rows is None:
@@ -144,7 +144,7 @@ class Views:
 
 @dataclass(frozen=True, eq=False)
 class BankRows:
-    """Some samples of a bank, which meet others when a model is fitted or asked: what ``bank[rows]`` is.
+    """Some samples of a bank, which meet others when a model is fitted or predicts: what ``bank[rows]`` is.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def views(X: Any, features: Iterable[str] = ()) -> Views | KernelBank:
     Parameters
     ----------
     X : dict or list of views: arrays (n, p), CSR matrices, data frames or strings; and kernel matrices (n, n), which
-        are told by their symmetry, or banks. CSR matrices hold features, and a fit refuses those with as many columns
+        are symmetric, or banks. CSR matrices hold features, and a fit refuses those with as many columns
         as samples that ``features`` does not name. Data frames whose columns have other names than their rows hold
         features, unless they are symmetric.
     features : names of views that hold features, though they have as many columns as samples; the views of a list are

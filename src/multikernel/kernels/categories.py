@@ -18,8 +18,7 @@ from multikernel._warnings import warn_user
 from multikernel.kernels.encoding import Encoding
 from multikernel.kernels.features import Features
 from multikernel.tables.table import Table
-
-_DENSE = 256  # columns up to which an array is as good as a sparse one
+from multikernel.tuning import ONE_HOT_DENSE
 
 
 @dataclass(repr=False)
@@ -68,7 +67,7 @@ class OneHot(Encoding):
 
     @property
     def sparse(self) -> bool:
-        return self.levels is not None and sum(map(len, self.levels)) > _DENSE
+        return self.levels is not None and sum(map(len, self.levels)) > ONE_HOT_DENSE
 
     def _tell(self, j: int, cell: Any) -> None:
         name = self.names[j] if self.names else f"column {j}"

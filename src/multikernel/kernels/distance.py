@@ -21,7 +21,7 @@ from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.samples import dense, squared_lengths
 from multikernel.kernels.widths import Gamma, Width
 
-_FAR = 1.0  # in squares: samples are far from zero where their middle is as large as they differ
+_FAR = 1.0  # samples are far from zero where |middle|^2 exceeds this multiple of their variance
 
 
 def squared_distances(X: Any, Z: Any = None) -> Array:
@@ -131,7 +131,7 @@ class DistanceKernel(Kernel):
         return Width.of(getattr(self, "gamma", None)) is not None
 
     def learned(self, X: Any) -> Self:
-        """With the width that the training sample tells, where ``gamma`` is the rule for one."""
+        """With the width that follows from the training sample, where ``gamma`` is the rule for one."""
         width = Width.of(getattr(self, "gamma", None))
         if width is None:
             return self

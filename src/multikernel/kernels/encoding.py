@@ -2,7 +2,7 @@
 
 Columns become numbers in a way that depends on the training sample: means and deviations, the categories that occur,
 the words of texts. An encoding without these is a specification; ``learned(X)`` is the same encoding with what it takes
-from X, and keeps for new samples. A bank encodes its samples once for all kernels (banks/encoded.py).
+from X, and keeps for new samples. A bank encodes its samples once for all kernels (banks/mapped.py).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Encoding(Specification, ABC):
     def sources(self) -> tuple[int, ...]:
         """For each of the q numbers the column that it comes from; only once it is learned."""
 
-    def around(self, kernel: str) -> str:
+    def notation(self, kernel: str) -> str:
         """How a kernel of samples so encoded is written."""
         return f"Encoded({kernel}, {self!r})"
 
@@ -94,7 +94,7 @@ class Encoded(View):
         return own.kernel.self_values(own.encoding(as_samples(X)), own.encoding(reference))
 
     def _on(self, Z: Any) -> tuple[Encoded, Any]:
-        """With what a training sample tells, and the sample as kernels take it."""
+        """With what it takes from a training sample, and the sample as kernels take it."""
         named = self.resolve(Features.of(Z)) if is_frame(Z) else self
         reference = as_samples(Z)
         return named.learned(reference), reference
@@ -117,7 +117,7 @@ class Encoded(View):
         return (Encodes(self.kernel, self.encoding),)
 
     def __repr__(self) -> str:
-        return self.encoding.around(within(self.kernel))
+        return self.encoding.notation(within(self.kernel))
 
 
 @dataclass(repr=False)

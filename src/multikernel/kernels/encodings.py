@@ -32,7 +32,7 @@ from multikernel.tables.table import Table
 _CONSTANT = 10.0  # roundoffs of the mean: a deviation below is that of a constant column
 Numbers = Annotated[Encoding, Instance(Encoding, "an encoding of numbers such as Standardize()")]
 _CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}  # days
-_KNOTS = 257  # quantiles by which ranks are told
+_KNOTS = 257  # quantiles by which ranks are interpolated: scores within 1/256 of those of all ranks
 Curve = tuple[tuple[float, ...], tuple[float, ...]]
 
 
@@ -66,7 +66,7 @@ class Standardize(Encoding):
             return Standardize((0.0,) * X.shape[1], _deviations(mean, variance))
         absent = np.isnan(X)
         count = np.maximum((~absent).sum(axis=0), 1)
-        unit = _units(X)  # squares of very large and of very small numbers are no numbers
+        unit = _units(X)  # squares of very large and of very small numbers overflow and underflow
         Z = np.where(absent, 0.0, X / unit)
         mean = Z.sum(axis=0, dtype=np.float64) / count
         variance = (np.where(absent, 0.0, Z - mean) ** 2).sum(axis=0) / count
@@ -85,10 +85,10 @@ class Standardize(Encoding):
     def sources(self) -> tuple[int, ...]:
         return (*range(len(self.deviations or ())), *self.incomplete)
 
-    def around(self, kernel: str) -> str:
+    def notation(self, kernel: str) -> str:
         if self.means is None:
             return f"{kernel}.standardized()"
-        return super().around(kernel)
+        return super().notation(kernel)
 
     def __repr__(self) -> str:
         if self.means is None:

@@ -10,14 +10,12 @@ from typing import Any, overload
 
 import numpy as np
 
-from multikernel._rules import shown
+from multikernel._rules import shortened, shown
 from multikernel._typing import Columns
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.features import Features
 from multikernel.kernels.specification import Specification
 from multikernel.kernels.translated import as_kernel, no_kernel
-
-_NAMED = 10  # names that a sentence lists at most
 
 
 class KernelFamily(Specification, ABC):
@@ -90,8 +88,7 @@ class KernelFamily(Specification, ABC):
     def _position(self, name: str) -> int:
         names = list(self.names)
         if name not in names:
-            have = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
-            raise ValueError(f"no kernel is named {name!r}; the names are {have}")
+            raise ValueError(f"no kernel is named {name!r}; the names are {shortened(names, 10)}")
         return names.index(name)
 
     # -- the same of every kernel --------------------------------------------------------------------------------
@@ -125,7 +122,7 @@ class KernelFamily(Specification, ABC):
 
 @dataclass(frozen=True)
 class Names(Sequence[str]):
-    """The names of very many kernels, each made when it is asked for."""
+    """The names of very many kernels, each made when it is read."""
 
     family: KernelFamily
 
@@ -194,8 +191,10 @@ class Kernels(KernelFamily):
         return Kernels(tuple(k.learned(X) for k in self.kernels), self.names)
 
     def __repr__(self) -> str:
-        shown = ", ".join(self.names[:3]) + (f", ... {len(self.kernels)} kernels" if len(self.kernels) > 3 else "")
-        return f"Kernels({shown})"
+        names = ", ".join(self.names[:3])
+        if len(self.kernels) > 3:
+            names += f", ... {len(self.kernels)} kernels"
+        return f"Kernels({names})"
 
 
 @dataclass

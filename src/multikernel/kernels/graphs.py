@@ -14,7 +14,7 @@ import numpy as np
 from multikernel._parameters import COUNT, check_each
 
 Parents = tuple[tuple[int, ...], ...]
-_MOST = 100_000  # nodes of a graph: each has a kernel matrix
+_LARGEST_GRAPH = 100_000  # nodes: each has a kernel matrix
 
 
 def chains(lengths: Iterable[int]) -> Parents:
@@ -74,5 +74,7 @@ def grid(shape: Iterable[int]) -> Parents:
 
 
 def _check_size(size: int, name: str) -> None:
-    if size > _MOST:
-        raise ValueError(f"{name}: {size} nodes are more kernels than can be learned with; at most {_MOST} are")
+    if size > _LARGEST_GRAPH:
+        raise ValueError(
+            f"{name}: {size} nodes are more kernels than can be learned with; at most {_LARGEST_GRAPH} are"
+        )

@@ -28,10 +28,9 @@ from multikernel.kernels.dot import Linear
 from multikernel.kernels.facts import Costly
 from multikernel.kernels.family import KernelFamily, Kernels
 from multikernel.kernels.features import Features
+from multikernel.tuning import MONOMIALS_BLOCK, MONOMIALS_CHUNK
 
-_CHUNK = 512  # monomials evaluated at a time: 512 n values in memory, and a product worth BLAS
-_LARGEST = 1e150  # of a monomial: sums of products of two are finite
-_BLOCK = 64  # monomials multiplied at a time: their values stay in the cache
+_FINITE = 1e150  # below the root of the largest double, 1.3e154: sums of products of two monomials are finite
 
 
 @dataclass(frozen=True)
@@ -72,8 +71,10 @@ class MonomialSum(Kernel):
         K = np.zeros((X.shape[0], X.shape[0]), order="F")
         for values in self._values(X):
             K = blas.dsyrk(1.0, values.T, 1.0, K, overwrite_c=True)
-        for start in range(0, len(K), _CHUNK):  # dsyrk leaves the lower half of K zero: it is copied from the upper
-            rows = slice(start, start + _CHUNK)
+        for start in range(
+            0, len(K), MONOMIALS_CHUNK
+        ):  # dsyrk leaves the lower half of K zero: it is copied from the upper
+            rows = slice(start, start + MONOMIALS_CHUNK)
             K[rows, :start] = K[:start, rows].T
             K[rows, rows] += np.triu(K[rows, rows], 1).T
         return K.T
@@ -93,10 +94,10 @@ class MonomialSum(Kernel):
             raise ValueError("kernels of random monomials need dense X: products of sparse features are not supported")
         variables, numbers = _monomials(X.shape[1], self.draw)[self.index]
         table, factors = _factors(X, variables)
-        for start in range(0, len(factors), _CHUNK):
-            chunk = slice(start, start + _CHUNK)
+        for start in range(0, len(factors), MONOMIALS_CHUNK):
+            chunk = slice(start, start + MONOMIALS_CHUNK)
             values = _products(table, factors[chunk])
-            if not max(values.max(initial=0.0), -values.min(initial=0.0)) <= _LARGEST:
+            if not max(values.max(initial=0.0), -values.min(initial=0.0)) <= _FINITE:
                 raise ValueError(f"monomials of degree {self.draw.max_degree} overflow: scale the features to [-1, 1]")
             if (numbers[chunk] > 1).any():
                 values *= np.sqrt(numbers[chunk])[:, None]
@@ -132,7 +133,7 @@ class RandomMonomials(KernelFamily):
 
         Raises
         ------
-        TypeError : where ``random_state`` is None, as monomials are then drawn anew whenever the family meets data
+        TypeError : where ``random_state`` is None, as monomials are then drawn again whenever the family meets data
         """
         return np.array([numbers.sum() for _, numbers in _monomials(n_features, self._draw())])
 
@@ -204,8 +205,8 @@ def _factors(X: Any, variables: Array) -> tuple[Array, Array]:
 def _products(table: Array, factors: Array) -> Array:
     """For each row of ``factors``, the product of the rows of the table that it names."""
     values = np.ones((len(factors), table.shape[1]))
-    for start in range(0, len(factors), _BLOCK):
-        block, own = values[start : start + _BLOCK], factors[start : start + _BLOCK]
+    for start in range(0, len(factors), MONOMIALS_BLOCK):
+        block, own = values[start : start + MONOMIALS_BLOCK], factors[start : start + MONOMIALS_BLOCK]
         for j in range(factors.shape[1]):
             block *= table[own[:, j]]
     return values

@@ -1,11 +1,11 @@
-"""Rational kernels of counts: substrings weighed by an automaton (Cortes, Haffner and Mohri 2004).
+"""Rational kernels of counts: substrings weighted by an automaton (Cortes, Haffner and Mohri 2004).
 
     k(x, z) = sum over words u of  A(u)^2 count_u(x) count_u(z),
     A(u) = initial' M_{u_1} M_{u_2} ... M_{u_l} final,
 
 count_u the number of places at which u stands in a string, and A(u) the weight that an automaton gives the word: the
 sum over its paths that read u of the product of the weights along them. It is the kernel T o T^-1 of the transducer T
-that reads a string, writes one of its substrings, and weighs it by A. So the automaton says which substrings count and
+that reads a string, writes one of its substrings, and weights it by A. So the automaton says which substrings count and
 how much: all of one length (the spectrum kernel), of several lengths with a weight each, those that match a pattern.
 
 No word is listed: the sum over pairs of equal substrings goes along the diagonals of the table of both strings, with
@@ -57,7 +57,7 @@ class Moves(Rule):
 
 @dataclass(repr=False)
 class Rational(PairKernel):
-    """k(x, z) = the inner product of the counts of all substrings, each weighed by the square of A(u), an automaton's.
+    """k(x, z) = the inner product of the counts of all substrings u, each weighted by A(u)^2, A an automaton.
 
     Samples are strings: a list, an array or a Series of them, or one column of a data frame.
 

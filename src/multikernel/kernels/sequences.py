@@ -1,4 +1,4 @@
-"""Strings compared by what they share when some of it may be missing, other, or weighed.
+"""Strings compared by what they share when some of it may be missing, different, or weighted.
 
     GappedSubsequences   sum over u of length q of  phi_u(x) phi_u(z),  phi_u(x) = sum over places i_1 < ... < i_q at
                          which x reads u of decay^(i_q - i_1 + 1)                          (Lodhi and others 2002)
@@ -114,19 +114,20 @@ class Mismatches(PairKernel):
         return self.alphabet is None
 
     def learned(self, X: Any) -> Kernel:
-        if self.alphabet is None:
-            return self._with_letters(self._strings(X))
-        return self
+        return self._learned(X)
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
-        known = self if self.alphabet else self._with_letters(self._strings(X if Z is None else Z))
-        return PairKernel.__call__(known, X, Z)
+        return PairKernel.__call__(self._learned(X if Z is None else Z), X, Z)
 
     def diagonal(self, X: Any) -> Array:
-        return PairKernel.diagonal(self if self.alphabet else self._with_letters(self._strings(X)), X)
+        return PairKernel.diagonal(self._learned(X), X)
 
     def self_values(self, X: Any, Z: Any) -> Array:
-        return (self if self.alphabet else self._with_letters(self._strings(Z))).diagonal(X)
+        return self._learned(Z).diagonal(X)
+
+    def _learned(self, X: Any) -> Mismatches:
+        """With an alphabet, that of the samples where none is given."""
+        return self if self.alphabet else self._with_letters(self._strings(X))
 
     def _with_letters(self, strings: list[str]) -> Mismatches:
         """With the letters of these strings; with two that hold none of them where they are fewer."""

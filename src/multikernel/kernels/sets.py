@@ -23,8 +23,7 @@ from multikernel._typing import Array
 from multikernel.kernels.base import Inner, Kernel
 from multikernel.kernels.features import Features
 from multikernel.kernels.of_strings import StringKernel, characters
-
-_PAIRS = 1 << 22  # values of the kernel of vectors in memory at a time
+from multikernel.tuning import BUFFER_VALUES
 
 
 @dataclass(frozen=True)
@@ -165,7 +164,7 @@ class VectorSets(StringKernel):
         """The means over blocks of kernel(A, B), some sets of A at a time."""
         K = np.zeros((len(of_a) - 1, len(of_b) - 1))
         filled_b = np.flatnonzero(np.diff(of_b))
-        step = max(1, _PAIRS // max(len(B), 1))
+        step = max(1, BUFFER_VALUES // max(len(B), 1))
         i = 0
         while i < len(K) and len(filled_b):
             last = max(i + 1, int(np.searchsorted(of_a, of_a[i] + step, side="right")) - 1)

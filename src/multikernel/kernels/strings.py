@@ -20,9 +20,9 @@ from multikernel._typing import Array
 from multikernel.kernels.family import KernelFamily, Kernels
 from multikernel.kernels.of_strings import StringKernel
 from multikernel.kernels.sequences import GappedSubsequences
+from multikernel.tuning import COUNTS_DENSE
 
-_DENSE = 0.05  # share of counts that are not zero above which a dense product is faster than a sparse one
-_LARGEST = 1 << 62  # the largest number that may stand for a substring, so that none overflows
+_LARGEST_CODE = 1 << 62  # the largest number that may stand for a substring, so that none overflows
 
 
 @dataclass(repr=False)
@@ -58,7 +58,7 @@ class Spectrum(StringKernel):
         rows = self._strings(X)
         columns = [] if Z is None else self._strings(Z)
         F = counts(rows + columns, int(self.length))
-        if F.nnz > _DENSE * F.shape[0] * F.shape[1]:
+        if F.nnz > COUNTS_DENSE * F.shape[0] * F.shape[1]:
             F = F.toarray()
         left = F[: len(rows)]
         K = left @ (left if Z is None else F[len(rows) :]).T
@@ -132,7 +132,7 @@ def _numbers(characters: Array, length: int) -> tuple[Array, int]:
     digits, size = _ranks(characters, int(characters.max(initial=0)) + 1)
     numbers, bound = digits, size
     for q in range(1, length):
-        if bound * size > _LARGEST:
+        if bound * size > _LARGEST_CODE:
             numbers, bound = _ranks(numbers, bound)
         numbers = numbers[:-1] * size + digits[q:]
         bound = bound * size

@@ -1,10 +1,10 @@
-"""Widths of kernels that the training sample tells.
+"""Widths of kernels that follow from the training sample.
 
     "median"   gamma = 1 / (2 m^2),  m the median distance of two samples (those that differ)
     "scale"    gamma = 1 / (p v),    v the variance of all entries of the p features: scikit-learn's rule
 
 For a kernel of the distance itself, exp(-gamma |x - z|_1), these are 1 / m and 1 / (p sqrt(v)). The median is that of
-at most five hundred samples, taken evenly.
+at most 500 samples, taken evenly.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from multikernel._typing import Array
 from multikernel.kernels.samples import as_floats
 
 _RULES = Choice(("scale", "median"))
-_SAMPLES = 500
+_SAMPLES = 500  # of which the median is taken: 125,000 distances, within some percent of the median of all
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Few samples that have the sums of many: as far as squared losses of linear functions tell, they are those samples.
+"""Few samples that have the sums of many, so that squared losses of linear functions are the same on both.
 
 With M = F'F = G'G, G of few rows, and F = Q G for some Q with Q'Q = I, targets y have the coordinates z = G^{-T} F'y in
 the span of the features and a rest of length (y'y - z'z)^{1/2}, which no feature reaches. The samples (G; 0) with
@@ -18,7 +18,7 @@ from scipy.linalg import lapack
 from multikernel._typing import Array
 from multikernel.statistics.moments import Moments
 
-_LEAST = 1e-13  # squared length of what is left of a column of length one: less is rounding
+_INDEPENDENT = 1e-13  # squared rest of a column of length one below which it is rounding: some 500 unit roundoffs
 
 
 def pivoted(M: Array, further: int = 0) -> tuple[Array, Array]:
@@ -39,7 +39,7 @@ def pivoted(M: Array, further: int = 0) -> tuple[Array, Array]:
     inverse = np.divide(1.0, length, out=np.zeros(q), where=length > 0.0)
     M *= inverse
     M *= inverse[:, None]
-    R, order, rank, _ = lapack.dpstrf(M, tol=_LEAST, lower=0, overwrite_a=1)
+    R, order, rank, _ = lapack.dpstrf(M, tol=_INDEPENDENT, lower=0, overwrite_a=1)
     order = order - 1
     rank = int(rank) if length.any() else 0
     G = np.zeros((rank + further, q), order="F")

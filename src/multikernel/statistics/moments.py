@@ -74,13 +74,13 @@ class Moments:
             raise ValueError(
                 f"Moments: features of {F.shape[0]} samples, {len(Y)} targets and weights of shape {s.shape}"
             )
-        weighed = s[:, None] * Y
+        weighted = s[:, None] * Y
         found = cls(
             squares=squared(F, weight=None if weight is None else s),
-            products=product(F.T, weighed),
+            products=product(F.T, weighted),
             sums=product(F.T, s),
-            target_sums=weighed.sum(axis=0),
-            target_squares=(weighed * Y).sum(axis=0),
+            target_sums=weighted.sum(axis=0),
+            target_squares=(weighted * Y).sum(axis=0),
             count=float(s.sum()),
         )
         finite = np.isfinite(np.diagonal(found.squares)).all() and np.isfinite(found.target_squares).all()

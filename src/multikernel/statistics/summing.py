@@ -13,9 +13,9 @@ from multikernel._arrays import foreign
 from multikernel._linalg import as_columns, mirror, product, squared
 from multikernel._typing import Array
 from multikernel.statistics.moments import Moments
+from multikernel.tuning import SUMS_STRIPS
 
 Shared = Callable[[Callable[[slice], Any], int, int], Any]  # of work, a number, and how much of it is done at a time
-_STRIPS = 16  # of the sums of products of features: what is computed above their diagonal is lost
 
 
 @dataclass(eq=False)
@@ -40,7 +40,8 @@ class Summing:
         self.squares = np.zeros((self.q, self.q), order="F")
         self.products = np.zeros((self.q, self.t))
         self.sums = np.zeros(self.q)
-        self.target_sums, self.target_squares = np.zeros(self.t), np.zeros(self.t)
+        self.target_sums = np.zeros(self.t)
+        self.target_squares = np.zeros(self.t)
 
     @classmethod
     def of(cls, moments: Moments) -> Summing:
@@ -63,23 +64,23 @@ class Summing:
         else:
             root = np.ascontiguousarray(F if weight is None else np.sqrt(s)[:, None] * F, dtype=np.float64)
             self._add_squares(root, shared)
-        weighed = s[:, None] * Y
-        self.products += product(F.T, weighed)
+        weighted = s[:, None] * Y
+        self.products += product(F.T, weighted)
         self.sums += product(F.T, s)
-        self.target_sums += weighed.sum(axis=0)
-        self.target_squares += (weighed * Y).sum(axis=0)
+        self.target_sums += weighted.sum(axis=0)
+        self.target_squares += (weighted * Y).sum(axis=0)
         self.count += float(s.sum())
 
     def _add_squares(self, root: Array, shared: Shared | None) -> None:
         if shared is None:
             self.squares = blas.dsyrk(1.0, root.T, beta=1.0, c=self.squares, lower=1, overwrite_c=1)
             return
-        by_rows = self.squares.T  # of which the upper triangle is asked for
+        by_rows = self.squares.T  # of which the upper triangle is needed
 
         def strip(rows: slice) -> None:
             by_rows[rows, rows.start :] += root[:, rows].T @ root[:, rows.start :]
 
-        shared(strip, self.q, -(-self.q // _STRIPS))
+        shared(strip, self.q, -(-self.q // SUMS_STRIPS))
 
     def moments(self) -> Moments:
         """The sums, in the same memory."""

@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._rules import repeated
+from multikernel._rules import repeated, shortened
 from multikernel._typing import Array
 from multikernel.files import path_of
 from multikernel.streams.source import Chunk, Source
-
-_LISTED = 20  # names of columns that a sentence lists
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,7 +52,7 @@ class FrameSource(Source):
         known = set(names)
         for name in named:
             if name not in known:
-                raise ValueError(f"{self.files[0]} has no column {name!r}; it has {', '.join(names[:_LISTED])}")
+                raise ValueError(f"{self.files[0]} has no column {name!r}; it has {shortened(names, 20)}")
         twice = repeated(named)
         if twice is not None:
             raise ValueError(

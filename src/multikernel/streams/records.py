@@ -37,7 +37,7 @@ _KINDS = {
     b"<!DOCTYPE": "is a web page; download the table itself, which may need a login",
     b"<html": "is a web page; download the table itself, which may need a login",
 }
-_ENCRYPTED = 1  # the flag of a member of a zip archive
+_ENCRYPTED = 1  # bit 0 of the flags of a member of a zip archive (APPNOTE 4.4.4)
 _HINT = re.compile(r"sep=(.)\r?\n")  # Excel's line about the delimiter, which is no row
 _SAMPLE = 50  # lines from which the delimiter is inferred
 _LONG = 1 << 20  # characters of these lines at most; the first two are read whole

@@ -22,7 +22,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
-from multikernel._rules import Rule, listed
+from multikernel._rules import Rule, listed, shortened
 from multikernel._typing import Array
 from multikernel.tables.cells import Cells, columns_of, is_frame
 from multikernel.tables.dates import (
@@ -54,7 +54,6 @@ _WORDS_COMPARED = 1.5  # mean number of words above which texts are compared by 
 _UNREADABLE = 0.1  # largest share of other strings in a column of numbers
 _YEAR = 300.0  # days that dates have to span for the cycle of a year to differ from the passing of time
 _WEEK = 14.0  # the same for the cycle of a week
-_NAMES = 10  # names of columns that a sentence lists
 
 
 @dataclass(frozen=True)
@@ -212,8 +211,8 @@ def checked_types(types: Mapping[str, Declared] | None, names: Sequence[str]) ->
     """The declared types; ValueError where one is of a column that is not there."""
     for name in types or {}:
         if name not in names:
-            listed_names = ", ".join(map(repr, names[:_NAMES])) + (", ..." if len(names) > _NAMES else "")
-            raise ValueError(f"types names the column {name!r}, and X has none of that name; it has {listed_names}")
+            have = shortened(list(map(repr, names)), 10)
+            raise ValueError(f"types names the column {name!r}, and X has none of that name; it has {have}")
     return types or {}
 
 

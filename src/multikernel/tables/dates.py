@@ -17,6 +17,7 @@ from typing import Literal
 
 import numpy as np
 
+from multikernel._rules import shortened
 from multikernel._typing import Array
 from multikernel.tables.numerals import PLAIN, Numerals, numbers_in
 
@@ -25,9 +26,7 @@ Order = Literal["", "ymd", "dmy", "mdy"]
 _TIME = r"(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?.*)?$"
 _YEAR_FIRST = re.compile(r"\s*(\d{4})(?:-(?=\d+-)|/(?=\d+/))(\d{1,2})[-/](\d{1,2})\s*" + _TIME)
 _YEAR_LAST = re.compile(r"\s*(\d{1,2})([./-])(\d{1,2})\2(\d{4})\s*" + _TIME)
-_MONTHS_OF_A_YEAR = 12
 _EPOCH = datetime(1970, 1, 1)
-_QUOTED = 3  # strings that a sentence quotes
 
 
 def date_order(texts: Array) -> Order | None:
@@ -41,8 +40,8 @@ def date_order(texts: Array) -> Order | None:
     if len(matches) < len(texts):
         return None
     dotted = all(match[2] == "." for match in matches)
-    day_first = dotted or any(int(match[1]) > _MONTHS_OF_A_YEAR for match in matches)
-    month_first = any(int(match[3]) > _MONTHS_OF_A_YEAR for match in matches)
+    day_first = dotted or any(int(match[1]) > 12 for match in matches)
+    month_first = any(int(match[3]) > 12 for match in matches)
     if day_first == month_first:
         return None
     return "dmy" if day_first else "mdy"
@@ -91,9 +90,7 @@ def unreadable(texts: Iterable[str | None], values: Array) -> tuple[str, ...]:
 def unreadable_note(name: str, strings: Sequence[str], order: Order) -> str:
     """The sentence about strings that count as missing cells."""
     kind = "dates" if order else "numbers"
-    quoted = ", ".join(map(repr, strings[:_QUOTED]))
-    if len(strings) > _QUOTED:
-        quoted += f" and {len(strings) - _QUOTED} more"
+    quoted = shortened(list(map(repr, strings)), 3)
     return f"{name} of X is one of {kind}, and {quoted} in it counts as a missing cell"
 
 

@@ -4,9 +4,9 @@
     $1,234.56   3 kg   12.3%            a unit before or behind, the same in the whole column; 12.3% is 12.3
     (1,234.56)                          -1234.56
 
-'1,234' may be 1234 or 1.234. The column tells: a cell that can be read in one way only decides for all cells. Where no
-cell does, a comma before three digits stands between thousands, and that is said. A column whose cells have several
-units is none of numbers: '3 kg' and '5 g' are not compared.
+'1,234' may be 1234 or 1.234. A cell that can be read in one way only decides for all cells of the column. Where there
+is none, a comma before three digits stands between thousands, and a sentence says so. A column whose cells have several
+units is not one of numbers: '3 kg' and '5 g' are not compared.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from multikernel._typing import Array
 _SPACES = "' \u00a0\u202f\u2019"
 _SYMBOLS = "$€£¥₹₽₩₪₫₴₺₦¢"
 _CODES = "USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RUB|BRL|MXN|ZAR|KRW|TRY|SGD|HKD"
-_SHARES = "%‰"  # units without which a number is another one
+_SHARES = "%‰"  # units without which the number would be a different one
 _BODY = rf"(?:\d[\d.,{_SPACES}]*\d|\d|[.,]\d+)\.?(?:[eE][+-]?\d+)?"
 _CELL = re.compile(
     rf"([+\-−]?)\s*([{_SYMBOLS}]|(?:{_CODES})(?=[\s\d+\-]))?\s*([+\-−]?)({_BODY})\s*"
@@ -36,7 +36,7 @@ _POINT = re.compile(
 _COMMA = re.compile(
     rf"[1-9]\d{{0,2}}(?:([.{_SPACES}])\d{{3}})(?:\1\d{{3}})*(?:,\d+)?|(?:\d+,?\d*|,\d+)(?:[eE][+-]?\d+)?"
 )
-_FEW = 5  # units up to which a column may be one of several
+_UNITS = 5  # units that a column of numbers with several units has at most
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Numerals:
     unit: str = ""
 
     def __call__(self, text: str | None) -> float:
-        """The number that a cell says, NaN where it is none."""
+        """The number that a cell denotes, NaN where it is none."""
         if text is None:
             return nan
         plain = as_float(text) if not self.unit and self.decimal == "." else nan
@@ -73,12 +73,12 @@ class Numerals:
 
 @dataclass(frozen=True)
 class Written:
-    """What the cells of a column tell of the way in which its numbers are written.
+    """What is known from the cells of a column of the way in which its numbers are written.
 
     Parameters
     ----------
-    numerals : Numerals; None where it is no column of numbers
-    doubt : a cell that can be read in two ways, where no cell tells in which; "" elsewhere
+    numerals : Numerals; None where it is not a column of numbers
+    doubt : a cell that can be read in two ways, where no other cell decides between them; "" elsewhere
     units : the units of a column that has several; empty elsewhere
     only : the one mark with which all cells can be read; "" where both do, or none
     twofold : bool, whether all cells can be read with either mark, and some are other numbers then
@@ -98,7 +98,7 @@ def written_in(texts: Iterable[str], share: float = 1.0, comma: bool | None = No
     ----------
     texts : the known cells
     share : of the cells that have to be numbers
-    comma : whether the comma stands before decimals, where the cells do not tell it; None where nothing is known
+    comma : whether the comma stands before decimals, where the cells do not show it; None where nothing is known
     """
     texts = list(texts)
     if not comma and not any(map(isnan, map(as_float, texts))):
@@ -112,33 +112,36 @@ def written_in(texts: Iterable[str], share: float = 1.0, comma: bool | None = No
     cells = [(text, body) for text, own, body in parts if own in Numerals(unit=unit).units]
     bodies = [body for _, body in cells]
     if len(bodies) < share * len(texts) or (share == 0.0 and unit and len(counts.keys() - {unit, ""}) > 0):
-        several = len(parts) == len(texts) and len(counts) <= _FEW and min(counts.values()) > 1
+        several = len(parts) == len(texts) and len(counts) <= _UNITS and min(counts.values()) > 1
         return Written(None, units=tuple(sorted(counts)) if several else ())
-    values = {mark: np.array([_value(body, mark) for body in bodies]) for mark in ".,"}
-    point = ~np.isnan(values["."])
-    either_way = ~np.isnan(values["."]) & ~np.isnan(values[","])
-    twofold = either_way & (values["."] != values[","])
-    if either_way.all():
+    with_point = np.array([_value(body, ".") for body in bodies])
+    with_comma = np.array([_value(body, ",") for body in bodies])
+    by_point = ~np.isnan(with_point)
+    by_comma = ~np.isnan(with_comma)
+    twofold = by_point & by_comma & (with_point != with_comma)
+    if by_point.all() and by_comma.all():
         doubtful = np.flatnonzero(twofold & np.array(["," in body for body in bodies]))
-        doubt = "" if comma is not None or not len(doubtful) else cells[int(doubtful[0])][0]
+        doubt = cells[int(doubtful[0])][0] if comma is None and len(doubtful) else ""
         return Written(Numerals("," if comma else ".", unit), doubt, twofold=bool(twofold.any()))
-    only = "." if point.all() else "" if np.isnan(values[","]).any() else ","
-    if only or np.isnan(values[","]).all():
-        decimal = only or "."
-    elif not twofold.any() and (point | ~np.isnan(values[","])).all():
+    only = ""
+    if by_point.all():
+        only = decimal = "."
+    elif by_comma.all():
+        only = decimal = ","
+    elif by_comma.any() and not twofold.any() and (by_point | by_comma).all():
         decimal = ".,"
     else:
-        decimal = "." if point.sum() >= (~np.isnan(values[","])).sum() else ","
+        decimal = "." if by_point.sum() >= by_comma.sum() else ","
     numerals = Numerals(decimal, unit)
-    read = int((~np.isnan(numbers_in(texts, numerals))).sum())
-    return Written(numerals if read and read >= share * len(texts) else None, only=only)
+    n_read = int((~np.isnan(numbers_in(texts, numerals))).sum())
+    return Written(numerals if n_read and n_read >= share * len(texts) else None, only=only)
 
 
 PLAIN = Numerals()
 
 
 def numbers_in(texts: Iterable[str | None], numerals: Numerals = PLAIN) -> Array:
-    """What the strings say, NaN for one that is no number."""
+    """The numbers that strings denote, NaN for a string that is no number."""
     return np.array([numerals(text) for text in texts], dtype=float)
 
 

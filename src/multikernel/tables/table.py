@@ -3,7 +3,7 @@
 A bank asks samples for their shape, their precision, some of their rows and some of their columns, and a table answers
 as an array does. Where the chosen columns hold no strings the answer is an array: kernels of numbers never see a table.
 Dates and durations are numbers of days. A missing cell is NaN among numbers and None among strings; kernels that do not
-take it are refused beforehand, by what ``Features`` tell of the columns.
+take it are refused beforehand, by what ``kernels.Features`` say of the columns.
 """
 
 from __future__ import annotations

@@ -40,10 +40,10 @@ from multikernel.kernels.facts import Wrapped
 Rule = Literal["uniform", "kmeans++", "leverage"]
 _POOL, _LARGEST = 1000, 4000  # samples of the pool: at least, and at most where the rank is not larger
 _TIMES = 4  # the pool is so many times as large as the rank
-_LEAST = 1e-12  # of the largest eigenvalue: the smallest ridge of the scores
+_SMALLEST_RIDGE = 1e-12  # of the largest eigenvalue: the smallest ridge of the scores
 Method = Literal["nystroem", "fourier"]
 _TRIED = 500  # samples on which errors are estimated
-_FIRST = 32  # the rank that is tried first where an accuracy is asked for
+_FIRST = 32  # the rank that is tried first where an accuracy is given
 Made = tuple[FeatureMap, Callable[[Index, Any], Array]]  # a map, and the features of some samples in a precision
 
 
@@ -98,7 +98,7 @@ def _by_leverage(K: Array, rank: int, rng: np.random.Generator) -> Array:
     def excess(log: float) -> float:
         return float((values / (values + np.exp(log))).sum()) - rank
 
-    low = np.log(_LEAST * largest)
+    low = np.log(_SMALLEST_RIDGE * largest)
     high = np.log(largest) + np.log(float(len(K)))
     log = brentq(excess, low, high) if excess(low) > 0.0 > excess(high) else low
     scores = np.einsum("ij,ij,j->i", U, U, values / (values + np.exp(log)))
@@ -108,7 +108,7 @@ def _by_leverage(K: Array, rank: int, rng: np.random.Generator) -> Array:
 
 @dataclass(frozen=True)
 class Approximation:
-    """What approximation is asked for.
+    """Which approximation is to be made.
 
     Parameters
     ----------
@@ -147,14 +147,14 @@ class _Exact:
     follows: Array
 
 
-def approximate_kernels(kernels: Any, X: Any, asked: Approximation) -> tuple[LowRankBank, Array]:
+def approximate_kernels(kernels: Any, X: Any, wanted: Approximation) -> tuple[LowRankBank, Array]:
     """The bank of kernels, and the estimated error of each, shape (m,).
 
     Parameters
     ----------
     kernels : resolved kernels that have learned, or a family of them
     X : array, CSR matrix or table of samples
-    asked : Approximation
+    wanted : Approximation
 
     Raises
     ------
@@ -166,28 +166,28 @@ def approximate_kernels(kernels: Any, X: Any, asked: Approximation) -> tuple[Low
         return bind_kernels(inside, taken(X, rows), dtype=np.float64)
 
     def made(rank: int) -> Made:
-        if asked.method == "nystroem":
-            map: FeatureMap = Nystroem.of(among(_landmarks(asked, rank, X.shape[0], among)))
+        if wanted.method == "nystroem":
+            map: FeatureMap = Nystroem.of(among(_landmarks(wanted, rank, X.shape[0], among)))
         else:
-            map = SideBySide(tuple(_random(kernel, X, rank, asked, k) for k, kernel in enumerate(inside)))
+            map = SideBySide(tuple(_random(kernel, X, rank, wanted, k) for k, kernel in enumerate(inside)))
         return map, lambda rows, dtype: map(taken(X, rows), dtype)
 
-    return _approximated(_Exact(X.shape[0], among, made, np.array(follows, dtype=bool)), asked)
+    return _approximated(_Exact(X.shape[0], among, made, np.array(follows, dtype=bool)), wanted)
 
 
-def approximate_bank(bank: KernelBank, asked: Approximation) -> tuple[LowRankBank, Array]:
+def approximate_bank(bank: KernelBank, wanted: Approximation) -> tuple[LowRankBank, Array]:
     """The approximation of a square bank by Nystroem's method, and the estimated error of each kernel.
 
     Parameters
     ----------
     bank : square KernelBank, none of whose kernels is centred
-    asked : Approximation
+    wanted : Approximation
 
     Raises
     ------
     ValueError : for random features, which need the samples, and for centred kernels
     """
-    if asked.method == "fourier":
+    if wanted.method == "fourier":
         raise ValueError(
             "approximation='fourier' makes random features of samples, and got kernel matrices, a bank or views: use "
             "approximation='nystroem', which takes their columns"
@@ -202,23 +202,23 @@ def approximate_bank(bank: KernelBank, asked: Approximation) -> tuple[LowRankBan
         return bank.block(rows, rows)
 
     def made(rank: int) -> Made:
-        landmarks = _landmarks(asked, rank, bank.shape[0], among)
+        landmarks = _landmarks(wanted, rank, bank.shape[0], among)
         map = Nystroem.of(among(landmarks), bank.reference(landmarks), landmarks)
         return map, lambda rows, dtype: map.of_values(bank.block(rows, landmarks), dtype)
 
-    return _approximated(_Exact(bank.shape[0], among, made, np.zeros(len(bank), dtype=bool)), asked)
+    return _approximated(_Exact(bank.shape[0], among, made, np.zeros(len(bank), dtype=bool)), wanted)
 
 
-def _approximated(exact: _Exact, asked: Approximation) -> tuple[LowRankBank, Array]:
+def _approximated(exact: _Exact, wanted: Approximation) -> tuple[LowRankBank, Array]:
     n = exact.n
-    by_accuracy = asked.rank < 1
-    rows = np.sort(asked.generator(1).choice(n, size=min(n, _TRIED), replace=False))
+    by_accuracy = wanted.rank < 1
+    rows = np.sort(wanted.generator(1).choice(n, size=min(n, _TRIED), replace=False))
     truth = exact.among(rows)
-    rank = min(n, _FIRST if by_accuracy else int(asked.rank))
+    rank = min(n, _FIRST if by_accuracy else int(wanted.rank))
     while True:
         map, features = exact.made(rank)
         errors = _errors(truth, LowRankBank.of(map, features(rows, np.float64)), n)
-        if not by_accuracy or rank >= n or bool((errors <= asked.rank).all()):
+        if not by_accuracy or rank >= n or bool((errors <= wanted.rank).all()):
             break
         rank = min(2 * rank, n)
     q = sum(map.sizes)
@@ -243,16 +243,16 @@ def _errors(truth: KernelBank, approximate: LowRankBank, n: int) -> Array:
     return np.array(errors)
 
 
-def _landmarks(asked: Approximation, rank: int, n: int, on: Callable[[Array], KernelBank]) -> Array:
+def _landmarks(wanted: Approximation, rank: int, n: int, on: Callable[[Array], KernelBank]) -> Array:
     """The landmarks, of a pool of samples."""
-    rng = asked.generator(0)
+    rng = wanted.generator(0)
     rank = min(rank, n)
-    pool = rng.permutation(n)[: pool_size(asked.landmarks, rank, n)]
-    return pool[choose(asked.landmarks, on(pool) if len(pool) > rank else None, rank, rng)]
+    pool = rng.permutation(n)[: pool_size(wanted.landmarks, rank, n)]
+    return pool[choose(wanted.landmarks, on(pool) if len(pool) > rank else None, rank, rng)]
 
 
-def _random(kernel: Kernel, X: Any, rank: int, asked: Approximation, k: int) -> Any:
-    made = random_map(kernel, X, rank, asked.generator(k + 2))
+def _random(kernel: Kernel, X: Any, rank: int, wanted: Approximation, k: int) -> Any:
+    made = random_map(kernel, X, rank, wanted.generator(k + 2))
     if made is None:
         raise ValueError(
             f"approximation='fourier' has random features of Gaussian, Laplacian, Matern, linear and polynomial "

@@ -15,8 +15,7 @@ from multikernel.banks.low_rank.space import space
 from multikernel.banks.threads import slices
 from multikernel.kernels.encoding import Encoding
 from multikernel.tables.table import as_samples
-
-TILE_VALUES = 1 << 22  # features that are made at a time: 32 MB
+from multikernel.tuning import BUFFER_VALUES
 
 
 class FeatureMap(ABC):
@@ -44,7 +43,7 @@ class FeatureMap(ABC):
         n = X.shape[0]
         q = sum(self.sizes)
         F = zeros(X, (n, q)) if foreign(X) else space(n, q, dtype)
-        for rows in slices(n, max(1, TILE_VALUES // max(1, q))):
+        for rows in slices(n, max(1, BUFFER_VALUES // max(1, q))):
             F[rows, :] = like(F, self._features(taken(X, rows)))
         return F
 

@@ -18,11 +18,11 @@ from multikernel._arrays import like, zeros
 from multikernel._typing import Array
 from multikernel.banks.array_bank import ArrayBank
 from multikernel.banks.base import KernelBank
-from multikernel.banks.low_rank.feature_map import TILE_VALUES, FeatureMap
+from multikernel.banks.low_rank.feature_map import FeatureMap
 from multikernel.banks.low_rank.space import space
 from multikernel.banks.threads import n_threads, one_blas_thread, over_rows, slices
+from multikernel.tuning import BUFFER_VALUES, FEATURES_ROWS
 
-_FEWEST = 1024  # rows that are worth a thread
 _RANK = 1e-12  # of the largest eigenvalue: where it is smaller, rounding of the kernel values is all there is
 
 
@@ -63,7 +63,7 @@ class Nystroem(FeatureMap):
         ends = np.cumsum(self.sizes)
         if isinstance(bank, ArrayBank):
             F = zeros(bank.Z, (bank.shape[0], sum(self.sizes)))
-            for rows in slices(bank.shape[0], max(1, TILE_VALUES // max(1, bank.shape[1]))):
+            for rows in slices(bank.shape[0], max(1, BUFFER_VALUES // max(1, bank.shape[1]))):
                 for C, root, end in zip(bank.matrices_of(rows), self.roots, ends.tolist(), strict=True):
                     F[rows, end - root.shape[1] : end] = C @ like(C, root)
             return F
@@ -73,9 +73,9 @@ class Nystroem(FeatureMap):
             for C, root, end in zip(bank.tiles(rows), self.roots, ends, strict=True):
                 F[rows, end - root.shape[1] : end] = C.astype(np.float64, copy=False) @ root
 
-        height = max(_FEWEST, -(-len(F) // n_threads()))
+        height = max(FEATURES_ROWS, -(-len(F) // n_threads()))
         with one_blas_thread(0):
-            over_rows(some, len(F), max(1, min(height, TILE_VALUES // max(1, bank.shape[1]))))
+            over_rows(some, len(F), max(1, min(height, BUFFER_VALUES // max(1, bank.shape[1]))))
         return F
 
     def select(self, chosen: Sequence[int]) -> Nystroem:

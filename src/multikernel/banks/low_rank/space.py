@@ -34,7 +34,7 @@ def space(n: int, q: int, dtype: Any) -> Array:
         if needed > free:
             raise OSError
         with tempfile.TemporaryFile(dir=folder) as file:  # the map outlives what opened it
-            if hasattr(os, "posix_fallocate"):  # a disk that is full is told now, and not in the middle of a pass
+            if hasattr(os, "posix_fallocate"):  # a full disk is reported now, and not in the middle of a pass
                 os.posix_fallocate(file.fileno(), 0, needed)
             else:
                 file.truncate(needed)

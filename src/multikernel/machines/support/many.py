@@ -16,7 +16,7 @@ import numpy as np
 
 from multikernel._memory import fits
 from multikernel._typing import Array
-from multikernel.banks.weighed_features import WeighedFeatures
+from multikernel.banks.weighted_features import WeightedFeatures
 from multikernel.machines.base import DualSolution, out_of_time
 from multikernel.machines.support.certified import roots, solution
 from multikernel.machines.support.factored import FactoredProgram
@@ -75,9 +75,9 @@ class ManySamples:
         return self.features.multiply(b)
 
     @cached_property
-    def features(self) -> WeighedFeatures:
+    def features(self) -> WeightedFeatures:
         """What makes products with K."""
-        return WeighedFeatures(self.F, self.weights)
+        return WeightedFeatures(self.F, self.weights)
 
     @cached_property
     def sizes(self) -> Array:

@@ -12,12 +12,11 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks.threads import over_rows
-
-_READ = 1 << 22  # values that a thread reads at a time
+from multikernel.tuning import PIECE_VALUES
 
 
 @dataclass(frozen=True, eq=False)
-class WeighedFeatures:
+class WeightedFeatures:
     """F and w.
 
     Parameters
@@ -73,4 +72,4 @@ class WeighedFeatures:
 
     @property
     def _height(self) -> int:
-        return max(1, _READ // max(1, self.F.shape[1]))
+        return max(1, PIECE_VALUES // max(1, self.F.shape[1]))

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from multikernel.banks import factor_gram, weighed_features
+from multikernel.banks import factor_gram, weighted_features
 from multikernel.banks.factor_gram import FactorGram
-from multikernel.banks.weighed_features import WeighedFeatures
+from multikernel.banks.weighted_features import WeightedFeatures
 
 RNG = np.random.default_rng(0)
 F = RNG.normal(size=(70, 11))
@@ -21,19 +21,19 @@ WEIGHTS = {
 @pytest.mark.parametrize("name", WEIGHTS)
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_they_are_products_with_the_matrix(dtype, name, threads, monkeypatch):
-    monkeypatch.setattr(weighed_features, "_READ", 100)  # a few rows at a time
+    monkeypatch.setattr(weighted_features, "PIECE_VALUES", 100)  # a few rows at a time
     monkeypatch.setenv("OMP_NUM_THREADS", threads)
     w, single = WEIGHTS[name], F.astype(dtype)
-    own, exact = WeighedFeatures(single, w), single.astype(float)
+    own, exact = WeightedFeatures(single, w), single.astype(float)
     K = (exact * w) @ exact.T
     np.testing.assert_allclose(own.multiply(B), K @ B, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(own.sums(B), np.where(w > 0.0, exact.T @ B, 0.0), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(own.diagonal(), K.diagonal(), rtol=1e-12, atol=1e-14)
-    monkeypatch.setattr(factor_gram, "_COPIED", 0)
+    monkeypatch.setattr(factor_gram, "FEATURES_COPIED", 0)
     np.testing.assert_allclose(FactorGram(single, w, single).diagonal(), K.diagonal(), rtol=1e-12, atol=1e-14)
 
 
 def test_of_no_sample_there_is_no_product():
-    own = WeighedFeatures(F[:0], WEIGHTS["all"])
+    own = WeightedFeatures(F[:0], WEIGHTS["all"])
     assert own.multiply(B[:0]).shape == own.diagonal().shape == (0,)
     np.testing.assert_array_equal(own.sums(B[:0]), np.zeros(11))
