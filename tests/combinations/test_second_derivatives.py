@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import tracemalloc
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from cases import one_in
 from multikernel import KernelBank, bind, kernels
 from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, TiedAndFree
 from multikernel.kernels import RBF, Polynomial
@@ -39,10 +41,9 @@ def bound(name: str, n: int) -> KernelBank:
     return bank.scaled(np.array([0.5, 2.0, 1.0])) if name in ("features", "packed") else bank
 
 
-@pytest.mark.parametrize("n", [8, 40])
-@pytest.mark.parametrize("columns", [0, 2])
-@pytest.mark.parametrize("bank", BANKS)
-@pytest.mark.parametrize("combination", COMBINATIONS)
+@pytest.mark.parametrize(
+    ("combination", "bank", "columns", "n"), one_in(5, product(COMBINATIONS, BANKS, [0, 2], [8, 40]))
+)
 def test_derivatives_are_differences(combination: str, bank: str, columns: int, n: int) -> None:
     given, kernels_ = COMBINATIONS[combination], bound(bank, n)
     d = given.n_parameters(kernels_)

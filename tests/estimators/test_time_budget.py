@@ -3,6 +3,7 @@
 import sys
 import warnings
 from functools import cache
+from itertools import product
 from threading import get_ident
 from time import perf_counter
 
@@ -14,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 import multikernel
+from cases import one_in
 from multikernel import (
     AverageMKLClassifier,
     BestKernelClassifier,
@@ -82,8 +84,7 @@ class Clock:
         return float(self.now)
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "classes"), one_in(3, product(NAMES, [2, 3])))
 def test_without_time_there_still_is_a_model(name, classes):
     X, y = data(classes=classes)
     model = made(name, time_budget=AT_ONCE)
@@ -108,8 +109,10 @@ def with_choices(name):
     return fitted(model, *data(n=30)), model.get_params(deep=False)
 
 
-@pytest.mark.parametrize("looks", [AT_ONCE, 12.0, 150.0])
-@pytest.mark.parametrize("name", [*NAMES, "MultiKernelClassifier", "MultiKernelRegressor"])
+@pytest.mark.parametrize(
+    ("name", "looks"),
+    one_in(4, product([*NAMES, "MultiKernelClassifier", "MultiKernelRegressor"], [AT_ONCE, 12.0, 150.0])),
+)
 def test_what_time_cut_is_the_same_or_warned_of(name, looks, monkeypatch):
     """Parameters, candidates, starts, folds and steps: what time leaves out either changes nothing, or is said."""
     (X, y), (whole, parameters) = data(n=30), with_choices(name)
@@ -122,8 +125,7 @@ def test_what_time_cut_is_the_same_or_warned_of(name, looks, monkeypatch):
         np.testing.assert_allclose(values(cut, X), values(whole, X), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("looks", [2, 5, 12])
-@pytest.mark.parametrize("name", CERTIFIED)
+@pytest.mark.parametrize(("name", "looks"), one_in(2, product(CERTIFIED, [2, 5, 12])))
 def test_the_gap_is_true_wherever_the_time_ends(name, looks, monkeypatch):
     """The optimum, of a fit that takes its time, is no further away than the gap says."""
     X, y = data()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import rational
+from cases import one_in
 from multikernel.banks import DenseGram, FactorGram, Gram
 from multikernel.machines import DualSolution, RidgeMachine
 
@@ -65,11 +67,10 @@ def agree(found: DualSolution, want: tuple[Array, Array, float], rtol: float = 1
     assert found.converged
 
 
-@grams
-@pytest.mark.parametrize("shape", TARGETS.values(), ids=TARGETS)
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("alpha", [1e-2, 30.0])
+@pytest.mark.parametrize(
+    ("name", "shape", "intercept", "weighted", "alpha"),
+    one_in(5, product(GRAMS, TARGETS.values(), [True, False], [False, True], [1e-2, 30.0])),
+)
 def test_solution_is_the_inverse(name: str, shape: Any, intercept: bool, weighted: bool, alpha: float) -> None:
     gram, y = GRAMS[name](), target(shape)
     s = np.random.default_rng(5).integers(0, 4, N).astype(float) if weighted else None
@@ -80,10 +81,9 @@ def test_solution_is_the_inverse(name: str, shape: Any, intercept: bool, weighte
     assert np.shape(found.intercept) == shape[1:]
 
 
-@grams
-@pytest.mark.parametrize("shape", TARGETS.values(), ids=TARGETS)
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("n_alphas", [3, 15])
+@pytest.mark.parametrize(
+    ("name", "shape", "weighted", "n_alphas"), one_in(5, product(GRAMS, TARGETS.values(), [False, True], [3, 15]))
+)
 def test_many_alphas_are_solved_from_one_spectrum(name: str, shape: Any, weighted: bool, n_alphas: int) -> None:
     gram, y = GRAMS[name](), target(shape)
     s = np.random.default_rng(5).integers(0, 4, N).astype(float) if weighted else None

@@ -10,6 +10,7 @@ import pytest
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 import support_reference as ref
+from cases import one_in
 from multikernel.banks import DenseGram
 from multikernel.machines import (
     DualSolution,
@@ -85,8 +86,7 @@ CASES = [
 ]
 
 
-@everything
-@pytest.mark.parametrize(("matrix", "C"), CASES)
+@pytest.mark.parametrize(("name", "matrix", "C"), one_in(5, ((name, *case) for name in NAMES for case in CASES)))
 def test_points_prove_the_value_and_the_conic_solver_agrees(name: str, C: float, matrix: str) -> None:
     K, y, t = matrices()[matrix]
     machine, problem = machines(C, 1e-8)[name]

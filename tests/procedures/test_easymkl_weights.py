@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import product
 from typing import Any
 
 import cvxpy as cp
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 import reference as ref
+from cases import one_in
 from multikernel import EasyMKLClassifier, bind, kernels, precomputed
 from multikernel.banks.packed import PackedBank
 from multikernel.machines import MarginMachine
@@ -21,7 +23,9 @@ from zoo import PROBLEMS, optimum
 
 Array = Any
 problems = pytest.mark.parametrize("name", PROBLEMS)
-lambdas = pytest.mark.parametrize("lam", [0.0, 0.01, 0.1, 0.5, 0.9, 1.0])
+LAMBDAS = (0.0, 0.01, 0.1, 0.5, 0.9, 1.0)
+lambdas = pytest.mark.parametrize("lam", LAMBDAS)
+problems_and_lambdas = pytest.mark.parametrize(("name", "lam"), one_in(5, product(PROBLEMS, LAMBDAS)))
 
 
 def solved(K: Array, y: Array, lam: float) -> Array:
@@ -34,8 +38,7 @@ def reference_weights(name: str, lam: float) -> Array:
     return d / d.sum()
 
 
-@problems
-@lambdas
+@problems_and_lambdas
 def test_weights_are_those_of_the_conic_solution(name: str, lam: float) -> None:
     """The hull points in the space of the sum are unique, hence in the space of each kernel, also where g is not."""
     problem = PROBLEMS[name]()
@@ -45,8 +48,7 @@ def test_weights_are_those_of_the_conic_solution(name: str, lam: float) -> None:
     np.testing.assert_allclose(weights, reference_weights(name, lam), atol=1e-4)
 
 
-@problems
-@lambdas
+@problems_and_lambdas
 def test_certificate_is_that_of_the_sum_of_the_kernels(name: str, lam: float) -> None:
     problem = PROBLEMS[name]()
     found, best = easymkl(precomputed(problem.K), problem.y, MarginMachine(lam)), optimum(name, lam)

@@ -1,9 +1,12 @@
 """Hierarchical kernel learning: the dual norm, the problem on a hull, and the search, against full enumeration."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 import hkl_reference
+from cases import one_in
 from multikernel.banks import precomputed
 from multikernel.machines import HingeMachine
 from multikernel.procedures.hkl import Hull, hierarchical_mkl
@@ -128,11 +131,11 @@ def test_the_problem_on_a_hull(loss, rho):
 # -- the search --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squares"])
-@pytest.mark.parametrize("kind", ["rbf", "linear"])
-@pytest.mark.parametrize("rho", RHOS)
-@pytest.mark.parametrize(("p", "C"), [(3, 0.1), (3, 50.0), (4, 2.0)])
-def test_the_optimum_of_full_enumeration(loss, kind, rho, p, C):
+@pytest.mark.parametrize(
+    ("loss", "kind", "rho", "C"), one_in(5, product(["hinge", "squares"], ["rbf", "linear"], RHOS, [0.1, 50.0, 2.0]))
+)
+def test_the_optimum_of_full_enumeration(loss, kind, rho, C):
+    p = 4 if C == 2.0 else 3
     K, y = sample(p, kind=kind, seed=p)
     machine, target = machine_of(loss, C, y)
     weights, dual = hierarchical_mkl(precomputed(K), machine, target, rho)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
 import hkl_reference as hkl
+from cases import one_in
 from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack
 from multikernel.banks.precomputed import Precomputed
@@ -40,9 +42,7 @@ def rounding(K: Array, b: Array, t: tuple[int, ...], beta: float) -> float:
     return float(1e-14 * beta ** (-2 * len(t)) * np.abs(b) @ np.prod(grown, axis=0) @ np.abs(b))
 
 
-@kinds
-@pytest.mark.parametrize("rho", [1.1, 1.5, 2.0])
-@pytest.mark.parametrize("p", [1, 4, 6])
+@pytest.mark.parametrize(("kind", "rho", "p"), one_in(5, product(KINDS, [1.1, 1.5, 2.0], [1, 4, 6])))
 def test_bounds_hold(kind: str, rho: float, p: int) -> None:
     rng = RNG(p)
     K, beta = base_kernels(kind, p, 10, rng), float(rng.choice([1.3, 2.0]))

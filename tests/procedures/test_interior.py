@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.preprocessing import scale
 
 import reference as ref
+from cases import one_in
 from multikernel import bind, kernels, precomputed
 from multikernel.banks import DenseGram, FactorGram, factor_gram
 from multikernel.domains import NormBall, Orthant, Separable, Simplex
@@ -183,9 +185,7 @@ def inside(program: SupportProgram, domain: Separable, m: int, rng: Any, cost: f
     return BarrierPoint(a, program.upper - a, positive[0], above, rng.normal(), delta, cost * costs, multiplier)
 
 
-@pytest.mark.parametrize("name", MACHINES)
-@pytest.mark.parametrize("domain", DOMAINS)
-@pytest.mark.parametrize("cost", [1.0, 1e-6])
+@pytest.mark.parametrize(("name", "domain", "cost"), one_in(7, product(MACHINES, DOMAINS, [1.0, 1e-6])))
 def test_a_step_solves_the_linearised_conditions(name: str, domain: str, cost: float) -> None:
     """Each condition of the saddle point, written down with its derivative; also with kernels in the border."""
     case, K = machines(1.0)[name], stacks()["random"]
@@ -233,8 +233,7 @@ def test_a_step_solves_the_linearised_conditions(name: str, domain: str, cost: f
         assert not step.above[~finite].any()
 
 
-@pytest.mark.parametrize("name", MACHINES)
-@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize(("name", "domain"), one_in(7, product(MACHINES, DOMAINS)))
 def test_a_step_on_features_is_that_on_their_matrix(name: str, domain: str, monkeypatch: Any) -> None:
     monkeypatch.setattr(factor_gram, "few_features", lambda q, n: True)
     program, rng = machines(1.0)[name].program, np.random.default_rng(8)
@@ -252,8 +251,7 @@ def test_a_step_on_features_is_that_on_their_matrix(name: str, domain: str, monk
         assert part != "multiplier" or place.constrained or factored == 0.0
 
 
-@pytest.mark.parametrize("name", MACHINES)
-@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize(("name", "domain"), one_in(4, product(MACHINES, DOMAINS)))
 def test_the_first_point_is_inside(name: str, domain: str) -> None:
     """Each pair of machine and domain on a third of the stacks; over the pairs of either, all stacks are met."""
     for stack in list(stacks())[(MACHINES.index(name) + DOMAINS.index(domain)) % 3 :: 3]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
 import rational
+from cases import one_in
 from multikernel import (
     AverageMKLRegressor,
     GMKLRegressor,
@@ -102,9 +104,7 @@ def exact_gap(where: dict[str, Any], y: Array, alpha: float, theta: Array) -> fl
     return (largest(where, q) - float(theta @ q) + penalty) / changed
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("where", SUMS.values(), ids=SUMS)
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("target", "where", "alpha"), one_in(7, product(TARGETS, SUMS.values(), ALPHAS)))
 def test_weights_of_features_from_tiny_to_huge_alpha(target: str, where: dict[str, Any], alpha: float) -> None:
     y = TARGETS[target]
     given = where | ({"penalty": where["penalty"] / alpha**2} if "penalty" in where and alpha > 1.0 else {})

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
+from cases import one_in
 from multikernel import L1MKLClassifier, LpMKLClassifier, SMKLClassifier, bind, kernels
 from multikernel.banks.factor import FactorBank
 from multikernel.combinations import Linear
@@ -46,9 +48,7 @@ def problem(machine: SupportMachine, domain: Domain, n: int = 70) -> Problem:
     return Problem(bind(family, X), Linear(), machine, domain, target)
 
 
-@pytest.mark.parametrize("domain", list(DOMAINS))
-@pytest.mark.parametrize("name", list(MACHINES))
-@pytest.mark.parametrize("tol", [1e-3, 1e-5])
+@pytest.mark.parametrize(("domain", "name", "tol"), one_in(7, product(DOMAINS, MACHINES, [1e-3, 1e-5])))
 def test_the_gap_encloses_the_optimum(name: str, domain: str, tol: float) -> None:
     posed = problem(MACHINES[name](tol), DOMAINS[domain])
     exact, _ = procedure.support_mkl(problem(MACHINES[name](1e-9), DOMAINS[domain]), 1e-9)
