@@ -18,12 +18,20 @@ _MOST_CLASSES = 20  # integers with more distinct values are a quantity, such as
 
 @dataclass(frozen=True)
 class Column:
-    """The cells of one column, none of them empty, and where they come from."""
+    """The cells of one column, none of them empty, and where they come from.
+
+    Parameters
+    ----------
+    file : str, the name of the file
+    name : str, the name of the column
+    cells : sequence of str
+    rows : sequence of int, for each cell its row in the file
+    """
 
     file: str
     name: str
     cells: Sequence[str]
-    rows: Sequence[int]  # for each cell its row in the file
+    rows: Sequence[int]
 
     @cached_property
     def numbers(self) -> NDArray[np.float64] | None:

@@ -18,10 +18,16 @@ _READERS = {".csv.gz": read_csv, ".jsonl.gz": read_jsonl, ".npz": read_npz}
 
 @dataclass(frozen=True)
 class DataDirectory:
-    """The data sets of a directory."""
+    """The data sets of a directory.
+
+    Parameters
+    ----------
+    path : Path of the directory
+    sources : dict of DataFiles by name, those of the manifest first, then those of files that it does not mention
+    """
 
     path: Path
-    sources: dict[str, DataFiles]  # by name; those of the manifest, then those of files that it does not mention
+    sources: dict[str, DataFiles]
 
     @staticmethod
     def find(data_dir: str | os.PathLike[str] | None) -> DataDirectory | None:

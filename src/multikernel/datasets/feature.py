@@ -14,10 +14,16 @@ from multikernel.datasets.column import Column
 
 @dataclass(frozen=True)
 class Feature:
-    """What a column of a training file becomes."""
+    """What a column of a training file becomes.
+
+    Parameters
+    ----------
+    name : str, the name of the column
+    levels : tuple of str or None, the categories in the order of their 0/1 columns; None for a column of numbers
+    """
 
     name: str
-    levels: tuple[str, ...] | None  # the categories in the order of their 0/1 columns; None for a column of numbers
+    levels: tuple[str, ...] | None
 
     @classmethod
     def learn(cls, column: Column) -> Self:

@@ -86,11 +86,11 @@ def parameters_of(maker: Callable[..., Any]) -> tuple[Parameter, ...]:
 
     Examples
     --------
-    >>> from multikernel import EasyMKLClassifier
+    >>> from multikernel import LpMKLClassifier
     >>> from multikernel.inspection import parameters_of
-    >>> lam = next(each for each in parameters_of(EasyMKLClassifier) if each.name == "lam")
-    >>> lam.entry, lam.default
-    ('number', 0.1)
+    >>> p = next(each for each in parameters_of(LpMKLClassifier) if each.name == "p")
+    >>> p.entry, p.default
+    ('number', 2.0)
     """
     defaults = {name: given.default for name, given in inspect.signature(maker).parameters.items()}
     words = _described(maker)

@@ -39,7 +39,17 @@ _ROOMS = frozenset(
                 "datasets",
                 "diagnostics",
             ),
-            *("domains", "estimators", "kernels", "machines", "observer", "optimizers", "persistence", "problem"),
+            *(
+                "domains",
+                "estimators",
+                "inspection",
+                "kernels",
+                "machines",
+                "observer",
+                "optimizers",
+                "persistence",
+                "problem",
+            ),
             *("procedures", "selection", "statistics", "streams", "tables"),
         )
     }

@@ -95,7 +95,7 @@ def _gated(labels: bool) -> Any:
 def _gated_kernel(model: Any, K: Array) -> Array | None:
     """Of the training samples, where the features of all are kept."""
     predictor = model.predictor_
-    e = wide(predictor.gates.of(predictor.reference.columns))
+    e = wide(predictor.gates.of(predictor.reference.samples.columns))
     if not len(e) == K.shape[1] == K.shape[2]:
         return None
     return np.einsum("ik,kij,jk->ij", e, K, e)

@@ -223,11 +223,13 @@ class ActiveSet:
                 if not wrong.any():
                     b[S] = x
                     break
-                ratios = np.full(len(S), np.inf)
-                ratios[wrong] = b[S][wrong] / (b[S][wrong] - x[wrong])
-                first = int(np.nanargmin(np.where(np.isnan(ratios), 0.0, ratios)))
+                # the part of the way to x on which the first of them reaches zero; none where it is there already
+                ratios = np.where(wrong, 0.0, np.inf)
+                before = b[S]
+                np.divide(before, before - x, out=ratios, where=wrong & (before != x))
+                first = int(ratios.argmin())
                 leaving = S[first]
-                b[S] += float(np.nan_to_num(ratios[first])) * (x - b[S])
+                b[S] += ratios[first] * (x - before)
             b[leaving] = signs[leaving] = 0.0
         return b, signs
 
