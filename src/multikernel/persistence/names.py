@@ -27,30 +27,9 @@ _ROOMS = frozenset(
     | {
         f"multikernel.{room}"
         for room in (
-            *(
-                "_arrays",
-                "_folds",
-                "_rules",
-                "_work",
-                "auto",
-                "banks",
-                "certificate",
-                "combinations",
-                "datasets",
-                "diagnostics",
-            ),
-            *(
-                "domains",
-                "estimators",
-                "inspection",
-                "kernels",
-                "machines",
-                "observer",
-                "optimizers",
-                "persistence",
-                "problem",
-            ),
-            *("procedures", "selection", "statistics", "streams", "tables"),
+            *("_arrays", "_folds", "_rules", "_work", "auto", "banks", "certificate", "combinations", "datasets"),
+            *("diagnostics", "domains", "estimators", "inspection", "kernels", "machines", "numerics", "observer"),
+            *("optimizers", "persistence", "problem", "procedures", "selection", "statistics", "streams", "tables"),
         )
     }
 )
