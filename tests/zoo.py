@@ -31,11 +31,11 @@ from multikernel.banks.products import ColumnProductsBank
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.shared import Passes, SharedBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
-from multikernel.banks.view_bank import bank_of_views, bind_view
 from multikernel.kernels import RBF, HomogeneousPolynomial, Kernel, Laplacian, Linear, Polynomial, as_family
 from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.features import Features
 from multikernel.kernels.monomials import Draw, MonomialSum, _monomials
+from multikernel.sources.bank import bank_of_views, bind_view
 
 Array = Any
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from multikernel.banks import KernelBank as KernelBank
     from multikernel.banks import bind as bind
     from multikernel.banks import precomputed as precomputed
-    from multikernel.banks import views as views
     from multikernel.estimators import *  # noqa: F403 - each name is listed below
     from multikernel.inspection import KernelImportance as KernelImportance
     from multikernel.inspection import WeightStability as WeightStability
@@ -34,13 +33,14 @@ if TYPE_CHECKING:
     from multikernel.persistence import save as save
     from multikernel.procedures import simplex_least_squares as simplex_least_squares
     from multikernel.selection import BankSearchCV as BankSearchCV
+    from multikernel.sources import views as views
 
 _MODULES = ("datasets", "diagnostics", "kernels", "streams", "testing")
 _ROOMS = {
     "app.report.page": ("report",),  # not imported for type checkers: the rooms below the application import this file
     "_warnings": ("PredictionWarning",),
     "auto": ("MultiKernelClassifier", "MultiKernelRegressor"),
-    "banks": ("KernelBank", "bind", "precomputed", "views"),
+    "banks": ("KernelBank", "bind", "precomputed"),
     "estimators": (
         "AlignmentMKLClassifier",
         "AlignmentMKLRegressor",
@@ -85,6 +85,7 @@ _ROOMS = {
     "persistence": ("checkpoints", "load", "register", "save"),
     "procedures": ("simplex_least_squares",),
     "selection": ("BankSearchCV",),
+    "sources": ("views",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

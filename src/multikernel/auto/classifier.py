@@ -18,10 +18,10 @@ from multikernel._parameters import Positive, Seed, Threads, Verbosity, check_pa
 from multikernel._typing import Array
 from multikernel.auto.base import MultiKernelEstimator
 from multikernel.auto.goal import Labels
-from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.given import check_labels
 from multikernel.estimators.parameters import ClassWeight, CrossValidation, checked_weights
 from multikernel.estimators.unchanged import unchanged_unless_done
+from multikernel.sources.rows import check_samples_rows
 from multikernel.tables.columns import ColumnTypes
 
 

@@ -1,7 +1,7 @@
 """What a user gives, as columns: arrays, sparse matrices, data frames of pandas or polars, and views in a dict.
 
 Columns are read as kernels read them (tables/cells.py), but strings may stand beside numbers. Which views are kernel
-matrices is decided as for all estimators (banks/views.py); new samples then come as a matrix with a column for each
+matrices is decided as for all estimators (sources/views.py); new samples then come as a matrix with a column for each
 training sample.
 """
 
@@ -19,8 +19,9 @@ from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.checks import as_array, numbers, refuse_fields
-from multikernel.banks.views import BankRows, Views, views
-from multikernel.banks.views import is_views as is_several
+from multikernel.banks.rows import BankRows
+from multikernel.sources.views import Views, views
+from multikernel.sources.views import is_views as is_several
 from multikernel.tables.cells import Cells, check_names, columns_of, is_frame
 from multikernel.tables.columns import Declared
 

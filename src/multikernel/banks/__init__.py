@@ -5,6 +5,5 @@ from multikernel.banks.bind import bind, bind_kernels
 from multikernel.banks.factor_gram import FactorGram
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.precomputed import precomputed
-from multikernel.banks.views import views
 
-__all__ = ["DenseGram", "FactorGram", "Gram", "KernelBank", "bind", "bind_kernels", "precomputed", "views"]
+__all__ = ["DenseGram", "FactorGram", "Gram", "KernelBank", "bind", "bind_kernels", "precomputed"]

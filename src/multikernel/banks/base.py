@@ -269,7 +269,7 @@ class KernelBank(ABC):
         """
         if not isinstance(index, tuple) or (len(index) == 2 and index[1] is Ellipsis):
             self._check_square("some samples of a bank are taken of a square one")
-            from multikernel.banks.views import BankRows
+            from multikernel.banks.rows import BankRows
 
             return BankRows(self, samples(index[0] if isinstance(index, tuple) else index, self.shape[0]))
         if len(index) != 2:

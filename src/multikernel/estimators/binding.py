@@ -24,9 +24,8 @@ from multikernel.banks.bind import sketched
 from multikernel.banks.checks import check_self_values
 from multikernel.banks.mapped import MappedBank
 from multikernel.banks.precomputed import Precomputed, rectangular
+from multikernel.banks.rows import BankRows
 from multikernel.banks.threads import slices
-from multikernel.banks.view_bank import ViewSamples, bank_of_views, bind_view
-from multikernel.banks.views import BankRows, Views, check_samples_rows, is_views, views
 from multikernel.estimators.advice import advise_on_features
 from multikernel.estimators.approximated import approximate_given, bank_of_family
 from multikernel.estimators.feature_predictor import FeaturePredictor
@@ -34,6 +33,9 @@ from multikernel.estimators.given import check_labels, check_samples, check_targ
 from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.samples import family_of, features_of, samples_of, table_of
 from multikernel.kernels import KernelFamily, as_family, for_columns
+from multikernel.sources.bank import ViewSamples, bank_of_views, bind_view
+from multikernel.sources.rows import check_samples_rows
+from multikernel.sources.views import Views, is_views, views
 from multikernel.tables.table import with_missing
 
 Binder = Callable[..., KernelBank]  # of a family and samples: ``bind_kernels``, or ``sketched`` for a forecast

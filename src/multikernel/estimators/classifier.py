@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from multikernel._arrays import host, returned
 from multikernel._parameters import Directory, Threads, Verbosity
 from multikernel._typing import Array
-from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.advice import advise_on_lengths
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.binding import Binding, Training, bind_training
@@ -25,6 +24,7 @@ from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.targets import named, scores_of
 from multikernel.kernels import KernelFamily, homogeneous_polynomials
 from multikernel.machines import HingeMachine, Machine, MarginMachine
+from multikernel.sources.rows import check_samples_rows
 
 
 def ten_polynomials(model: Any) -> KernelFamily:

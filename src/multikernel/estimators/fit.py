@@ -27,7 +27,6 @@ from multikernel._warnings import each_warning_once
 from multikernel._workers import limited, seconds_left
 from multikernel.banks import KernelBank
 from multikernel.banks.checks import check_values
-from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.advice import advise_on_constant, advise_on_sizes_of
 from multikernel.estimators.binding import Training, is_given, require_target
 from multikernel.estimators.calibration import calibrate
@@ -41,6 +40,7 @@ from multikernel.estimators.streamed.state import forget_sums
 from multikernel.estimators.unchanged import unchanged_on_error
 from multikernel.observer import listener
 from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
+from multikernel.sources.rows import check_samples_rows
 from multikernel.streams import Source
 from multikernel.streams.dask import as_source
 

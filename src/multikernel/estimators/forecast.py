@@ -21,8 +21,8 @@ from multikernel._work import Work
 from multikernel.banks import KernelBank
 from multikernel.banks.base import MEMORY
 from multikernel.banks.cost import BankCost
+from multikernel.banks.rows import BankRows
 from multikernel.banks.speed import seconds_here
-from multikernel.banks.views import BankRows
 from multikernel.estimators.approximated import bank_cost
 from multikernel.estimators.binding import is_given
 from multikernel.estimators.calibration import FOLDS

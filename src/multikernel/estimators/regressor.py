@@ -10,12 +10,12 @@ from sklearn.base import RegressorMixin
 
 from multikernel._arrays import host, returned
 from multikernel._typing import Array
-from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.binding import Training, bind_training
 from multikernel.estimators.fit import fit_model
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.kernels import KernelFamily, Kernels, polynomials, rbf_grid
+from multikernel.sources.rows import check_samples_rows
 
 
 def polynomials_and_gaussians(model: Any) -> KernelFamily:

@@ -21,8 +21,8 @@ from multikernel._typing import Array
 from multikernel._warnings import keeping
 from multikernel.banks import KernelBank
 from multikernel.banks.checks import numbers
+from multikernel.banks.rows import BankRows
 from multikernel.banks.threads import slices
-from multikernel.banks.views import BankRows, Views, is_views, views
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.binding import is_given, is_precomputed
 from multikernel.estimators.given import check_predicted
@@ -31,6 +31,7 @@ from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.regressor import KernelRegressor
 from multikernel.estimators.samples import samples_of
 from multikernel.machines.ridge.smoother import CRITERIA, Smoother
+from multikernel.sources.views import Views, is_views, views
 
 _CHUNK_VALUES = 1 << 24  # kernel values of new samples in memory at a time, twice: 256 MB
 _NAMES = Choice(tuple(CRITERIA))

@@ -19,12 +19,12 @@ from sklearn.utils import check_array, check_random_state
 
 from multikernel._parameters import COUNT
 from multikernel._typing import Array
-from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.learned_kernel import called
 from multikernel.estimators.names import short_names
 from multikernel.estimators.predictor import KernelPredictor, with_known_values
 from multikernel.estimators.scores import quick_scorer
+from multikernel.sources.rows import check_samples_rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,12 +13,12 @@ from sklearn.metrics import r2_score
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.banks.views import check_samples_rows
 from multikernel.diagnostics import positive_weights
 from multikernel.estimators.several import informed
 from multikernel.estimators.simplicity import simplest_first
 from multikernel.estimators.steps import joined
 from multikernel.paths.plots import draw
+from multikernel.sources.rows import check_samples_rows
 
 _WITH_NOISE = ("cp", "aic", "bic")  # criteria that compare models at one variance of the noise
 

@@ -18,13 +18,13 @@ from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
-from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.protocol import FitsManyAlphas, Fitted
 from multikernel.estimators.several import share_reference
 from multikernel.estimators.simplicity import simplest_first
 from multikernel.estimators.steps import Steps
 from multikernel.paths.solution_path import Path, n_positive
 from multikernel.persistence.checkpoint import Checkpoint
+from multikernel.sources.rows import check_samples_rows
 
 
 def path(

@@ -29,7 +29,8 @@ _ROOMS = frozenset(
         for room in (
             *("_arrays", "_folds", "_rules", "_work", "auto", "banks", "certificate", "combinations", "datasets"),
             *("diagnostics", "domains", "estimators", "inspection", "kernels", "machines", "numerics", "observer"),
-            *("optimizers", "persistence", "problem", "procedures", "selection", "statistics", "streams", "tables"),
+            *("optimizers", "persistence", "problem", "procedures", "selection", "sources", "statistics", "streams"),
+            "tables",
         )
     }
 )
@@ -73,12 +74,13 @@ _RENAMED: dict[str, str] = {  # names of earlier versions, and what they are cal
     "multikernel.banks:Columns": "multikernel.banks:NumericColumns",
     "multikernel.banks:Samples": "multikernel.banks:MatrixSamples",
     "multikernel.banks:ScaledBank": "multikernel.banks:WeightedBank",
+    "multikernel.banks:ViewSamples": "multikernel.sources:ViewSamples",
     "multikernel.banks:WeighedBank": "multikernel.banks:WeightedBank",
 }
 _MAPPED = {  # banks of earlier versions that mapped their samples, and the map that a MappedBank now has for each
     "multikernel.banks:EncodedBank": "multikernel.banks:EncodedSamples",
     "multikernel.banks:FeaturedBank": "multikernel.banks:FeaturedSamples",
-    "multikernel.banks:ViewBank": "multikernel.banks:ViewSamples",
+    "multikernel.banks:ViewBank": "multikernel.sources:ViewSamples",
 }
 _REGISTERED: dict[str, type] = {}
 

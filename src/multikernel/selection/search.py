@@ -24,7 +24,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from multikernel._parameters import Directory, Threads, Verbosity, check_parameters
 from multikernel._typing import Array
-from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.simplicity import complexity
 from multikernel.estimators.steps import Steps
@@ -32,6 +31,7 @@ from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.selection.groups import Group, Searched, groups_of
 from multikernel.selection.table import best, check_simplicity, results
 from multikernel.selection.trials import Trials, blas_threads
+from multikernel.sources.rows import check_samples_rows
 
 
 def _has(method: str) -> Any:

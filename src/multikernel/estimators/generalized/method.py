@@ -33,7 +33,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.cost import BankCost
-from multikernel.banks.views import BankRows
+from multikernel.banks.rows import BankRows
 from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, ScaledProfile
 from multikernel.domains import Domain, NormBall, Orthant, as_separable
 from multikernel.estimators.approximated import ApproximationName, Rank

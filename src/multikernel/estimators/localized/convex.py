@@ -20,7 +20,7 @@ from multikernel.banks.cost import BankCost
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.localized import LocalizedBank
 from multikernel.banks.memberships import Memberships, NearestCentre, OfFunction, as_memberships, evaluated
-from multikernel.banks.views import BankRows
+from multikernel.banks.rows import BankRows
 from multikernel.domains import Domain, NormBall, Product
 from multikernel.estimators.approximated import ApproximationName, Rank
 from multikernel.estimators.base import KernelEstimator

@@ -25,10 +25,10 @@ from multikernel.banks.bind import bind_kernels
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.indices import positions
 from multikernel.banks.mapped import MappedBank, SampleMap
-from multikernel.banks.views import Views
 from multikernel.banks.weighted import WeightedBank
 from multikernel.kernels.family import KernelFamily
 from multikernel.kernels.features import Features
+from multikernel.sources.views import Views
 from multikernel.tables.cells import column_names, is_frame
 from multikernel.tables.table import Table, as_table
 

@@ -23,7 +23,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from multikernel._arrays import foreign, host, unmasked
-from multikernel._row_labels import check_labels_of_rows, check_rows, row_labels
+from multikernel._row_labels import check_labels_of_rows, check_rows
 from multikernel._rules import listed, repeated, shortened, shown
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
@@ -68,7 +68,7 @@ class Views:
         for name, part in zip(items, parts, strict=True):
             if not part.shape:
                 raise ValueError(f"a view has a row for each sample; {str(name)!r} is {shown(items[name])}")
-        check_rows(*((f"X[{key!r}]", part) for key, part in _keyed(X, parts)))
+        check_rows(*((f"X[{key!r}]", part) for key, part in keyed(X, parts)))
         sizes = {str(name): int(part.shape[0]) for name, part in zip(items, parts, strict=True)}
         if len(set(sizes.values())) > 1:
             found = listed([f"{n} in {name!r}" for name, n in sizes.items()]).replace(" or ", " and ")
@@ -142,56 +142,7 @@ class Views:
                 )
 
 
-@dataclass(frozen=True, eq=False)
-class BankRows:
-    """Some samples of a bank, which meet others when a model is fitted or predicts: what ``bank[rows]`` is.
-
-    Parameters
-    ----------
-    bank : a square bank
-    rows : int array
-    """
-
-    bank: KernelBank
-    rows: Array
-
-    def __repr__(self) -> str:
-        return f"<{len(self.rows)} of the {self.bank.shape[0]} samples of a bank of {len(self.bank)} kernels>"
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """How many samples, against how many."""
-        return len(self.rows), self.bank.shape[1]
-
-    def __getitem__(self, index: Any) -> BankRows:
-        """Some of them."""
-        return replace(self, rows=self.rows[samples(index[0] if isinstance(index, tuple) else index, len(self.rows))])
-
-
-def labels_of_samples(X: Any) -> list[tuple[str, Any]]:
-    """The labels of the rows of samples, each with a name: those of X, or of each of its views."""
-    if isinstance(X, Views):
-        every = [(f"X[{name!r}]", row_labels(part)) for name, part in zip(X.names, X.parts, strict=True)]
-        return [(name, labels if labels is None or X.rows is None else labels[X.rows]) for name, labels in every]
-    if is_views(X):
-        return [
-            (f"X[{key!r}]", row_labels(part)) for key, part in _keyed(X, X.values() if isinstance(X, Mapping) else X)
-        ]
-    return [("X", row_labels(X))]
-
-
-def check_samples_rows(X: Any, **beside: Any) -> None:
-    """ValueError where what is given beside samples, such as y, labels their rows in another order.
-
-    Parameters
-    ----------
-    X : samples, in any form
-    **beside : what has a row for each sample, by the name of the parameter; None for what is not given
-    """
-    check_labels_of_rows([*labels_of_samples(X), *((name, row_labels(each)) for name, each in beside.items())])
-
-
-def _keyed(X: Any, parts: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+def keyed(X: Any, parts: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     """The views of a dict by key, of a list by position."""
     if isinstance(X, Mapping):
         return zip(X, parts, strict=True)

@@ -1,0 +1,5 @@
+"""Several sources of the same samples: views, and their kernels as one bank."""
+
+from multikernel.sources.views import views
+
+__all__ = ["views"]
