@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 import multikernel
 import reference as ref
 from multikernel import KernelBank, bind, kernels, precomputed, views
+from multikernel.banks import bind_kernels
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.localized import LocalizedBank
@@ -35,7 +36,7 @@ from multikernel.kernels import RBF, HomogeneousPolynomial, Kernel, Laplacian, L
 from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.features import Features
 from multikernel.kernels.monomials import Draw, MonomialSum, _monomials
-from multikernel.sources.bank import bank_of_views, bind_view
+from multikernel.sources.bank import bank_of_views, bind_views, learned_views
 
 Array = Any
 
@@ -282,9 +283,9 @@ def _two_views(X: Array) -> Any:
 
 
 def _views_bank(X: Any) -> KernelBank:
-    one = bind_view(as_family([RBF(0.3), Linear()]), "first", X.part("first"), lambda m, n: None)
-    two = bind_view(as_family(Polynomial(2)), "last", X.part("last"), lambda m, n: None)
-    return bank_of_views([one, two])
+    families = {"first": as_family([RBF(0.3), Linear()]), "last": as_family(Polynomial(2))}
+    learned = learned_views(X, lambda name, part: families[name])
+    return bank_of_views(bind_views(X, learned, bind_kernels, lambda m, n: None))
 
 
 _VIEWS = ref.stack(ref.on(ref.rbf(0.3), [0, 1]), ref.on(ref.linear(), [0, 1]), ref.on(ref.polynomial(2), [1, 2, 3]))

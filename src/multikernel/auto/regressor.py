@@ -18,7 +18,7 @@ from multikernel.auto.goal import Values
 from multikernel.estimators.given import check_target
 from multikernel.estimators.parameters import CrossValidation, checked_weights
 from multikernel.estimators.unchanged import unchanged_unless_done
-from multikernel.sources.rows import check_samples_rows
+from multikernel.sources.rows import aligned
 from multikernel.tables.columns import ColumnTypes
 
 
@@ -110,7 +110,7 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
             out whole groups, so that the errors are those on groups that training did not meet
         """
         check_parameters(self)
-        check_samples_rows(X, y=y, sample_weight=sample_weight)
+        y, sample_weight, groups = aligned(X, y=y, sample_weight=sample_weight, groups=groups)
         if y is None:
             raise ValueError("This MultiKernelRegressor estimator requires y to be passed, but the target y is None")
         refuse_masked(y, "y")
@@ -155,7 +155,7 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         X, y : as in ``fit``
         sample_weight : array (len(X),)
         """
-        check_samples_rows(X, y=y, sample_weight=sample_weight)
+        y, sample_weight = aligned(X, y=y, sample_weight=sample_weight)
         return float(super().score(X, y, sample_weight))
 
     @property

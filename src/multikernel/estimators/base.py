@@ -245,9 +245,7 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         if is_given(self, X):
-            if Z is not None:
-                raise ValueError(f"{type(self).__name__}: a bank or matrices say what X is against; leave out Z")
-            return self._method.gram(self, between(self, X))
+            return self._method.gram(self, between(self, X, Z))
         against = samples_of(self, X if Z is None else Z)
         rows = against if Z is None else samples_of(self, X)
         n, c = rows.shape[0], against.shape[0]

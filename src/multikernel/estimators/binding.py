@@ -22,7 +22,6 @@ from multikernel._warnings import Message, keeping, warn_once
 from multikernel.banks import KernelBank, bind_kernels, precomputed
 from multikernel.banks.bind import sketched
 from multikernel.banks.checks import check_self_values
-from multikernel.banks.mapped import MappedBank
 from multikernel.banks.precomputed import Precomputed, rectangular
 from multikernel.banks.rows import BankRows
 from multikernel.banks.threads import slices
@@ -33,8 +32,8 @@ from multikernel.estimators.given import check_labels, check_samples, check_targ
 from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.samples import family_of, features_of, samples_of, table_of
 from multikernel.kernels import KernelFamily, as_family, for_columns
-from multikernel.sources.bank import ViewSamples, bank_of_views, bind_view
-from multikernel.sources.rows import check_samples_rows
+from multikernel.sources.bank import bank_of_views, bind_views, learned_views
+from multikernel.sources.rows import aligned
 from multikernel.sources.views import Views, is_views, views
 from multikernel.tables.table import with_missing
 
@@ -189,7 +188,7 @@ def bind_training(
     checks : those of scikit-learn for the target
     """
     require_target(model, y)
-    check_samples_rows(X, y=y)
+    [y] = aligned(X, y=y)
     y = host(y)
     refuse_masked(y, "y")
     if y is not None:
@@ -257,22 +256,15 @@ def _taken(model: Any, X: Any) -> Any:
 def _bound_views(model: Any, X: Views, binder: Binder) -> KernelBank:
     """The kernels of every view: those of its own, or the same for all."""
     X.check_matrices(model.kernels if isinstance(model.kernels, Mapping) else ())
-    model._bound_kernels = None
-    precision = partial(model._method.binding.precision, model)
-    bound, names = [], []
-    for view, part in X.items():
-        if isinstance(part, KernelBank):
-            bank = part
-            own = bank.names or tuple(f"kernel {k}" for k in range(len(bank)))
-            columns = np.arange(bank.shape[1]) if X.rows is None else X.rows
-            bound.append(MappedBank(bank, ViewSamples(view, columns=columns)))
-        else:
-            family = _family_of_view(model, view, part)
-            bound.append(bind_view(family, view, part, precision, binder))
-            own = tuple(bound[-1].names or ())
-        names += [view if len(own) == 1 else f"{view}: {name}" for name in own]
+    learned = learned_views(X, partial(_family_of_view, model))
+    banks = bind_views(X, learned, binder, partial(model._method.binding.precision, model))
+    model._bound_kernels = tuple(bank.samples for bank in banks)
+    names: list[str] = []
+    for view, bank in zip(learned, banks, strict=True):
+        own = bank.names or ()
+        names += [view.name if len(own) == 1 else f"{view.name}: {name}" for name in own]
     model.kernel_names_ = np.array(names, dtype=object)
-    bank = bank_of_views(bound)
+    bank = bank_of_views(banks)
     check_self_values(bank, model.kernel_names_)
     return approximate_given(model, bank, binder)
 
@@ -358,17 +350,26 @@ def check_new_bank(bank: KernelBank, m: int, n_train: int) -> None:
         )
 
 
-def between(model: Any, X: Any) -> KernelBank:
-    """A bank in place of samples, or matrices of some samples against others, as a bank."""
+def between(model: Any, X: Any, Z: Any = None) -> KernelBank:
+    """A bank in place of samples, matrices of some samples against others, or several views of both, as a bank."""
     m = model.predictor_.n_kernels
     if isinstance(X, Views) or (is_views(X) and not isinstance(model.predictor_.reference, Precomputed)):
-        raise ValueError(
-            f"{type(model).__name__}: kernels of several views are known between new and training samples only; "
-            "learn a model of the views' matrices to ask for others"
-        )
+        return _between_views(model, X, Z)
+    if Z is not None:
+        raise ValueError(f"{type(model).__name__}: a bank or matrices say what X is against; leave out Z")
     if isinstance(X, BankRows):
         X = X.bank.block(X.rows, X.rows)
     if isinstance(X, KernelBank):
         return rectangular(X, m, X.shape[1])
     matrices = list(X.values()) if isinstance(X, Mapping) else X
     return rectangular(matrices, m, np.shape(matrices[0])[-1])
+
+
+def _between_views(model: Any, X: Any, Z: Any) -> KernelBank:
+    """The kernels of several views between samples."""
+    rows = views(X) if Z is None and is_views(X) else Views.of(X)
+    columns = rows if Z is None else Views.of(Z)
+    try:
+        return bank_of_views([samples.between(rows, columns) for samples in model._bound_kernels])
+    except ValueError as error:
+        raise ValueError(f"{type(model).__name__}: {error}") from None

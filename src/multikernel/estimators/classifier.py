@@ -24,7 +24,7 @@ from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.targets import named, scores_of
 from multikernel.kernels import KernelFamily, homogeneous_polynomials
 from multikernel.machines import HingeMachine, Machine, MarginMachine
-from multikernel.sources.rows import check_samples_rows
+from multikernel.sources.rows import aligned
 
 
 def ten_polynomials(model: Any) -> KernelFamily:
@@ -112,7 +112,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         X, y : as in ``fit``
         sample_weight : array (len(X),)
         """
-        check_samples_rows(X, y=y, sample_weight=sample_weight)
+        y, sample_weight = aligned(X, y=y, sample_weight=sample_weight)
         return float(super().score(host(X), host(y), host(sample_weight)))
 
     def problem_names(self) -> list[str]:

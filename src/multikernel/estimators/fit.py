@@ -40,7 +40,7 @@ from multikernel.estimators.streamed.state import forget_sums
 from multikernel.estimators.unchanged import unchanged_on_error
 from multikernel.observer import listener
 from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
-from multikernel.sources.rows import check_samples_rows
+from multikernel.sources.rows import aligned
 from multikernel.streams import Source
 from multikernel.streams.dask import as_source
 
@@ -63,7 +63,7 @@ def fit_model(model: Model, X: Any, y: Any, sample_weight: Any = None, groups: A
     method = estimator._method
     with unchanged_on_error(estimator):
         estimator.check_parameters()
-        check_samples_rows(X, y=y, sample_weight=sample_weight, groups=groups)
+        y, sample_weight, groups = aligned(X, y=y, sample_weight=sample_weight, groups=groups)
         X, y = as_source(X, y, sample_weight)
         with limited(estimator.time_budget):
             if isinstance(X, Source):

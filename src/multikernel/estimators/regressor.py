@@ -15,7 +15,7 @@ from multikernel.estimators.binding import Training, bind_training
 from multikernel.estimators.fit import fit_model
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.kernels import KernelFamily, Kernels, polynomials, rbf_grid
-from multikernel.sources.rows import check_samples_rows
+from multikernel.sources.rows import aligned
 
 
 def polynomials_and_gaussians(model: Any) -> KernelFamily:
@@ -80,5 +80,5 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         X, y : as in ``fit``
         sample_weight : array (len(X),)
         """
-        check_samples_rows(X, y=y, sample_weight=sample_weight)
+        y, sample_weight = aligned(X, y=y, sample_weight=sample_weight)
         return float(super().score(host(X), host(y), host(sample_weight)))

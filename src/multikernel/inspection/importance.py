@@ -24,7 +24,7 @@ from multikernel.estimators.learned_kernel import called
 from multikernel.estimators.names import short_names
 from multikernel.estimators.predictor import KernelPredictor, with_known_values
 from multikernel.estimators.scores import quick_scorer
-from multikernel.sources.rows import check_samples_rows
+from multikernel.sources.rows import aligned
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ def kernel_importance(
             f"{called(model)}: scikit-learn's permutation_importance shuffles columns"
         )
     COUNT.check(n_repeats, "kernel_importance: n_repeats")
-    check_samples_rows(X, y=y)
+    [y] = aligned(X, y=y)
     parts = model.contributions(X)
     predictor = model.predictor_
     if isinstance(predictor, KernelPredictor) and not predictor.linear:

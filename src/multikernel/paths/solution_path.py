@@ -18,7 +18,7 @@ from multikernel.estimators.several import informed
 from multikernel.estimators.simplicity import simplest_first
 from multikernel.estimators.steps import joined
 from multikernel.paths.plots import draw
-from multikernel.sources.rows import check_samples_rows
+from multikernel.sources.rows import aligned
 
 _WITH_NOISE = ("cp", "aic", "bic")  # criteria that compare models at one variance of the noise
 
@@ -268,7 +268,7 @@ class Path:
 
     def score(self, X: Any, y: Any) -> Array:
         """The estimator's score of every step: accuracy, or R^2 for regressors; shape (steps,)."""
-        check_samples_rows(X, y=y)
+        [y] = aligned(X, y=y)
         X = self._after(X)
         models = informed(self.models, X)
         if not is_regressor(models[0]) or np.ndim(y) != 1:
@@ -308,7 +308,7 @@ class Path:
                 )
             if named:
                 return simplest(left_out_losses(self.models), order)
-            check_samples_rows(X, y=y)
+            [y] = aligned(X, y=y)
             X = self._after(X)
             return simplest(losses_of(informed(self.models, X), X, y), order)
         if named:

@@ -24,7 +24,7 @@ from multikernel.estimators.simplicity import simplest_first
 from multikernel.estimators.steps import Steps
 from multikernel.paths.solution_path import Path, n_positive
 from multikernel.persistence.checkpoint import Checkpoint
-from multikernel.sources.rows import check_samples_rows
+from multikernel.sources.rows import aligned
 
 
 def path(
@@ -98,7 +98,7 @@ def path(
         _with(private, parameter, value.item()).check_parameters()
     work = f"path of {type(private).__name__} along {parameter}"
     kept = Checkpoint.of(checkpoint, work, estimator, X, y, parameter, numbers, groups)
-    check_samples_rows(X, y=y, groups=groups)
+    y, groups = aligned(X, y=y, groups=groups)
     learned, before = steps.applied(X, y)
     bank, target = private.bind(learned, y)
     models = [_with(copy(private), parameter, value.item()) for value in numbers]

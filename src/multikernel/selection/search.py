@@ -31,7 +31,7 @@ from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.selection.groups import Group, Searched, groups_of
 from multikernel.selection.table import best, check_simplicity, results
 from multikernel.selection.trials import Trials, blas_threads
-from multikernel.sources.rows import check_samples_rows
+from multikernel.sources.rows import aligned
 
 
 def _has(method: str) -> Any:
@@ -119,7 +119,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             groups
         """
         Steps.of(self.estimator, "BankSearchCV searches")
-        check_samples_rows(X, y=y)
+        [y] = aligned(X, y=y)
         check_parameters(self)
         candidates = list(ParameterGrid(self.param_grid))
         if not candidates:
@@ -219,5 +219,5 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any) -> float:
         """The score of the best estimator on samples X and their target y, by ``scoring``; by ``refit`` of several."""
         check_is_fitted(self)
-        check_samples_rows(X, y=y)
+        [y] = aligned(X, y=y)
         return float(self.scorer_[self._deciding()](self.best_estimator_, X, y))

@@ -1,12 +1,8 @@
-"""Samples seen in several ways: blocks of features, data frames and kernel matrices, side by side.
+"""The kernels of several sources on the same samples, as one bank.
 
-A view has kernels of its own: those of a block of features are bound to it, a kernel matrix is one. A sample that lacks
-a view, all of whose cells there are missing, has k = 0 with every sample in the kernels of that view,
-
-    k_v(x, z) = s(x) s(z) k_v(x, z),    s(x) = 1 where x has the view, else 0,
-
-which is positive semi-definite: the sample is the origin of the view's feature space, and the other views speak for it.
-What kernels learn from the training sample they learn from the samples that have the view.
+A source has kernels of its own: those of a block of features are bound to it, a kernel matrix is one. What kernels
+learn from the training sample they learn from the samples that have the source. A sample that lacks a source, all of
+whose cells there are missing, is completed by its other sources (``completion.py``).
 """
 
 from __future__ import annotations
@@ -16,21 +12,28 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_array
 
 from multikernel._rules import shortened
 from multikernel._typing import Array, Index
+from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.banks.base import KernelBank
 from multikernel.banks.bind import bind_kernels
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.indices import positions
 from multikernel.banks.mapped import MappedBank, SampleMap
+from multikernel.banks.mixed import MixedBank, identity
+from multikernel.banks.precomputed import rectangular
 from multikernel.banks.weighted import WeightedBank
 from multikernel.kernels.family import KernelFamily
 from multikernel.kernels.features import Features
+from multikernel.sources.completion import Anchors, Completion, anchor_rows
 from multikernel.sources.views import Views
 from multikernel.tables.cells import column_names, is_frame
 from multikernel.tables.table import Table, as_table
+
+Binder = Callable[..., KernelBank]  # of a family and samples: ``bind_kernels``, or ``sketched`` for a forecast
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,10 @@ class ViewSamples(SampleMap):
     features : the columns of its samples in training, where it was given as samples
     example : one sample that has the view, which stands in for those that do not
     labels : the kernels' names
+    kernels : int array, which of the view's kernels these are; None is all of them
+    completion : what stands for the view where a sample lacks it; None for kernels that are 0 there
+    observed : the anchors of the completion that have the view: their samples, or for kernel matrices their rows
+    family : the kernels, which have learned; None for kernel matrices
     """
 
     view: str
@@ -51,6 +58,10 @@ class ViewSamples(SampleMap):
     features: Features | None = None
     example: Any = None
     labels: tuple[str, ...] | None = None
+    kernels: Array | None = None
+    completion: Completion | None = None
+    observed: Any = None
+    family: KernelFamily | None = None
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -64,32 +75,69 @@ class ViewSamples(SampleMap):
     def select(self, index: Index) -> ViewSamples:
         if self.labels is None:
             return self
-        return replace(self, labels=tuple(self.labels[k] for k in positions(index, len(self.labels))))
+        chosen = positions(index, len(self.labels))
+        labels = tuple(self.labels[k] for k in chosen)
+        return replace(self, labels=labels, kernels=chosen if self.kernels is None else self.kernels[chosen])
 
     def cross(self, bank: KernelBank, X: Any) -> KernelBank:
-        part = Views.of(X).part(self.view)
-        if isinstance(part, KernelBank):  # against all samples of the view's bank
-            if self.columns is None:
-                return part
-            return part.block(slice(None), self.columns)
+        X = Views.of(X)
         if self.features is None:
-            return bank.cross(np.asarray(part))
-        samples, present = self._new(part)
-        new = bank.cross(samples)
+            return self._cross_matrices(bank, X)
+        samples, present = self._new(X)
         if present.all():
-            return new
-        return WeightedBank(new, left=present.astype(float), right=np.ones(new.shape[1]))
+            return bank.cross(samples)
+        if self.completion is None:
+            return _zeroed(bank.cross(samples), present)
+        mixed = bank if isinstance(bank, MixedBank) else MixedBank(bank, identity(0), identity(bank.shape[1]))
+        return mixed.crossed(*self._completed(samples, present, X))
+
+    def _completed(self, samples: Any, present: Array, X: Views) -> tuple[Any, Any]:
+        """Samples, and weights (CSR) of these whose sums the samples of X are."""
+        if self.completion is None or present.all():
+            return samples, identity(len(present))
+        anchors = len(present) + np.arange(self.observed.shape[0])
+        return stacked(samples, self.observed), mixing(present, self.completion.weights(X[~present]), anchors)
+
+    def between(self, X: Views, Z: Views) -> KernelBank:
+        """The kernels of samples X against samples Z.
+
+        Raises
+        ------
+        ValueError : where the view is known by kernel matrices, and these samples are not in them
+        """
+        if self.features is None:
+            return _between_matrices(self.view, X, Z)
+        columns, right = self._completed(*self._new(Z), Z)
+        bank = MixedBank(bind_kernels(self.family, columns, memory=0), right, right)
+        if not bank.local:
+            raise ValueError(
+                "kernels that are centred by the training sample are known between new and training samples only; "
+                "learn them without centred(), or take features of the centred kernels"
+            )
+        return bank if X is Z else bank.crossed(*self._completed(*self._new(X), X))
 
     def self_values(self, bank: KernelBank, X: Any) -> Array:
-        part = Views.of(X).part(self.view)
+        X = Views.of(X)
+        part = X.part(self.view) if self.view in X.names else None
         if self.features is None or isinstance(part, KernelBank):
             return bank.self_values(part)
-        samples, present = self._new(part)
-        return bank.self_values(samples) * present
+        samples, present = self._new(X)
+        values = bank.self_values(samples) * present
+        if self.completion is not None and not present.all():
+            anchors = self.completion.bank if self.kernels is None else self.completion.bank.select(self.kernels)
+            weights = np.zeros((anchors.shape[0], int((~present).sum())))
+            weights[self.completion.observed] = self.completion.weights(X[~present]).T
+            values[:, ~present] = anchors.quads(weights)
+        return values
 
-    def _new(self, part: Any) -> tuple[Any, Array]:
-        """New samples as kernels take them, and which have the view."""
+    def _new(self, X: Views) -> tuple[Any, Array]:
+        """New samples as kernels take them, another one in place of each that lacks the view, and which have it."""
+        nothing = self.example[np.zeros(len(X), dtype=int)], np.zeros(len(X), dtype=bool)
+        if self._is_missing(X):
+            return nothing
+        part = X.part(self.view)
         samples, present = view_samples(self.view, part)
+        present = present & X.has(self.view)
         before = self.features
         assert before is not None
         now = features_of(part, samples)
@@ -97,7 +145,7 @@ class ViewSamples(SampleMap):
             was, got = (shortened(each.names, 10) if each.names else f"{each.n} columns" for each in (before, now))
             raise ValueError(f"view {self.view!r} had {was} in training, and has {got} now")
         if not present.any():
-            return self.example[np.zeros(len(present), dtype=int)], present
+            return nothing
         samples = samples.with_types(before.strings, before.times) if isinstance(samples, Table) else samples
         now = features_of(part, samples)
         other = (set(now.strings) ^ set(before.strings)) | (set(now.times) ^ set(before.times))
@@ -105,42 +153,194 @@ class ViewSamples(SampleMap):
             raise ValueError(f"view {self.view!r}: {before.name(min(other))} has another type than in training")
         return samples[stand_ins(present)], present
 
+    def _cross_matrices(self, bank: KernelBank, X: Views) -> KernelBank:
+        """New samples against the columns, where the view was given as kernel matrices."""
+        given = None if self._is_missing(X) else X.part(self.view)
+        if isinstance(given, KernelBank):  # against all samples of the view's bank
+            given = given if self.kernels is None else given.select(self.kernels)
+        present = np.zeros(len(X), dtype=bool) if given is None else _known(given) & X.has(self.view)
+        if self.completion is None or present.all():
+            if isinstance(given, KernelBank) and not isinstance(bank, MixedBank):
+                return given if self.columns is None else given.block(slice(None), self.columns)
+            return bank.cross(given.matrices() if isinstance(given, KernelBank) else np.asarray(given))
+        observed = self.observed if self.kernels is None else self.observed[self.kernels]
+        values = np.zeros((len(observed), len(X), observed.shape[2]))
+        if given is not None:
+            values[:, present] = _stack(given)[:, present]
+        values[:, ~present] = self.completion.weights(X[~present]) @ observed
+        return bank.cross(values)
 
-def bind_view(
-    family: KernelFamily,
-    view: str,
-    part: Any,
-    dtype: Callable[[int, int], Any],
-    bound: Callable[..., KernelBank] = bind_kernels,
-) -> MappedBank:
-    """The kernels of a view of samples, on a training sample.
+    def _is_missing(self, X: Views) -> bool:
+        """Whether no sample has the view, which a warning says.
+
+        Raises
+        ------
+        ValueError : where X has views that training had not, or the model cannot complete the view
+        """
+        if self.view in X.names:
+            return False
+        known = () if self.completion is None else self.completion.anchors.views
+        if not set(X.names) <= set(known):
+            X.part(self.view)  # raises
+        warn_user(
+            f"view {self.view!r} is missing: it is completed by what training samples show of it beside "
+            f"{shortened(list(map(repr, X.names)))}",
+            PredictionWarning,
+        )
+        return True
+
+
+def _between_matrices(view: str, X: Views, Z: Views) -> KernelBank:
+    """The kernel matrices of a view between samples: parts of one bank, or given between just these."""
+    one, two = (each.parts[each.names.index(view)] for each in (X, Z))
+    if isinstance(one, KernelBank) and one is two:
+        every = np.arange(one.shape[0])
+        return one.block(*(every if each.rows is None else each.rows for each in (X, Z)))
+    given = X.part(view)
+    if given.shape[-2:] == (len(X), len(Z)):
+        values = _stack(given)
+        return rectangular(values, len(values), len(Z))
+    raise ValueError(
+        f"view {view!r} is a kernel matrix, which says nothing of other pairs of samples: give its values between "
+        f"these samples, shape ({len(X)}, {len(Z)}); got shape {tuple(given.shape)}"
+    )
+
+
+def _known(given: Any) -> Array:
+    """Which rows of kernel matrices are known: not those of missing values."""
+    if isinstance(given, KernelBank):
+        return np.ones(given.shape[0], dtype=bool)
+    return ~np.isnan(_stack(given)).all(axis=(0, 2))
+
+
+def _stack(given: Any) -> Array:
+    """Rows of one or several kernel matrices, shape (m, r, n)."""
+    if isinstance(given, KernelBank):
+        return given.matrices()
+    values = np.asarray(given, dtype=float)
+    return values[None] if values.ndim == 2 else values
+
+
+# -- training samples --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedView:
+    """What the training samples determine of one view.
 
     Parameters
     ----------
-    family : its kernels
-    view : str, its name
-    part : its samples, as the user gave them
-    dtype : function of how many kernels there are and how many samples, the precision in which they are stored
-    bound : what makes a bank of kernels and samples
+    name : str
+    given : its samples as kernels take them, another one in place of each that lacks the view; or its bank
+    present : bool array (n,), which samples have it
+    samples : how new samples meet these
+    """
+
+    name: str
+    given: Any
+    present: Array
+    samples: ViewSamples
+
+    @property
+    def family(self) -> KernelFamily | None:
+        """The kernels; None where they are matrices."""
+        return self.samples.family
+
+    def bank(self, rows: Array, binder: Binder = bind_kernels, **options: Any) -> MappedBank:
+        """The kernels between some of the training samples, which are 0 where one lacks the view."""
+        if self.family is None:
+            bank = self.given.block(rows, rows)
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is named by who asks for the bank
+                bank = binder(self.family, self.given[rows], **options)
+        if not self.present[rows].all():
+            bank = bank.weighted(self.present[rows].astype(float))
+        return MappedBank(bank, self.samples.block(rows, rows))
+
+
+def learned_views(X: Views, families: Callable[[str, Any], KernelFamily]) -> list[LearnedView]:
+    """The views of a training sample, with kernels that have learned.
+
+    Parameters
+    ----------
+    X : the training samples
+    families : function of a view's name and samples, its kernels
 
     Raises
     ------
-    ValueError : where no sample has the view, or a kernel does not take what a column holds
+    ValueError : where no sample has a view, or a kernel does not take what a column holds
     """
+    return [
+        _of_matrices(view, part, X) if isinstance(part, KernelBank) else _of_samples(view, part, X, families)
+        for view, part in X.items()
+    ]
+
+
+def _of_matrices(view: str, bank: KernelBank, X: Views) -> LearnedView:
+    names = bank.names or tuple(f"kernel {k}" for k in range(len(bank)))
+    columns = np.arange(len(X)) if X.rows is None else X.rows
+    return LearnedView(view, bank, X.has(view), ViewSamples(view, columns=columns, labels=tuple(names)))
+
+
+def _of_samples(view: str, part: Any, X: Views, families: Callable[[str, Any], KernelFamily]) -> LearnedView:
     samples, present = view_samples(view, part)
+    present = present & X.has(view)
     if not present.any():
         raise ValueError(f"view {view!r} is missing for all samples")
     features = features_of(part, samples)
     having = np.flatnonzero(present)
     some = samples[having]
     missing = samples.among(having).missing.tolist() if isinstance(samples, Table) else ()
-    own = family.resolve(replace(features, missing=tuple(missing))).learned(some)
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is named by who asks for the bank
-        whole = some if present.all() else samples[stand_ins(present)]
-        bank = bound(own, whole, dtype=dtype(len(own), len(present)))
-    if not present.all():
-        bank = bank.weighted(present.astype(float))
-    return MappedBank(bank, ViewSamples(view, features=features, example=some[:1], labels=tuple(own.names)))
+    family = families(view, part).resolve(replace(features, missing=tuple(missing))).learned(some)
+    whole = some if present.all() else samples[stand_ins(present)]
+    new = ViewSamples(view, features=features, example=some[:1], labels=tuple(family.names), family=family)
+    return LearnedView(view, whole, present, new)
+
+
+def bind_views(
+    X: Views, learned: list[LearnedView], binder: Binder, precision: Callable[[int, int], Any]
+) -> list[MappedBank]:
+    """The kernels of each view on the training samples.
+
+    Parameters
+    ----------
+    X : the training samples
+    learned : what ``learned_views`` made of them
+    binder : what makes a bank of kernels and samples
+    precision : function of how many kernels there are and how many samples, the precision in which they are stored
+    """
+    n = len(X)
+    every = np.arange(n)
+    sketch = binder is not bind_kernels
+    banks: list[MappedBank] = []
+    anchors = None if sketch or len(learned) == 1 else _anchors(learned)
+    for place, view in enumerate(learned):
+        dtype = None if view.family is None else precision(len(view.family), n)
+        if anchors is None:
+            banks.append(view.bank(every, binder, dtype=dtype))
+            continue
+        completion = Completion(anchors, place)
+        own = anchors.rows[completion.observed]
+        observed = view.given[own] if view.family is not None else _stack(X.part(view.name))[:, own]
+        samples = replace(view.samples, completion=completion, observed=observed)
+        if view.family is None:
+            bank = view.given
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):
+                bank = binder(view.family, view.given, dtype=dtype)
+        if not view.present.all():
+            rows = mixing(view.present, completion.weights(X[~view.present]), own)
+            bank = MixedBank(bank, rows, rows)
+        banks.append(MappedBank(bank, samples))
+    return banks
+
+
+def _anchors(learned: list[LearnedView]) -> Anchors:
+    """The samples by which views are completed, with their kernels, none of which is stored."""
+    present = [view.present for view in learned]
+    rows = anchor_rows(present)
+    banks = tuple(view.bank(rows, memory=0) for view in learned)
+    return Anchors(tuple(view.name for view in learned), rows, banks, tuple(has[rows] for has in present))
 
 
 def bank_of_views(parts: Sequence[KernelBank]) -> KernelBank:
@@ -148,6 +348,40 @@ def bank_of_views(parts: Sequence[KernelBank]) -> KernelBank:
     if len(parts) == 1:
         return parts[0]
     return ConcatenatedBank(tuple(parts), np.arange(sum(map(len, parts))))
+
+
+def mixing(present: Array, weights: Array, columns: Array) -> Any:
+    """Samples as weighted sums: themselves where they have a view, and else of some columns, as a CSR matrix.
+
+    Parameters
+    ----------
+    present : bool array (n,), which have it
+    weights : array (lacking samples, q)
+    columns : int array (q,), the columns to which the weights belong
+    """
+    n = len(present)
+    here = np.flatnonzero(present)
+    away = np.repeat(np.flatnonzero(~present), len(columns))
+    rows = np.concatenate([here, away])
+    where = np.concatenate([here, np.tile(columns, n - len(here))])
+    values = np.concatenate([np.ones(len(here)), weights.ravel()])
+    width = max(n, int(columns.max(initial=-1)) + 1)
+    return sparse.csr_array((values, (rows, where)), shape=(n, width))
+
+
+def stacked(first: Any, then: Any) -> Any:
+    """Samples of two parts in the same form, one after the other."""
+    if isinstance(first, Table) or isinstance(then, Table):
+        one, two = (each if isinstance(each, Table) else Table.of_numbers(each) for each in (first, then))
+        return replace(one, numbers=np.vstack([one.numbers, two.numbers]), texts=np.vstack([one.texts, two.texts]))
+    if hasattr(first, "tocsr"):
+        return sparse.vstack([first, then], format="csr")
+    return np.concatenate([first, then])
+
+
+def _zeroed(bank: KernelBank, present: Array) -> KernelBank:
+    """New samples whose kernels are 0 where they lack a view."""
+    return WeightedBank(bank, left=present.astype(float), right=np.ones(bank.shape[1]))
 
 
 def view_samples(view: str, part: Any) -> tuple[Any, Array]:

@@ -1,4 +1,5 @@
-"""Rows of samples, targets and weights belong together as they lie; labels that contradict this are refused."""
+"""Rows of samples, targets and weights belong together: by their labels where views were joined by these, else as they
+lie, and labels that contradict this are refused."""
 
 from __future__ import annotations
 
@@ -6,12 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from multikernel._row_labels import check_labels_of_rows, row_labels
+from multikernel._rules import shortened
 from multikernel.sources.views import Views, is_views, keyed
 
 
 def labels_of_samples(X: Any) -> list[tuple[str, Any]]:
     """The labels of the rows of samples, each with a name: those of X, or of each of its views."""
     if isinstance(X, Views):
+        if X.index is not None:
+            return [("X", X.index)]
         every = [(f"X[{name!r}]", row_labels(part)) for name, part in zip(X.names, X.parts, strict=True)]
         return [(name, labels if labels is None or X.rows is None else labels[X.rows]) for name, labels in every]
     if is_views(X):
@@ -21,12 +25,43 @@ def labels_of_samples(X: Any) -> list[tuple[str, Any]]:
     return [("X", row_labels(X))]
 
 
-def check_samples_rows(X: Any, **beside: Any) -> None:
-    """ValueError where what is given beside samples, such as y, labels their rows in another order.
+def aligned(X: Any, **beside: Any) -> list[Any]:
+    """What is given beside samples, such as a target, with its rows in their order.
+
+    Beside views that were joined by labels, values with labels are taken by these. Else they belong to the samples as
+    they lie.
 
     Parameters
     ----------
     X : samples, in any form
     **beside : what has a row for each sample, by the name of the parameter; None for what is not given
+
+    Returns
+    -------
+    list of the values, in the order of the parameters
+
+    Raises
+    ------
+    ValueError : where the labels contradict the order; or, beside joined views, lack a sample or have one twice
     """
+    if isinstance(X, Views) and X.index is not None:
+        return [_by_label(X.index, name, values) for name, values in beside.items()]
     check_labels_of_rows([*labels_of_samples(X), *((name, row_labels(each)) for name, each in beside.items())])
+    return list(beside.values())
+
+
+def _by_label(labels: Any, name: str, values: Any) -> Any:
+    """Values in the order of the labels of samples; as they lie where they have none."""
+    own = row_labels(values)
+    if own is None or own.equals(labels):
+        return values
+    if not own.is_unique:
+        raise ValueError(f"{name} has the label {own[own.duplicated()][0]!r} twice; give each sample one value")
+    lacking = labels.difference(own, sort=False)
+    if len(lacking):
+        first = shortened(list(map(repr, lacking)), 3)
+        raise ValueError(
+            f"{name} lacks {len(lacking)} of the {len(labels)} samples of X ({first}): "
+            f"give {name}.loc[X.index], or take the samples of X that have a value"
+        )
+    return values.loc[labels]

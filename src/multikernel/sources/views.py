@@ -15,22 +15,26 @@ or sparse, is refused by a fit, since it may be a kernel matrix, unless the user
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 
 from multikernel._arrays import foreign, host, unmasked
 from multikernel._row_labels import check_labels_of_rows, check_rows
-from multikernel._rules import listed, repeated, shortened, shown
+from multikernel._rules import Choice, listed, repeated, shortened, shown
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.checks import as_array
 from multikernel.banks.indices import samples
 from multikernel.banks.precomputed import precomputed
+from multikernel.sources.joined import Missing, joined
+from multikernel.sources.readers import sources_of_anndata, sources_of_mudata
 from multikernel.tables.cells import is_frame
+
+Rows = Literal["order", "index"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,19 +47,24 @@ class Views:
     parts : for each view samples as the user gave them, or a bank
     rows : int array, which samples of the parts these are; None is all of them
     features : tuple of str, the views that hold features, also where they are square
+    labels : the labels of all samples of the parts, where views were joined by them; else None
+    present : from names of views to bool arrays, which samples of the part have the view; a view that is not there has
+        all of them. In the part another sample stands in place of one that lacks the view.
     """
 
     names: tuple[str, ...]
     parts: tuple[Any, ...]
     rows: Array | None = None
     features: tuple[str, ...] = ()
+    labels: Any = None
+    present: Mapping[str, Array] = field(default_factory=dict)
 
     @classmethod
     def of(cls, X: Any) -> Views:
         """Of a dict or a list of views; a ValueError where they are of different samples."""
         if isinstance(X, Views):
             return X
-        items = dict(X) if isinstance(X, Mapping) else {f"view {k}": part for k, part in enumerate(X)}
+        items = named(X)
         if not items:
             raise ValueError("X is a dict without any view; give at least one array, data frame or kernel matrix")
         twice = repeated(map(str, items))
@@ -81,7 +90,10 @@ class Views:
         return len(self), len(self.parts)
 
     def __repr__(self) -> str:
-        forms = [f"{name!r} {_form(part)}" for name, part in zip(self.names, self.parts, strict=True)]
+        forms = [
+            f"{name!r} ({_form(part)}{_without(int((~self.has(name)).sum()))})"
+            for name, part in zip(self.names, self.parts, strict=True)
+        ]
         return f"<Views of {len(self)} samples: {shortened(forms)}>"
 
     def __len__(self) -> int:
@@ -93,6 +105,18 @@ class Views:
         """Some of the samples; a view itself is ``part(name)``."""
         rows = samples(index[0] if isinstance(index, tuple) else index, len(self))
         return replace(self, rows=rows if self.rows is None else self.rows[rows])
+
+    @property
+    def index(self) -> Any:
+        """The labels of the samples, where views were joined by them; else None. ``y.loc[views.index]`` fits them."""
+        return self.labels if self.labels is None or self.rows is None else self.labels[self.rows]
+
+    def has(self, name: str) -> Array:
+        """Which samples have a view, bool array (n,); of those of missing cells it is not known here."""
+        whole = self.present.get(name)
+        if whole is None:
+            return np.ones(len(self), dtype=bool)
+        return whole if self.rows is None else whole[self.rows]
 
     def part(self, name: str) -> Any:
         """What was given for a view: its samples, or its bank against all samples."""
@@ -142,6 +166,11 @@ class Views:
                 )
 
 
+def named(X: Any) -> dict[Any, Any]:
+    """The views of a dict, or of a list by number."""
+    return dict(X) if isinstance(X, Mapping) else {f"view {k}": part for k, part in enumerate(X)}
+
+
 def keyed(X: Any, parts: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     """The views of a dict by key, of a list by position."""
     if isinstance(X, Mapping):
@@ -149,50 +178,136 @@ def keyed(X: Any, parts: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     return enumerate(parts)
 
 
-def views(X: Any, features: Iterable[str] = ()) -> Views | KernelBank:
-    """Several views of the same samples, as one thing that scikit-learn's cross-validation can take apart.
+class ViewsMaker:
+    """What ``multikernel.views`` is: a function of sources, with readers of annotated data beside it."""
 
-    Estimators take a dict or a list of views as it is; ``cross_val_score``, ``GridSearchCV`` and ``train_test_split``
-    would count the views in place of the samples.
+    def __call__(
+        self, X: Any, features: Iterable[str] = (), *, rows: Rows = "order", missing: Missing = "refuse"
+    ) -> Views | KernelBank:
+        """Several sources of the same samples, as one thing that scikit-learn's cross-validation can take apart.
 
-    Parameters
-    ----------
-    X : dict or list of views: arrays (n, p), CSR matrices, data frames or strings; and kernel matrices (n, n), which
-        are symmetric, or banks. CSR matrices hold features, and a fit refuses those with as many columns
-        as samples that ``features`` does not name. Data frames whose columns have other names than their rows hold
-        features, unless they are symmetric.
-    features : names of views that hold features, though they have as many columns as samples; the views of a list are
-        named "view 0", "view 1" and so on
+        Estimators take a dict or a list of sources as it is; ``cross_val_score``, ``GridSearchCV`` and
+        ``train_test_split`` would count the sources in place of the samples.
 
-    Returns
-    -------
-    Views; a KernelBank where all of them are kernel matrices
+        Parameters
+        ----------
+        X : dict or list of views: arrays (n, p), CSR matrices, data frames or strings; and kernel matrices (n, n),
+            which are symmetric, or banks. CSR matrices hold features, and a fit refuses those with as many columns
+            as samples that ``features`` does not name. Data frames whose columns have other names than their rows hold
+            features, unless they are symmetric.
+        features : names of views that hold features, though they have as many columns as samples; the views of a list
+            are named "view 0", "view 1" and so on
+        rows : "order" or "index", default "order"
+            How samples are matched. "order": rows belong together as they lie; frames whose labels contradict that are
+            refused. "index": by the labels of the rows, for data frames, Series and AnnData-like objects; the order is
+            that of the first source. A target, weights or groups with labels are then matched by them, too; those of
+            ``views(...).index`` are the samples' labels.
+        missing : "refuse" or "keep", default "refuse"
+            With rows="index", what becomes of samples that a source lacks. "refuse" raises, and says which. "keep"
+            keeps them: a source that a sample lacks is completed by its other sources.
 
-    Raises
-    ------
-    ValueError : where the views have no sample or are of different samples, two have the same name, a symmetric matrix
-        is no kernel matrix, or ``features`` names a view that is not there
+        Returns
+        -------
+        Views; a KernelBank where all of them are complete kernel matrices
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.model_selection import cross_val_score
-    >>> from multikernel import EasyMKLClassifier, views
-    >>> rng = np.random.default_rng(0)
-    >>> genes, y = rng.normal(size=(60, 30)), np.arange(60) % 2
-    >>> similar = np.outer(y, y) + np.eye(60)
-    >>> found = cross_val_score(EasyMKLClassifier(), views({"genes": genes, "similar": similar}), y)
-    >>> bool(found.min() == 1.0)
-    True
-    """
-    said = (features,) if isinstance(features, str) else tuple(map(str, features))
-    if isinstance(X, Views | KernelBank):
-        if said:
-            raise ValueError("views: features is said of a dict or a list of views, not of views that are made already")
-        return X
-    if not is_views(X):
-        raise ValueError("views takes a dict or a list of arrays, data frames, kernel matrices or banks")
-    found = Views.of(X)
+        Raises
+        ------
+        ValueError : where the views have no sample or are of different samples, two have the same name, a symmetric
+            matrix is no kernel matrix, ``features`` names a view that is not there; or where rows="index" and a source
+            has no labels, has one twice, or lacks samples of another one
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.model_selection import cross_val_score
+        >>> from multikernel import EasyMKLClassifier, views
+        >>> rng = np.random.default_rng(0)
+        >>> genes, y = rng.normal(size=(60, 30)), np.arange(60) % 2
+        >>> similar = np.outer(y, y) + np.eye(60)
+        >>> found = cross_val_score(EasyMKLClassifier(), views({"genes": genes, "similar": similar}), y)
+        >>> bool(found.min() == 1.0)
+        True
+
+        Rows by name, of which one source lacks some:
+
+        >>> import pandas as pd
+        >>> clinic = pd.DataFrame({"age": [51.0, 63.0, 47.0]}, index=["ann", "bob", "eve"])
+        >>> scan = pd.DataFrame({"volume": [3.1, 2.7]}, index=["eve", "ann"])
+        >>> views({"clinic": clinic, "scan": scan}, rows="index", missing="keep")
+        <Views of 3 samples: 'clinic' (1 column), 'scan' (1 column, 1 sample without)>
+        """
+        Choice(("order", "index")).check(rows, "views: rows")
+        Choice(("refuse", "keep")).check(missing, "views: missing")
+        said = (features,) if isinstance(features, str) else tuple(map(str, features))
+        if isinstance(X, Views | KernelBank):
+            if said or rows == "index":
+                raise ValueError(
+                    "views: features and rows are said of a dict or a list of views, not of views that are made already"
+                )
+            return X
+        if rows == "order" and missing == "keep":
+            raise ValueError(
+                "views: missing='keep' needs rows='index', since rows that are matched by their order are all there"
+            )
+        if not is_views(X) and not (rows == "index" and isinstance(X, list | tuple)):
+            raise ValueError("views takes a dict or a list of arrays, data frames, kernel matrices or banks")
+        labels: Any = None
+        present: dict[str, Array] = {}
+        if rows == "index":
+            sources, labels, present = joined(named(X), missing)
+            X = {name: _without_labels(source) for name, source in sources.items()}
+        return _made(Views.of(X), said, isinstance(X, Mapping), labels, present)
+
+    @staticmethod
+    def from_anndata(data: Any, groups: Mapping[str, Any] | None = None) -> Views | KernelBank:
+        """Groups of variables of an AnnData object as sources; the package anndata is not needed.
+
+        Parameters
+        ----------
+        data : AnnData, or another object with ``X``, ``obs_names`` and ``var_names``
+        groups : from names of sources to what each consists of: several names of variables, or of columns of ``obs``,
+            or a mask of the variables; or the name of an entry of ``obsm``. None is one source "X" of all variables.
+
+        Returns
+        -------
+        Views with the labels ``obs_names``
+
+        Raises
+        ------
+        TypeError : where the object has no such attributes
+        ValueError : where a group is empty, or names what is not there
+        """
+        found = views(sources_of_anndata(data, groups), rows="index")
+        return found
+
+    @staticmethod
+    def from_mudata(data: Any, missing: Missing = "keep") -> Views | KernelBank:
+        """The modalities of a MuData object as sources; the package mudata is not needed.
+
+        Parameters
+        ----------
+        data : MuData, or another object with a mapping ``mod`` of objects with ``X``, ``obs_names`` and ``var_names``
+        missing : as in ``views``, for samples that some modality lacks
+
+        Returns
+        -------
+        Views with the labels of all samples
+
+        Raises
+        ------
+        TypeError : where the object has no modalities
+        ValueError : where a modality lacks samples and ``missing`` is "refuse"
+        """
+        return views(sources_of_mudata(data), rows="index", missing=missing)
+
+
+views = ViewsMaker()
+
+
+def _made(
+    found: Views, said: tuple[str, ...], is_named: bool, labels: Any, present: dict[str, Array]
+) -> Views | KernelBank:
+    """Views whose kernel matrices are checked and made banks of; a bank where all of them are complete ones."""
     if not len(found):
         raise ValueError("views: the views have no sample; give at least one row")
     for name in said:
@@ -203,13 +318,23 @@ def views(X: Any, features: Iterable[str] = ()) -> Views | KernelBank:
         name not in said and isinstance(part, np.ndarray) and is_kernel_matrix(part)
         for name, part in zip(found.names, parts, strict=True)
     ]
-    if all(matrices):
-        return _checked(parts, found.names, isinstance(X, Mapping))
+    for name, part, given in zip(found.names, parts, matrices, strict=True):
+        if given and np.isnan(np.diagonal(part)).any():
+            present[name] = ~np.isnan(np.diagonal(part))
+    if all(matrices) and not present:
+        return _checked(parts, found.names, is_named)
     made = tuple(
         _checked([part], [name], True) if given else part
         for name, part, given in zip(found.names, parts, matrices, strict=True)
     )
-    return replace(found, parts=made, features=said)
+    return replace(found, parts=made, features=said, labels=labels, present=present)
+
+
+def _without_labels(source: Any) -> Any:
+    """A source whose rows are in the order of all others; a kernel matrix keeps its names, which say what it is."""
+    if is_frame(source) and set(source.index) == set(source.columns):
+        return source
+    return source.reset_index(drop=True) if hasattr(source, "reset_index") else source
 
 
 def _checked(matrices: list[Any], names: Sequence[str], named: bool) -> KernelBank:
@@ -269,9 +394,16 @@ def _values(part: Any) -> Array | None:
 def _form(part: Any) -> str:
     """What a view is, in a few words."""
     if isinstance(part, KernelBank):
-        return f"({len(part)} kernel{'s' if len(part) > 1 else ''})"
+        return f"{len(part)} kernel{'s' if len(part) > 1 else ''}"
     columns = int(part.shape[1]) if len(part.shape) > 1 else 1
-    return f"({columns} column{'s' if columns > 1 else ''})"
+    return f"{columns} column{'s' if columns > 1 else ''}"
+
+
+def _without(lacking: int) -> str:
+    """How many samples lack a view."""
+    if not lacking:
+        return ""
+    return f", {lacking} sample{'s' if lacking > 1 else ''} without"
 
 
 def _square(part: Any) -> Array | None:

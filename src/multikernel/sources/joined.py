@@ -1,0 +1,128 @@
+"""Sources joined by the labels of their rows: what pandas calls an index, and AnnData the names of observations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from multikernel._rules import shortened
+from multikernel._typing import Array
+from multikernel.tables.cells import is_frame
+
+Missing = Literal["refuse", "keep"]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Measurements with the names that AnnData gives them.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, p)
+    obs_names : pandas index (n,), of the samples
+    var_names : sequence of p names of columns
+    """
+
+    X: Any
+    obs_names: Any
+    var_names: Any
+
+
+def joined(sources: Mapping[str, Any], missing: Missing) -> tuple[dict[str, Any], Any, dict[str, Array]]:
+    """Sources whose rows are the same samples in the same order.
+
+    The order is that of the first source; samples that it lacks follow in the order of the others.
+
+    Parameters
+    ----------
+    sources : data frames, Series and AnnData-like objects by name
+    missing : "refuse" raises where a source lacks samples of another one; "keep" keeps all of them
+
+    Returns
+    -------
+    sources : dict, with another sample in place of each that a source lacks; in a kernel matrix NaN
+    labels : pandas index of all samples
+    present : dict, for each source that lacks samples a bool array, which it has; none for kernel matrices
+
+    Raises
+    ------
+    ValueError : where a source has no labels, has one twice, or lacks samples that it must not lack
+    """
+    labels = {name: _labels(name, source) for name, source in sources.items()}
+    every = next(iter(labels.values()))
+    for own in labels.values():
+        every = every.append(own.difference(every, sort=False))
+    if missing == "refuse":
+        _refuse_missing(labels, every)
+    aligned: dict[str, Any] = {}
+    present: dict[str, Array] = {}
+    for name, source in sources.items():
+        places = labels[name].get_indexer(every)
+        if _is_matrix(source):
+            aligned[name] = source.reindex(index=every, columns=every)
+            continue
+        if (places < 0).any():
+            present[name] = places >= 0
+        aligned[name] = _taken(source, np.maximum(places, 0))
+    return aligned, every, present
+
+
+def _labels(name: str, source: Any) -> Any:
+    """The labels of the rows of a source."""
+    labels = getattr(source, "obs_names", None)
+    if labels is None:
+        labels = getattr(source, "index", None)
+    if labels is None or callable(labels) or not hasattr(labels, "get_indexer"):
+        raise ValueError(
+            f"views: rows='index' joins sources by the labels of their rows, and {name!r} has none: give a pandas "
+            "DataFrame or Series whose index names the samples"
+        )
+    if not labels.is_unique:
+        twice = labels[labels.duplicated()][0]
+        raise ValueError(f"views: {name!r} has two rows with the label {twice!r}; give each sample one row in a source")
+    if labels.hasnans:
+        raise ValueError(f"views: {name!r} has a row whose label is missing; name it, or leave the row out")
+    return labels
+
+
+def _refuse_missing(labels: Mapping[str, Any], every: Any) -> None:
+    """ValueError where a source lacks samples of another one."""
+    first = next(iter(labels))
+    for name, own in labels.items():
+        lacking = every.difference(own, sort=False)
+        if not len(lacking):
+            continue
+        if not len(own.intersection(labels[first])):
+            raise ValueError(
+                f"views: {first!r} and {name!r} share no sample: their first labels are {labels[first][0]!r} and "
+                f"{own[0]!r}; give both the same names of the samples"
+            )
+        raise ValueError(
+            f"views: {name!r} lacks {len(lacking)} of {len(every)} samples ({shortened(list(map(repr, lacking)), 3)}); "
+            "missing='keep' keeps them, and what they lack is completed by their other sources; or give the samples "
+            "that all sources have"
+        )
+
+
+def _is_matrix(source: Any) -> bool:
+    """Whether a frame is a kernel matrix between its samples: its columns are named as its rows."""
+    return is_frame(source) and source.shape[0] == source.shape[1] and set(source.columns) == set(source.index)
+
+
+def _taken(source: Any, places: Array) -> Any:
+    """Some rows of a source."""
+    if hasattr(source, "obs_names"):
+        return _matrix_of(source, source.X[places], source.var_names)
+    return source.iloc[places]
+
+
+def _matrix_of(source: Any, values: Any, names: Iterable[Any]) -> Any:
+    """The measurements of an AnnData-like object: a data frame, or a CSR matrix where they are sparse."""
+    if hasattr(values, "tocsr"):
+        return values.tocsr()
+    import pandas as pd
+
+    return pd.DataFrame(np.asarray(values), columns=list(map(str, names)))
