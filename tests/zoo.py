@@ -27,6 +27,7 @@ from multikernel.banks.localized import LocalizedBank
 from multikernel.banks.low_rank import Approximation, approximate_bank, approximate_kernels
 from multikernel.banks.mapped import FeaturedSamples, MappedBank
 from multikernel.banks.memberships import OfFunction
+from multikernel.banks.mixed import MixedBank
 from multikernel.banks.placed import PlacedBank
 from multikernel.banks.products import ColumnProductsBank
 from multikernel.banks.profiles import ProfilesBank
@@ -288,6 +289,15 @@ def _views_bank(X: Any) -> KernelBank:
     return bank_of_views(bind_views(X, learned, bind_kernels, lambda m, n: None))
 
 
+def _mixed_bank(X: Any) -> KernelBank:
+    """Every sample x as half of 2 x - c and half of c, which linear kernels take for x itself."""
+    c = np.linspace(0.5, 2.0, X.shape[1])
+    n = len(X)
+    bank = bind([Linear().on([j]) for j in range(X.shape[1])], np.vstack([2.0 * X - c, c]))
+    halves = sparse.csr_array(np.hstack([0.5 * np.eye(n), np.full((n, 1), 0.5)]))
+    return MixedBank(bank, halves, halves)
+
+
 _VIEWS = ref.stack(ref.on(ref.rbf(0.3), [0, 1]), ref.on(ref.linear(), [0, 1]), ref.on(ref.polynomial(2), [1, 2, 3]))
 
 
@@ -339,6 +349,7 @@ BANKS: dict[str, BankCase] = {
     ),
     "arrays-monomials": BankCase(_low_rank("fourier", _EXACT), _EXACT_TRUTH, elsewhere),
     "views": BankCase(_views_bank, _VIEWS, _two_views),
+    "mixed": BankCase(_mixed_bank, _FEATURES),
     "encoded": BankCase(lambda X: bind(_encoded(), X), _ENCODED),
     "encoded-float32": BankCase(lambda X: bind(_encoded(), X), _ENCODED, single, 2e-6),
     "centered-encoded": BankCase(lambda X: bind(_encoded(), X).centered(), ref.centred(_ENCODED), centred=True),

@@ -18,11 +18,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from multikernel._rules import shortened
 from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
+from multikernel.auto.completion import PreparedCompletion
 from multikernel.auto.samples import PreparedSamples
 from multikernel.auto.table import GivenTable, is_views, read
 from multikernel.banks.checks import check_finite
 from multikernel.kernels import Encoding, Features, NormalScores, OneHot, Standardize, Together
 from multikernel.kernels.for_columns import encodings_of
+from multikernel.sources.views import Views
+from multikernel.tables.cells import Cells
 from multikernel.tables.columns import Column, Declared, checked_types, type_of
 from multikernel.tables.table import Table
 
@@ -49,6 +52,7 @@ class Preparation:
     n : int, training samples
     known : tuple of bool arrays (n,), whether each of these matrices knows a training sample
     rows : array (n,), the training samples among those of the views' banks; None where they were all of these
+    completion : what stands for a source that a sample lacks; None for a single source
     """
 
     columns: tuple[Column, ...]
@@ -64,6 +68,7 @@ class Preparation:
     n: int
     known: tuple[Array, ...] = ()
     rows: Array | None = None
+    completion: PreparedCompletion | None = None
 
     @classmethod
     def of(cls, table: GivenTable, types: Mapping[str, Declared] | None = None) -> Preparation:
@@ -84,7 +89,7 @@ class Preparation:
             return None
 
         texts = [learned([(encodings_of(used[j], Standardize())[0], (j,))]) for j in places["text"]]
-        return cls(
+        found = cls(
             columns,
             tuple(table.views.get(name, "") for name in table.columns),
             learned(list(_of_numbers(used, Standardize()))),
@@ -99,6 +104,13 @@ class Preparation:
             tuple(np.asarray(K.any(axis=0)) for K in table.given.values()),
             table.rows,
         )
+        sources = found._sources
+        unseen = [name for name in sources if not table.has(name).any()]
+        if unseen:
+            raise ValueError(f"view {unseen[0]!r} is missing for all samples")
+        if len(set(sources)) < 2:
+            return found
+        return replace(found, completion=PreparedCompletion.of(found._encoded(table), sources, found._present(table)))
 
     def read(self, X: Any) -> GivenTable:
         """The table of new samples, with the columns and views of training; those that are left out may be missing.
@@ -110,7 +122,7 @@ class Preparation:
         ------
         ValueError : where one is missing, or has another form
         """
-        table = read(X, self.given, self.rows)
+        table = self._with_views(read(X, self.given, self.rows), X)
         names = [column.name for column in self.columns]
         if not is_views(X) and len(table.columns) == len(names) and not table.columns.keys() >= set(names):
             table = replace(table, columns=dict(zip(names, table.columns.values(), strict=True)))
@@ -133,7 +145,66 @@ class Preparation:
         return table
 
     def samples(self, table: GivenTable) -> PreparedSamples:
-        """Samples as kernels see them."""
+        """Samples as kernels see them; sources that some lack are completed by their other ones."""
+        encoded = self._encoded(table)
+        if self.completion is None:
+            return encoded
+        return self.completion(encoded, self._present(table))
+
+    @property
+    def _sources(self) -> tuple[str, ...]:
+        """The views of the sources: numbers and categories of a view, texts, sparse views, kernel matrices."""
+        used = [
+            (view, column.type == "text") for column, view in zip(self.columns, self.views, strict=True) if column.used
+        ]
+        numbers = dict.fromkeys(view for view, is_text in used if not is_text)
+        texts = [view for view, is_text in used if is_text]
+        return (*numbers, *texts, *self.sparse, *self.given)
+
+    def _present(self, table: GivenTable) -> Array:
+        """Which samples have each source, bool array (sources, n)."""
+        return np.array([table.has(name) for name in self._sources]).reshape(-1, table.n)
+
+    def _with_views(self, table: GivenTable, X: Any) -> GivenTable:
+        """The table of new samples with the views that are missing as a whole, which a warning names.
+
+        Raises
+        ------
+        ValueError : where X has views that training had not
+        """
+        if self.completion is None or not is_views(X):
+            return table
+        every = list(dict.fromkeys((*self.views, *self.sparse, *self.given)))
+        names = X.names if isinstance(X, Views) else tuple(map(str, X))
+        missing = [name for name in every if name not in names]
+        if not missing or not set(names) <= set(every):
+            return table
+        warn_user(
+            f"missing views ({shortened(list(map(repr, missing)))}) are completed by what training samples show of "
+            f"them beside {shortened(list(map(repr, names)))}",
+            PredictionWarning,
+        )
+        n = table.n
+        columns = {
+            column.name: _no_cells(column, n)
+            for column, view in zip(self.columns, self.views, strict=True)
+            if view in missing
+        }
+        matrices = {
+            name: sparse.csr_matrix((n, len(sizes)))
+            for name, sizes in zip(self.sparse, self.sizes, strict=True)
+            if name in missing
+        }
+        given = {name: np.zeros((n, self.n)) for name in self.given if name in missing}
+        return replace(
+            table,
+            columns=table.columns | columns,
+            sparse=table.sparse | matrices,
+            given=table.given | given,
+            present=table.present | dict.fromkeys(missing, np.zeros(n, dtype=bool)),
+        )
+
+    def _encoded(self, table: GivenTable) -> PreparedSamples:
         X = _cells(self.columns, table)
         levels = _numbers_of(self.levels, X)
         used = _used(self.columns)
@@ -248,6 +319,13 @@ class PreparedColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         samples = self.preparation_.samples(self.preparation_.read(X))
         return np.hstack([samples.plain, *(words.toarray() for words in samples.sparse)])
+
+
+def _no_cells(column: Column, n: int) -> Cells:
+    """A column of missing cells, of the kind that it had in training."""
+    kind = column.held or "strings"
+    values = np.full(n, None, dtype=object) if kind == "strings" else np.full(n, np.nan)
+    return Cells(column.name, kind, values)
 
 
 def _filled(K: Array, known: Array, name: str) -> Array:

@@ -8,7 +8,7 @@ training sample.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.checks import as_array, numbers, refuse_fields
 from multikernel.banks.rows import BankRows
+from multikernel.sources.joined import stand_ins
 from multikernel.sources.views import Views, views
 from multikernel.sources.views import is_views as is_several
 from multikernel.tables.cells import Cells, check_names, columns_of, is_frame
@@ -41,6 +42,8 @@ class GivenTable:
     views : dict, the view of each column where views were given
     types : dict, what columns hold where the form of X says it
     rows : array (n,), which samples of the views' banks these are; None is all of them
+    present : dict, from names of views, and of ``given``, to bool arrays (n,), where some samples lack one; another
+        sample stands in place of these
     """
 
     n: int
@@ -50,6 +53,11 @@ class GivenTable:
     views: dict[str, str] = field(default_factory=dict)
     types: dict[str, Declared] = field(default_factory=dict)
     rows: Array | None = None
+    present: dict[str, Array] = field(default_factory=dict)
+
+    def has(self, name: str) -> Array:
+        """Which samples have a view, or are known to a kernel matrix, bool array (n,)."""
+        return self.present.get(name, np.ones(self.n, dtype=bool))
 
 
 def read(X: Any, given: Sequence[str] | None = None, training: Array | None = None) -> GivenTable:
@@ -156,12 +164,17 @@ def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] =
     matrices: dict[str, Any] = {}
     kernels: dict[str, Array] = {}
     view_of: dict[str, str] = {}
+    present: dict[str, Array] = {}
     for name, part in parts:
         if isinstance(part, KernelBank):
-            kernels |= _matrices(name, part)
+            own = dict(_matrices(name, part))
+            kernels |= own
+            present |= {} if X.has(name).all() else dict.fromkeys(own, X.has(name))
             continue
         if name in given:
             kernels[name] = numbers(part, f"view {name!r}")
+            known = X.has(name) & ~np.isnan(kernels[name]).all(axis=-1)
+            present |= {} if known.all() else {name: known}
             continue
         try:
             table = read(_as_table(part))
@@ -169,10 +182,28 @@ def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] =
                 raise ValueError("it has no columns")
         except (TypeError, ValueError) as error:
             raise ValueError(f"view {name!r}: {error}") from None
+        has = X.has(name) & ~_absent(table)
+        if not has.all():
+            present[name] = has
+            if has.any():
+                table = replace(table, columns=_standing_in(table.columns, has))
         columns |= {f"{name}: {column}": cells for column, cells in table.columns.items()}
         view_of |= {f"{name}: {column}": name for column in table.columns}
         matrices |= dict.fromkeys([name] * len(table.sparse), table.sparse.get("sparse"))
-    return GivenTable(len(X), columns, matrices, kernels, view_of, rows=X.rows)
+    return GivenTable(len(X), columns, matrices, kernels, view_of, rows=X.rows, present=present)
+
+
+def _absent(table: GivenTable) -> Array:
+    """Which samples of a view have no cell; none of a sparse one, whose zeros are values."""
+    if table.sparse:
+        return np.zeros(table.n, dtype=bool)
+    return np.all([cells.absent for cells in table.columns.values()], axis=0)
+
+
+def _standing_in(columns: dict[str, Cells], has: Array) -> dict[str, Cells]:
+    """The cells of other samples in place of those that lack the view."""
+    rows = stand_ins(has)
+    return {name: replace(cells, values=cells.values[rows]) for name, cells in columns.items()}
 
 
 def _matrices(view: str, bank: KernelBank) -> Iterator[tuple[str, Array]]:

@@ -260,8 +260,8 @@ def _bound_views(model: Any, X: Views, binder: Binder) -> KernelBank:
     banks = bind_views(X, learned, binder, partial(model._method.binding.precision, model))
     model._bound_kernels = tuple(bank.samples for bank in banks)
     names: list[str] = []
-    for view, bank in zip(learned, banks, strict=True):
-        own = bank.names or ()
+    for view, part in zip(learned, banks, strict=True):
+        own = part.names or ()
         names += [view.name if len(own) == 1 else f"{view.name}: {name}" for name in own]
     model.kernel_names_ = np.array(names, dtype=object)
     bank = bank_of_views(banks)

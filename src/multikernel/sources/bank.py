@@ -29,6 +29,7 @@ from multikernel.banks.weighted import WeightedBank
 from multikernel.kernels.family import KernelFamily
 from multikernel.kernels.features import Features
 from multikernel.sources.completion import Anchors, Completion, anchor_rows
+from multikernel.sources.joined import stand_ins
 from multikernel.sources.views import Views
 from multikernel.tables.cells import column_names, is_frame
 from multikernel.tables.table import Table, as_table
@@ -105,7 +106,7 @@ class ViewSamples(SampleMap):
         ------
         ValueError : where the view is known by kernel matrices, and these samples are not in them
         """
-        if self.features is None:
+        if self.family is None:
             return _between_matrices(self.view, X, Z)
         columns, right = self._completed(*self._new(Z), Z)
         bank = MixedBank(bind_kernels(self.family, columns, memory=0), right, right)
@@ -181,7 +182,13 @@ class ViewSamples(SampleMap):
             return False
         known = () if self.completion is None else self.completion.anchors.views
         if not set(X.names) <= set(known):
-            X.part(self.view)  # raises
+            unknown = next((name for name in X.names if name not in known), None)
+            if not known or unknown is None:
+                X.part(self.view)  # raises
+            raise ValueError(
+                f"X has a view {unknown!r}, and training had {shortened(list(map(repr, known)))}: give views the names "
+                "that they had in training"
+            )
         warn_user(
             f"view {self.view!r} is missing: it is completed by what training samples show of it beside "
             f"{shortened(list(map(repr, X.names)))}",
@@ -210,7 +217,7 @@ def _known(given: Any) -> Array:
     """Which rows of kernel matrices are known: not those of missing values."""
     if isinstance(given, KernelBank):
         return np.ones(given.shape[0], dtype=bool)
-    return ~np.isnan(_stack(given)).all(axis=(0, 2))
+    return np.asarray(~np.isnan(_stack(given)).all(axis=(0, 2)))
 
 
 def _stack(given: Any) -> Array:
@@ -426,8 +433,3 @@ def _samples_of(part: Any) -> tuple[Any, Array]:
 def features_of(part: Any, samples: Any) -> Features:
     """The columns of a view, by name where it is a frame."""
     return replace(Features.of(samples), names=column_names(part) if is_frame(part) else None)
-
-
-def stand_ins(present: Array) -> Array:
-    """The rows of samples with another row in place of each that lacks the view."""
-    return np.where(present, np.arange(len(present)), int(np.argmax(present)))

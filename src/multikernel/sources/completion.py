@@ -14,7 +14,8 @@ of weighted sums of features: k(x, z) = a(x)'K_v a(z), which is positive semi-de
 least squared error |phi_v(x_i) - sum_j a_j(x_i) phi_v(x_j)|^2 in the features of k_v, each x_i left out in turn. With
 S = 11'/n + J G J (J G J + lambda I)^-1 that is the sum over i of [(I - S) K_v (I - S)]_ii / (1 - S_ii)^2.
 
-Where a source is constant, or says nothing of another, lambda is large and a(x) the mean of all samples that have it.
+Where the other sources say nothing of this one lambda is large, and a(x) tends to the mean of all samples that have
+it, which it is for a sample without any source.
 benchmarks/missing_sources.py compares this with kernels that are 0, with means and with nearest neighbours.
 """
 
@@ -78,8 +79,9 @@ class Regression:
         return cls((vectors / (values + ridge)) @ vectors.T, offset, ridge)
 
     def weights(self, g: Array) -> Array:
-        """a(x) of samples with values g (r, n) of the other sources' kernel: shape (r, n)."""
-        return 1.0 / len(self.basis) + (g - self.offset) @ self.basis
+        """a(x) of samples with values g (r, n) of the other sources' kernel, 0 where they have none: shape (r, n)."""
+        known = g.any(axis=1, keepdims=True)
+        return 1.0 / len(self.basis) + np.where(known, g - self.offset, 0.0) @ self.basis
 
 
 @dataclass(frozen=True, eq=False)

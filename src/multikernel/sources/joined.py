@@ -66,7 +66,8 @@ def joined(sources: Mapping[str, Any], missing: Missing) -> tuple[dict[str, Any]
             continue
         if (places < 0).any():
             present[name] = places >= 0
-        aligned[name] = _taken(source, np.maximum(places, 0))
+            places = stand_ins(places >= 0, places)
+        aligned[name] = _taken(source, places)
     return aligned, every, present
 
 
@@ -92,19 +93,19 @@ def _refuse_missing(labels: Mapping[str, Any], every: Any) -> None:
     """ValueError where a source lacks samples of another one."""
     first = next(iter(labels))
     for name, own in labels.items():
-        lacking = every.difference(own, sort=False)
-        if not len(lacking):
-            continue
-        if not len(own.intersection(labels[first])):
+        if len(own) and not len(own.intersection(labels[first])):
             raise ValueError(
                 f"views: {first!r} and {name!r} share no sample: their first labels are {labels[first][0]!r} and "
                 f"{own[0]!r}; give both the same names of the samples"
             )
-        raise ValueError(
-            f"views: {name!r} lacks {len(lacking)} of {len(every)} samples ({shortened(list(map(repr, lacking)), 3)}); "
-            "missing='keep' keeps them, and what they lack is completed by their other sources; or give the samples "
-            "that all sources have"
-        )
+    for name, own in labels.items():
+        lacking = every.difference(own, sort=False)
+        if len(lacking):
+            raise ValueError(
+                f"views: {name!r} lacks {len(lacking)} of {len(every)} samples "
+                f"({shortened(list(map(repr, lacking)), 3)}); missing='keep' keeps them, and what they lack is "
+                "completed by their other sources; or give the samples that all sources have"
+            )
 
 
 def _is_matrix(source: Any) -> bool:
@@ -126,3 +127,18 @@ def _matrix_of(source: Any, values: Any, names: Iterable[Any]) -> Any:
     import pandas as pd
 
     return pd.DataFrame(np.asarray(values), columns=list(map(str, names)))
+
+
+def stand_ins(present: Array, places: Array | None = None) -> Array:
+    """Rows with those that are there, one after the other, in place of each that is not.
+
+    In this way means and spreads are about those of the samples that have a source.
+
+    Parameters
+    ----------
+    present : bool array (n,), with some True
+    places : int array (n,), where the rows are; 0, 1, 2, ... by default
+    """
+    found = np.arange(len(present)) if places is None else places.copy()
+    found[~present] = np.resize(found[present], int((~present).sum()))
+    return found

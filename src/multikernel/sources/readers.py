@@ -81,5 +81,5 @@ def _group(data: Any, name: str, given: Any) -> Any:
     columns = getattr(data, "obs", None)
     if columns is not None and set(wanted) <= set(columns.columns):
         return columns[list(wanted)]
-    unknown = wanted[places < 0][0]
+    unknown = str(wanted[places < 0][0])
     raise ValueError(f"views.from_anndata: group {name!r} names {unknown!r}, which is no variable and no column of obs")
