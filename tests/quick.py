@@ -1,4 +1,4 @@
-"""What a change can break, in a minute: ``make quick``, or ``make quick PACKAGES="banks kernels"`` for packages by name.
+"""What a change can break, in a minute: ``make quick``, or ``make quick PACKAGES="banks kernels"`` for these packages.
 
 A package is here a folder of ``multikernel``, or one of its files. Its tests are those whose folder or file has its
 name. One case runs of each of them, and of the conformance suites as well, whatever was changed. All cases run of test
