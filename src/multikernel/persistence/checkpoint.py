@@ -121,7 +121,7 @@ class Work:
     name : what is done
     finished : tuple of str, the parts that are kept
     left : tuple of str, the parts that are left to do
-    folder : where they are; remove it to begin anew
+    folder : where they are; remove it to start again
     """
 
     name: str

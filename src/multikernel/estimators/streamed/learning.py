@@ -53,7 +53,7 @@ def check_classes(model: Any, state: State | None, classes: Any) -> None:
     if known is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
         raise ValueError(
             f"{name}: classes={abbreviated(classes)} are not those of the first samples, {abbreviated(known)}: leave "
-            "classes out, or begin anew with a clone of the model"
+            "classes out, or start again with a clone of the model"
         )
 
 
@@ -77,7 +77,7 @@ def check_settled(model: Any, state: State) -> None:
     if changed:
         raise ValueError(
             f"{type(model).__name__}: {min(changed)} was changed after the first samples, which settled it: set it "
-            "back, or begin anew with a clone of the model"
+            "back, or start again with a clone of the model"
         )
 
 
