@@ -28,12 +28,12 @@ print(f"optimum {best:.6f}, known to 9 digits")
 
 warnings.simplefilter("ignore")
 for solver in ("cutting_plane", "level", "reduced_gradient"):
-    told, true = [], []
+    reported, true = [], []
     for steps in (2, 4, 8, 16, 32):
         model = L1MKLClassifier(family, solver=solver, max_iter=steps, tol=1e-6).fit(X, y)
-        told.append(model.duality_gap_)
+        reported.append(model.duality_gap_)
         true.append(max((model.objective_ - best) / model.objective_, 1e-9))
-    plt.loglog(true, told, "o-", label=solver)
+    plt.loglog(true, reported, "o-", label=solver)
 ends = np.array([1e-9, 1.0])
 plt.loglog(ends, ends, ":", color="gray")
 plt.xlabel("true distance from the optimum"), plt.ylabel("duality_gap_, as reported"), plt.legend()
