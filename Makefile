@@ -15,12 +15,12 @@ test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
-# What a change can break, in a minute: tests of the rooms that differ from SINCE, or of ROOM="banks kernels".
+# What a change can break, in a minute: tests of the packages that differ from SINCE, or of PACKAGES="banks kernels".
 SINCE ?= origin/main
 quick: export OPENBLAS_NUM_THREADS := 1
 quick: export PYTHONDONTWRITEBYTECODE :=
 quick: $(VENV)/.ready
-	$(BIN)/python tests/quick.py $(ROOM) --since $(SINCE)
+	$(BIN)/python tests/quick.py $(PACKAGES) --since $(SINCE)
 
 # Which lines and branches of the package the tests go through, in all processes that they start.
 coverage: export OPENBLAS_NUM_THREADS := 1

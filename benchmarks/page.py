@@ -1,4 +1,4 @@
-"""All comparisons with other packages in one run, and the page of the documentation that tells them.
+"""All comparisons with other packages in one run, and the page of the documentation that reports them.
 
     python benchmarks/page.py [--quick] [--only NAME ...] [--data DIR] [--assemble] [--keep]
 
@@ -6,7 +6,7 @@ Each comparison is a program of this directory, run as it is; what it prints is 
 on ``docs/results/benchmarks.md``, with the date, the processor and the versions. ``--quick`` takes small sizes and one
 round, ``--assemble`` writes the page from what is kept. Ratios of time, theirs by ours in the same run, are compared
 with those of ``benchmarks/ratios.json``: where one has fallen below two thirds of what was kept, the exit status is 1.
-``--keep`` writes the new ratios there. Seconds are compared with nothing, for they are a machine's.
+``--keep`` writes the new ratios there. Seconds are not compared, because they depend on the machine.
 """
 
 from __future__ import annotations
@@ -92,10 +92,10 @@ def run(section: Section, quick: bool, data: str | None) -> Run:
 def page(runs: dict[str, Run]) -> str:
     """The page, in Markdown."""
     parts = [
-        "# Beside other packages\n",
-        "`make bench` makes this page in one run: each program alternates with its peer on the same data and tells",
-        "medians. Read the ratios, above 1 where `multikernel` is faster or smaller; seconds are those of a machine.",
-        "Where a peer is ahead, the ratio is below 1 and stays on the page.\n",
+        "# Comparison with other packages\n",
+        "`make bench` makes this page in one run: each program alternates with its peer on the same data and reports",
+        "medians. The ratios are what matters; they are above 1 where `multikernel` is faster or smaller, and below 1",
+        "where a peer is ahead. The seconds depend on the machine.\n",
     ]
     for section in SECTIONS:
         if section.name not in runs:

@@ -1,4 +1,4 @@
-"""The comparisons of the page, in its order: which program, with what, and where its output tells ratios."""
+"""The comparisons of the page, in its order: which program, with what, and where its output contains ratios."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Section:
 
     Parameters
     ----------
-    name, title, about : how it is called, and what it shows
+    name, title, about : its name and title, and what it shows
     program : file of this directory
     full, quick_ones : arguments at full size, and for a quick look
     packages : whose versions matter
@@ -35,12 +35,12 @@ class Section:
         return self.data is None or data is not None
 
     def arguments(self, quick: bool, data: str | None) -> list[str]:
-        """What stands on the command line after the program."""
+        """The arguments of the program."""
         words = (self.quick_ones if quick else self.full).split()
         return [*words, self.data, str(data)] if self.data else words
 
     def ratios(self, output: str) -> dict[str, float]:
-        """The ratios that the output tells, by label: with the size that the last heading ``n = ...`` tells."""
+        """The ratios in the output, by label: with the size in the last heading ``n = ...``."""
         found, size = dict[str, float](), ""
         for line in output.splitlines():
             if match := re.search(self.pattern, line):
@@ -55,10 +55,11 @@ _OURS = ("multikernel", "numpy", "scipy", "numba")
 SECTIONS = (
     Section(
         name="easymkl",
-        title="EasyMKL, beside MKLpy",
+        title="EasyMKL, compared with MKLpy",
         about=(
-            "Homogeneous polynomials, kernels included, the same answer: time, peak memory, and the limit, "
-            "which is one product of matrices and one pass for each power."
+            "Both compute the same answer on homogeneous polynomials, and the evaluation of kernels is included. "
+            "The columns are time, peak memory, and the limit, which is one product of matrices and one pass for "
+            "each power."
         ),
         program="easymkl.py",
         full="--sizes 569 2000 5000",
@@ -68,10 +69,10 @@ SECTIONS = (
     ),
     Section(
         name="l1",
-        title="403 kernels, beside a loop around SVC",
+        title="403 kernels, compared with a loop around SVC",
         about=(
-            "L1-MKL to a certified gap; a plain loop of support vector machines and new weights takes 63 "
-            "steps and certifies nothing."
+            "L1-MKL is solved to a certified gap; a plain loop of support vector machines and new weights takes "
+            "63 steps and certifies nothing."
         ),
         program="svm_mkl.py",
         full="cancer",
@@ -81,8 +82,11 @@ SECTIONS = (
     ),
     Section(
         name="svm",
-        title="Support vector machines, beside libsvm",
-        about="One matrix, to the same certified gap; single values of C from nothing, and a path of fifteen.",
+        title="Support vector machines, compared with libsvm",
+        about=(
+            "Both solve the problem on one matrix to the same certified gap, for single values of C without a "
+            "warm start and for a path of fifteen."
+        ),
         program="svm.py",
         full="--rounds 3 --only digits breast diabetes german splice",
         quick_ones="--rounds 1 --only breast",
@@ -91,9 +95,10 @@ SECTIONS = (
     ),
     Section(
         name="ridge_alpha",
-        title="Ridges and widths, beside GridSearchCV",
+        title="Ridges and widths, compared with GridSearchCV",
         about=(
-            "Nine widths, ten ridges, five folds of kernel ridge regression; and a path of thirty ridges on one kernel."
+            "Kernel ridge regression with nine widths, ten ridges and five folds; and a path of thirty ridges on "
+            "one kernel."
         ),
         program="ridge_alpha.py",
         full="",
@@ -103,10 +108,10 @@ SECTIONS = (
     ),
     Section(
         name="ridge_cv",
-        title="Weights of least held-out error, beside himalaya",
+        title="Weights with the smallest held-out error, compared with himalaya",
         about=(
-            "Multiple-kernel ridge regression on the same stack and folds: time, and the held-out error of "
-            "everybody's weights."
+            "Multiple-kernel ridge regression on the same stack and folds: the time, and the held-out error of "
+            "the weights of each package."
         ),
         program="ridge_cv.py",
         full="--sizes 500x10 500x50",
@@ -116,10 +121,11 @@ SECTIONS = (
     ),
     Section(
         name="rls2",
-        title="Two-layer least squares, beside a transcription in NumPy",
+        title="Two-layer least squares, compared with a transcription in NumPy",
         about=(
-            "A path of thirty ridges, kernels included; ours to a certified gap, the transcription with the "
-            "printed stopping rule, whose values are above the optimum by what the last columns say."
+            "A path of thirty ridges, including the evaluation of kernels. Ours is solved to a certified gap; the "
+            "transcription uses the printed stopping rule, and the last columns say how far its values are above "
+            "the optimum."
         ),
         program="rls2_path.py",
         full="Housing Sonar",
@@ -130,10 +136,10 @@ SECTIONS = (
     ),
     Section(
         name="arrays",
-        title="On an accelerator, beside himalaya on the same device",
+        title="On an accelerator, compared with himalaya on the same device",
         about=(
-            "Multiple-kernel ridge regression on tensors, kernels included; himalaya gets the matrices. Skipped, and "
-            "said so, where there is no accelerator."
+            "Multiple-kernel ridge regression on tensors, including the evaluation of kernels; himalaya is given "
+            "the matrices. If there is no accelerator, the comparison is skipped and the page says so."
         ),
         program="arrays.py",
         full="",
@@ -143,13 +149,13 @@ SECTIONS = (
     ),
     Section(
         name="groups",
-        title="Groups of features of single cells, beside scMKL",
+        title="Groups of features of single cells, compared with scMKL",
         about=(
-            "4000 cells, 50 groups of 200 genes, a Gaussian for each: processor time "
-            "and the area under the curve of test cells. scMKL makes 254 random features of a group, and so does the "
-            "second row; the first has exact kernels. Our ridge was chosen with test scores in view and scMKL's "
-            "alpha was not chosen, so the times are a comparison and the areas are none. scMKL is left out where it is "
-            "absent."
+            "There are 4000 cells and 50 groups of 200 genes, with a Gaussian for each group: processor time and "
+            "the area under the curve of test cells. scMKL uses 254 random features for each group, and so does "
+            "the second row; the first has exact kernels. Our ridge was chosen with test scores in view and "
+            "scMKL's alpha was not chosen, so the times can be compared and the areas cannot. scMKL is left out "
+            "where it is not installed."
         ),
         program="groups.py",
         full="",
@@ -159,10 +165,11 @@ SECTIONS = (
     ),
     Section(
         name="tables",
-        title="Tables without tuning, beside xrfm, CatBoost, boosting and a tuned Gaussian",
+        title="Tables without tuning, compared with xrfm, CatBoost, boosting and a tuned Gaussian",
         about=(
-            "The automatic estimator and its peers on the same two folds of at most 600 rows: scores, and processor "
-            "seconds. [The whole comparison](tables.md) has 26 sets and five folds. Peers that are absent are left out."
+            "The automatic estimator and its peers on the same two folds of at most 600 rows: scores, and "
+            "processor seconds. [The whole comparison](tables.md) has 26 sets and five folds. Peers that are not "
+            "installed are left out."
         ),
         program="tables.py",
         full="--folds 2 --limit 600 --sets australian german_raw housing_boston pendigits "
@@ -174,10 +181,11 @@ SECTIONS = (
     ),
     Section(
         name="peers",
-        title="Thirty Gaussians from 1,000 to 5,000 samples, beside a loop around SVC, and MKLpy",
+        title="Thirty Gaussians from 1,000 to 5,000 samples, compared with a loop around SVC and with MKLpy",
         about=(
-            "Classes with noise, kernels included. L1 and Lp to a relative gap of 1e-3, which the loop proves after "
-            "each machine; it is stopped after eight times our time. How our time grows stands below each method."
+            "Noisy classes, including the evaluation of kernels. L1 and Lp are solved to a relative gap of 1e-3, "
+            "which the loop proves after each machine; it is stopped after eight times our time. The growth of "
+            "our time is given below each method."
         ),
         program="peers.py",
         full="",
@@ -187,10 +195,11 @@ SECTIONS = (
     ),
     Section(
         name="passes",
-        title="Passes over kernels, beside the limits of the machine",
+        title="Passes over kernels, compared with the limits of the machine",
         about=(
-            "A pass over stored matrices reads them once: bytes a second beside what a plain sum over them reads, and "
-            "beside a copy of memory. Gaussians that are made on the fly take an exponential each: beside NumPy's."
+            "A pass over stored matrices reads them once: the bytes per second are compared with those of a plain "
+            "sum over them, and with a copy of memory. Gaussians that are computed on the fly take one "
+            "exponential for each entry, and are compared with NumPy's exponential."
         ),
         program="passes.py",
         full="",

@@ -2,8 +2,9 @@
 Many samples, few labels
 ========================
 
-The graph of nearest neighbours sees all digits, labelled or not. As a kernel matrix beside a Gaussian it
-helps most between twenty and a hundred labels; with both, weights choose.
+The graph of nearest neighbours is built from all digits, labelled or not. Used as a kernel matrix together with a
+Gaussian kernel, it helps most between twenty and a hundred labels; with both kernels, the weights choose between
+them.
 """
 
 import numpy as np
@@ -46,5 +47,5 @@ for name, bank in banks.items():
             model = LpMKLClassifier(C=10, p=2.0).fit(bank[np.ix_(train, train)], odd[train])
             scores[repeat, place] = model.score(bank[np.ix_(test, train)], odd[test])
     plt.semilogx(counts, scores.mean(axis=0), "o-", label=name)
-plt.xlabel("labels"), plt.ylabel("part of right labels of others"), plt.legend()
+plt.xlabel("labels"), plt.ylabel("accuracy on the other digits"), plt.legend()
 plt.show()

@@ -2,8 +2,8 @@
 Few samples: do not learn too much
 ==================================
 
-Sixty-two tissues, two thousand genes, a kernel for each of twenty groups of genes. With so few samples no way
-to learn the weights predicts better than their plain average.
+The data are sixty-two tissues and two thousand genes, with a kernel for each of twenty groups of genes. With so few
+samples, no way to learn the weights predicts better than their plain average.
 """
 
 # needs colon

@@ -1,10 +1,10 @@
 """
-A rank for each gene, or a choice of genes?
-===========================================
+Ranking genes, or selecting them?
+=================================
 
-Fisher's scores rank genes one by one, and those at the top say much the same. Two-layer least squares chooses genes
-that add to each other: half of them stand beyond the first hundred ranks. Scaling the genes by tissues without a
-label, too, changes the choice and gains nothing here.
+Fisher's scores rank genes one by one, and the genes at the top contain much the same information. Two-layer least
+squares selects genes that complement each other: half of them are beyond the first hundred ranks. Including
+unlabelled tissues when the genes are scaled changes the selection, but gains nothing here.
 """
 
 # needs colon
@@ -30,7 +30,7 @@ for name, (model, more, mark) in shown.items():
     model.fit(X[train], data.y[train], **more)
     chosen = np.flatnonzero(model.weights_)
     right = model.score(X[test], data.y[test])
-    print(f"{name}: {len(chosen)} genes, ranks {np.quantile(ranks[chosen], [0, 0.5, 1])}, right labels {right:.2f}")
+    print(f"{name}: {len(chosen)} genes, ranks {np.quantile(ranks[chosen], [0, 0.5, 1])}, accuracy {right:.2f}")
     plt.semilogx(ranks[chosen], model.weights_[chosen], mark, mfc="none", label=name)
 plt.xlabel("rank of the gene by Fisher's score, of 2000"), plt.ylabel("weight of its kernel"), plt.legend()
 plt.show()

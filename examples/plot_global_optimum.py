@@ -1,9 +1,9 @@
 """
-Was that the deepest valley?
-============================
+Is a local minimum the global one?
+==================================
 
-A descent tells that a point is stationary, not that there is none better. Branch and bound over the weights of few
-kernels tells just that: here it proves that the descent had found the optimum, at ten times the work.
+A descent shows that a point is stationary, but not that there is no better one. Branch and bound over the weights
+of a few kernels shows exactly that: here it proves that the descent had found the optimum, at ten times the cost.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from multikernel import PolynomialMKLRegressor, kernels
 
 X, y = load_diabetes(return_X_y=True)
 X, y = scale(X)[:60], scale(y[:60])
-family = [kernels.RBF(0.5).on([2]), kernels.RBF(0.5).on([8])]  # body mass, and a value of the blood
+family = [kernels.RBF(0.5).on([2]), kernels.RBF(0.5).on([8])]  # body mass, and a blood value
 problem = {"kernels": family, "degree": 3, "alpha": 1.0, "fit_intercept": False}
 ball = {"norm": 1, "offset": 0.0, "radius": 2.0}
 descent = PolynomialMKLRegressor(**problem, **ball).fit(X, y)
@@ -25,7 +25,7 @@ print(f"proved:  {proved.weights_.round(3)}, value {proved.objective_:.4f}, gap 
 print(f"ridge regressions: {descent.n_iter_} and {proved.n_iter_}")
 
 # %%
-# Along the edge of the ball, where the optimum is: the value at every split of the weights.
+# The objective along the boundary of the ball, where the optimum is, for every division of the weights.
 
 shares = np.linspace(0.0, 2.0, 41)
 values = [

@@ -2,8 +2,8 @@
 Which features act together?
 ============================
 
-Of all products of ten Gaussians, 1024 of them, hierarchical kernel learning keeps a few: first single
-measurements, then pairs of these. The certificate is over all 1024, of which a few dozen were formed.
+Of all 1024 products of ten Gaussians, hierarchical kernel learning selects a few: first single measurements, then
+pairs of these. The certificate covers all 1024 products, of which only a few dozen were formed.
 """
 
 from matplotlib import pyplot as plt
@@ -21,7 +21,7 @@ print(f"{len(model.nodes_)} products have weight, {model.n_nodes_searched_} of 1
 print(f"gap over all of them {model.duality_gap_:.0e}")
 
 # %%
-# A disc is a product, its size its weight; lines lead to its factors.
+# Each disc is a product and its size shows the weight; lines lead to its factors.
 
 model.plot_lattice()
 plt.show()

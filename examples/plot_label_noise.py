@@ -2,8 +2,9 @@
 Noise moves the weights to high degrees
 =======================================
 
-EasyMKL on powers of the cosine. Low degrees see what most samples have in common, high degrees see each
-sample alone: with wrong labels only these can separate the classes, and the weights move there.
+EasyMKL is applied to powers of the cosine. Low degrees capture what most samples have in common, while high degrees
+distinguish every sample from all others. If labels are wrong, only high degrees can separate the classes, and the
+weights move there.
 """
 
 import numpy as np

@@ -2,8 +2,8 @@
 Two-layer least squares is the Lasso
 ====================================
 
-With a kernel for each feature, multiple kernel learning with squared losses walks along the path of the
-Lasso: every solution of one is a solution of the other, at another penalty.
+With a kernel for each feature, multiple kernel learning with squared losses follows the path of the Lasso: every
+solution of one is a solution of the other, at another penalty.
 """
 
 import numpy as np

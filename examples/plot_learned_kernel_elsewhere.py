@@ -1,9 +1,9 @@
 """
-The learned kernel, for other methods
-=====================================
+Using the learned kernel in other methods
+=========================================
 
-Kernel principal components of wines of three growers: with equal weights, and with the kernel that a
-classifier learned on half of them. The picture is of the other half.
+The figure shows kernel principal components of wines of three growers: with equal weights, and with the kernel that
+a classifier learned on half of the wines. It shows the other half.
 """
 
 from matplotlib import pyplot as plt

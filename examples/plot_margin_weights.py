@@ -1,10 +1,10 @@
 """
-Three ways to share out a margin
-================================
+Three ways to weight kernels by a margin
+========================================
 
-EasyMKL reads weights off one margin problem, all kernels summed. ``method="max_min"`` finds the weights of largest
-margin themselves, ``norm=2`` scales them as printed in the papers. The weights differ; which patient is told to be ill
-hardly does.
+EasyMKL computes the weights from one margin problem, with all kernels summed. ``method="max_min"`` finds the
+weights with the largest margin, and ``norm=2`` scales them as printed in the papers. The weights differ, but the
+predicted diagnoses hardly do.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ models = {
 }
 for place, (name, model) in enumerate(models.items()):
     model.fit(X[train], y[train])
-    print(f"{name:16} right labels {model.score(X[test], y[test]):.3f}, gap {model.duality_gap_:.0e}")
+    print(f"{name:16} accuracy {model.score(X[test], y[test]):.3f}, gap {model.duality_gap_:.0e}")
     plt.bar(np.arange(30) + 0.28 * (place - 1), model.weights_, 0.28, label=name)
 plt.xticks(range(30), data.feature_names, rotation=90, fontsize=7)
 plt.ylabel("weight"), plt.legend()

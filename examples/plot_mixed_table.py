@@ -1,9 +1,9 @@
 """
-A table as people have them
-===========================
+A table with mixed columns
+==========================
 
-Ages, schools, occupations and missing cells. Kernels for every column by what it holds predict incomes as
-well as the usual one-hot columns and one Gaussian; and their weights say what mattered.
+The table has ages, schools, occupations and missing cells. Kernels that suit the type of each column predict
+incomes as well as the usual one-hot columns with one Gaussian, and their weights show what mattered.
 """
 
 # needs adult
@@ -34,7 +34,7 @@ usual = make_pipeline(
 )
 ours = L1MKLClassifier(kernels.for_columns(X_train))
 for name, model in {"one-hot and one Gaussian": usual, "kernels for columns": ours}.items():
-    print(f"{name}: {model.fit(X_train, y_train).score(X_test, y_test):.3f} right")
+    print(f"{name}: {model.fit(X_train, y_train).score(X_test, y_test):.3f} correct")
 
 # %%
 # The kernels that have a weight.

@@ -2,8 +2,8 @@
 Why this prediction?
 ====================
 
-A model of a weighted sum of kernels is a sum over the kernels. Two patients with the same prediction, for
-different reasons.
+A model with a weighted sum of kernels is a sum over the kernels. The figure shows two patients with the same
+prediction, for different reasons.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ parts, predictions = model.contributions(rest), model.predict(rest)
 assert np.allclose(parts.sum(axis=1) + model.intercept_, predictions)
 
 # %%
-# Among patients of nearly the same prediction, the two whose reasons differ most.
+# Among patients with nearly the same prediction, these are the two whose reasons differ most.
 
 near = np.flatnonzero(abs(predictions - 200) < 5)
 apart = np.linalg.norm(parts[near][:, None] - parts[near][None], axis=2)

@@ -2,8 +2,8 @@
 A kernel of your own in ten lines
 =================================
 
-Histograms of ink are alike where they overlap. A kernel that says so is a dataclass with two methods, and
-takes part in everything: weights, paths, certificates, files.
+Histograms of ink are similar where they overlap. A kernel that expresses this is a dataclass with two methods, and
+it can be used everywhere: with weights, paths, certificates and files.
 """
 
 from dataclasses import dataclass
@@ -31,10 +31,10 @@ class Overlap(kernels.Kernel):
 
 pixels, digit = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(pixels, digit % 2, train_size=500, random_state=0)
-testing.check_kernel(Overlap(), X_train[:12])  # symmetric, positive, honest about itself
+testing.check_kernel(Overlap(), X_train[:12])  # symmetric, positive semi-definite, with correct facts
 
 family = {"overlap": Overlap().normalized(), "linear": kernels.Linear().normalized(), "Gaussian": kernels.RBF("median")}
 model = L1MKLClassifier(family, C=10).fit(X_train, y_train)
-print(f"right labels {model.score(X_test, y_test):.3f}")
+print(f"accuracy {model.score(X_test, y_test):.3f}")
 model.plot_weights()
 plt.show()

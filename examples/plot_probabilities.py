@@ -1,9 +1,9 @@
 """
-Probabilities that are meant
-============================
+Calibrated probabilities
+========================
 
-A decision value is no probability. Calibrated on held-out fifths of the same bank it becomes one: where the
-model says 80 %, about 80 % are right.
+A decision value is not a probability. Calibrated on held-out fifths of the same bank, it becomes one: where the
+model predicts 80 %, it is correct in about 80 % of the cases.
 """
 
 # needs diabetes_pima
@@ -31,5 +31,5 @@ for name, values in said.items():
     seen, expected = calibration_curve(y_test, values, n_bins=6, strategy="quantile")
     plt.plot(expected, seen, "o-", label=f"{name}: Brier score {brier_score_loss(y_test, values):.3f}")
 plt.plot([0, 1], [0, 1], ":", color="gray")
-plt.xlabel("said"), plt.ylabel("seen"), plt.legend()
+plt.xlabel("predicted probability"), plt.ylabel("observed frequency"), plt.legend()
 plt.show()

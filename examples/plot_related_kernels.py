@@ -2,9 +2,10 @@
 Kernels that belong together
 ============================
 
-Ten measurements of a cell's nucleus, each as mean, deviation and extreme: thirty kernels, three for each measurement.
-An ellipsoid in place of the ball says so, and weights of the same measurement rise and fall together. Predictions gain
-nothing here; what is gained is that weights move less when other samples are drawn.
+Ten measurements of a cell's nucleus are given, each by its mean, deviation and extreme: thirty kernels, three for
+each measurement. An ellipsoid in place of the ball expresses this, so that the weights of the same measurement rise
+and fall together. Predictions gain nothing here; the gain is that the weights change less when other samples are
+drawn.
 """
 
 import numpy as np
@@ -29,7 +30,7 @@ for place, (name, more) in zip(places, models.items(), strict=True):
         weights.append(model.weights_ / model.weights_.sum())
         scores.append(model.score(X[order[100:]], y[order[100:]]))
     spread = np.std(weights, axis=0).sum()
-    print(f"{name:16} right labels {np.mean(scores):.3f}, weights move by {spread:.2f} from draw to draw")
+    print(f"{name:16} accuracy {np.mean(scores):.3f}, weights change by {spread:.2f} between draws")
     place.imshow(np.mean(weights, axis=0).reshape(3, 10).T, cmap="Blues", vmin=0.0, aspect="auto")
     place.set_xticks(range(3), ["mean", "deviation", "extreme"])
     place.set_title(name)

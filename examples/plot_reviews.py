@@ -2,8 +2,8 @@
 What a review says, and how
 ===========================
 
-Words, characters, length and exclamation marks of reviews: four views of one text. The words carry it; how it
-is written adds little, and the weights say so.
+Words, characters, length and exclamation marks of reviews are four views of one text. The words contain the
+information; how a review is written adds little, and the weights show this.
 """
 
 # needs sentiment_electronics
@@ -24,6 +24,6 @@ seen = views({"words": text, "characters": text, "style": style})
 family = {"words": "words", "characters": "characters", "style": kernels.RBF("median").standardized()}
 train, test, y_train, y_test = train_test_split(seen, liked, random_state=0)
 model = L1MKLClassifier(family).fit(train, y_train)
-print(f"right labels: {model.score(test, y_test):.3f}, of the larger class {max(y_test.mean(), 1 - y_test.mean()):.3f}")
+print(f"accuracy: {model.score(test, y_test):.3f}, larger class: {max(y_test.mean(), 1 - y_test.mean()):.3f}")
 model.plot_weights()
 plt.show()

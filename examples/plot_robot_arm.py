@@ -2,9 +2,9 @@
 Learning weights takes samples
 ==============================
 
-Where a robot's hand is, from the angles of its arm. Weights of nineteen kernels that minimise the held-out
-error itself lose to one well-chosen width while samples are few, and are ahead once there are enough to learn
-from.
+The position of a robot's hand is predicted from the angles of its arm. With few samples, the weights of nineteen
+kernels that minimise the held-out error are less accurate than one well-chosen width; with more samples they are
+more accurate.
 """
 
 # needs kin8nm
@@ -32,5 +32,5 @@ for n in sizes:
 
 plt.plot(sizes, ours, "o-", label="learned weights of 19 kernels")
 plt.plot(sizes, theirs, "s--", label="one Gaussian, width and ridge by grid search")
-plt.xlabel("samples"), plt.ylabel("R² of new ones"), plt.legend()
+plt.xlabel("samples"), plt.ylabel("R² on new samples"), plt.legend()
 plt.show()

@@ -1,9 +1,9 @@
 """
-A search that makes its kernels once
-====================================
+A search that evaluates its kernels once
+========================================
 
-Twelve kernels, twenty ridges, five folds: ``GridSearchCV`` makes the kernels 101 times and factorises as
-often; ``BankSearchCV`` makes them once and decomposes. Both choose the same.
+For twelve kernels, twenty ridges and five folds, ``GridSearchCV`` evaluates the kernels 101 times and factorises as
+often; ``BankSearchCV`` evaluates them once and uses an eigendecomposition. Both choose the same model.
 """
 
 import time

@@ -1,10 +1,10 @@
 """
-Does a second layer pay?
-========================
+When does a second layer help?
+==============================
 
-Where the hand of a robot is follows from products of what the angles of its arm say: a second layer learns them. How a
-diabetes goes on adds up from single measurements: there a second layer only fits noise, and ``second="auto"``, which
-compares held-out errors, stays with the linear one.
+The position of a robot's hand depends on products of functions of its angles, which a second layer learns. The
+progression of diabetes is a sum of effects of single measurements: there a second layer only fits noise, and
+``second="auto"``, which compares held-out errors, chooses the linear one.
 """
 
 # needs kin8nm
@@ -28,8 +28,8 @@ for place, (name, (X, y)) in enumerate(tables.items()):
     train, test = order[:150], order[150:]
     models = [TwoLayerRegressor(family, second=second).fit(X[train], y[train]) for second in layers]
     scores = [model.score(X[test], y[test]) for model in models]
-    print(f"{name}: {np.round(scores, 2)}, auto took the {models[-1].second_} layer")
+    print(f"{name}: {np.round(scores, 2)}, auto chose the {models[-1].second_} layer")
     plt.bar(np.arange(3) + 0.35 * (place - 0.5), scores, 0.35, label=f"{name}: auto is {models[-1].second_}")
 plt.xticks(range(3), [f"second layer\n{each}" for each in layers])
-plt.ylabel("R² of new ones"), plt.ylim(0.0, 0.85), plt.legend()
+plt.ylabel("R² on new samples"), plt.ylim(0.0, 0.85), plt.legend()
 plt.show()

@@ -1,9 +1,9 @@
 """
-Which features matter? Ask their shuffled copies
-================================================
+Testing features against shuffled copies
+========================================
 
-Every measurement of 178 wines gets a copy whose values are shuffled over the wines. Learned scales keep the
-copies small: a measurement that is larger than all of them is there for a reason.
+Every measurement of 178 wines gets a copy whose values are shuffled over the wines. Learned scales keep the copies
+small: a measurement whose scale is larger than those of all copies carries information.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ rng = np.random.default_rng(0)
 copies = X.apply(lambda column: pd.Series(rng.permutation(column.to_numpy()))).add_suffix(", shuffled")
 both = X.join(copies)
 model = LearnedScalesClassifier().fit(both, y)
-print(f"held-out error {model.cv_loss_:.3f}; with one scale for all {model.cv_loss_equal_:.3f}")
+print(f"held-out error {model.cv_loss_:.3f}; with one scale for all features {model.cv_loss_equal_:.3f}")
 
 # %%
 # The dashed line is the largest scale of a shuffled copy.

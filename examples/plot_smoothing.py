@@ -1,10 +1,10 @@
 """
-How sharp should weights be?
-============================
+How concentrated should the weights be?
+=======================================
 
-Smoothed multiple kernel learning goes from selecting (left) to equal weights (right), where it meets the
-average of the kernels; the dotted line counts how many take part. What is best has to be found by validation,
-and differs by little.
+Smoothed multiple kernel learning leads from selection (left) to equal weights (right), where it equals the average
+of the kernels; the dotted line is the effective number of kernels. The best smoothing has to be found by
+validation, and the differences are small.
 """
 
 # needs ionosphere
@@ -26,7 +26,7 @@ equal = AverageMKLClassifier(family, C=1.0).fit(X_train, y_train).score(X_test, 
 
 plt.semilogx(found.values, found.validation_score, "o-", label="smoothed")
 plt.axhline(equal, ls="--", color="gray", label="average of the kernels")
-plt.xlabel("smoothing"), plt.ylabel("part of right labels of new samples"), plt.legend(loc="lower left")
+plt.xlabel("smoothing"), plt.ylabel("accuracy on new samples"), plt.legend(loc="lower left")
 twin = plt.twinx()
 twin.semilogx(found.values, [diagnostics.effective_number(w) for w in found.weights], ":", color="tab:orange")
 twin.set_ylabel("effective number of kernels (dotted)")

@@ -1,9 +1,9 @@
 """
-Two kernels that say the same
-=============================
+Two kernels with the same information
+=====================================
 
-Radius, perimeter and area of a cell nucleus are nearly one number. L1 gives all weight to one of them, and on
-some samples to another; L2 shares it among them. A gap of zero says nothing about that: ask other samples.
+Radius, perimeter and area of a cell nucleus are nearly the same number. L1 gives all the weight to one of them, and
+with some samples to another; L2 shares it among them. A gap of zero says nothing about this; resampling does.
 """
 
 from matplotlib import pyplot as plt
@@ -24,5 +24,5 @@ for axis, model in zip(axes, (L1MKLClassifier(family), LpMKLClassifier(family, p
     found = weight_stability(model, X[sizes], y, n_resamples=15, random_state=0)
     weights = found.weights[:, 0]
     axis.boxplot(weights / weights.sum(axis=1, keepdims=True), orientation="horizontal", tick_labels=sizes)
-    axis.set(title=type(model).__name__, xlabel="part of the weights, on 15 random halves")
+    axis.set(title=type(model).__name__, xlabel="proportion of the weights, on 15 random halves")
 plt.show()

@@ -1,10 +1,10 @@
 """
-A digit is a set of inked places
+A digit as a set of inked pixels
 ================================
 
-Pixels in a row say another thing when the digit moves; the set of its inked places, told from their middle, does not.
-A tree of halves of halves tells the same digit as nested parts. On digits that stay where they are pixels are best, on
-digits that move sets are; kernels of all three, weighed, follow whichever is right.
+A vector of pixels changes when the digit is shifted; the set of its inked positions, relative to their centre, does
+not. A tree of repeated halving describes the same digit as nested parts. Pixels are best on digits that stay in
+place, and sets on shifted digits; a weighted combination of all three kernels adapts to either case.
 """
 
 import numpy as np
@@ -66,5 +66,5 @@ for most in ways:
 for name, values in scores.items():
     print(f"{name:16} {np.round(values, 2)}")
     plt.plot(ways, values, "o-", label=name)
-plt.xticks(ways), plt.xlabel("places that a digit may be off"), plt.ylabel("part of right labels, 4 or 9"), plt.legend()
+plt.xticks(ways), plt.xlabel("largest shift of a digit, in pixels"), plt.ylabel("accuracy, 4 or 9"), plt.legend()
 plt.show()

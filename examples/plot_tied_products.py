@@ -2,9 +2,9 @@
 One weight for a feature and its products
 =========================================
 
-With ``tied`` a kernel has one weight wherever it stands, and products that are listed as ``free`` have weights in a
-ball of their own: the larger that ball, the more the model is one of interactions. On these patients interactions add
-two hundredths of R², half of which a ball of a tenth of the size has already.
+With ``tied`` a kernel has one weight wherever it occurs, and products that are listed as ``free`` have weights in a
+ball of their own: the larger that ball, the more the model is one of interactions. On these patients interactions
+add two hundredths to R²; a ball of a tenth of the size already gives half of this.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ for radius in radii:
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.6))
 left.plot(range(len(radii)), scores, "o-")
 left.set_xticks(range(len(radii)), radii)
-left.set_xlabel("radius of the products' ball; that of the features is 1"), left.set_ylabel("R² of new patients")
+left.set_xlabel("radius of the products' ball; that of the features is 1"), left.set_ylabel("R² on new patients")
 labels = [*names, *(" × ".join(names[j] for j in each) for each in free)]
 right.barh(labels, parts[3])
 right.invert_yaxis()

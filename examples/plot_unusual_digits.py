@@ -1,9 +1,9 @@
 """
-What does not belong?
-=====================
+Which digits do not belong?
+===========================
 
-A one-class machine sees sevens only, as a whole and in halves. Of new digits it names those that are no
-sevens, and among the sevens those that are written strangely.
+A one-class machine is trained on sevens only, as a whole and in halves. Among new digits it identifies those that
+are not sevens, and among the sevens those that are written in an unusual way.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ scores = model.score_samples(pixels[new])
 print(f"area under the curve, sevens against all others: {roc_auc_score(digit[new] == 7, scores):.3f}")
 
 # %%
-# Above: the five most ordinary of the new sevens. Below: the five strangest.
+# Top: the five most typical of the new sevens. Bottom: the five most unusual.
 
 ranked = new[digit[new] == 7][np.argsort(-scores[digit[new] == 7])]
 fig, axes = plt.subplots(2, 5, figsize=(7, 3), layout="constrained")

@@ -2,8 +2,8 @@
 Useless views do no harm
 ========================
 
-Two halves of a digit say whether it is odd; noise says nothing. The average of all views gets worse with
-every useless one, weights that select do not.
+Two halves of a digit show whether it is odd; noise shows nothing. The average of all views gets worse with every
+useless view, while weights that select do not.
 """
 
 import numpy as np
@@ -38,5 +38,5 @@ for count in counts:
 for name, values in scores.items():
     plt.plot(range(len(counts)), values, "o-", label=name)
 plt.xticks(range(len(counts)), counts)
-plt.xlabel("useless views beside two that help"), plt.ylabel("part of right labels of new digits"), plt.legend()
+plt.xlabel("useless views beside two that help"), plt.ylabel("accuracy on new digits"), plt.legend()
 plt.show()

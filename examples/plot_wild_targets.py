@@ -1,9 +1,10 @@
 """
-A few wild targets
-==================
+A few outliers among the targets
+================================
 
-Some readings of a table were typed with a digit too many. Ridge regression counts a residual by its square and follows
-them; support vector regression counts its size, and hardly notices, whichever way the kernels are weighed.
+Some readings in a table were typed with one digit too many. Ridge regression squares the residuals and follows the
+outliers; support vector regression uses their absolute values and is hardly affected, however the kernels are
+weighted.
 """
 
 import numpy as np
@@ -34,5 +35,5 @@ for name, (model, style) in models.items():
         scores.append(model.fit(X[train], typed).score(X[test], y[test]))
     print(f"{name:22} {np.round(scores, 2)}")
     plt.plot(counts, scores, style, label=name)
-plt.xlabel("wild targets among 250"), plt.ylabel("R² of new patients"), plt.ylim(-1.0, 0.6), plt.legend()
+plt.xlabel("outliers among 250 targets"), plt.ylabel("R² on new patients"), plt.ylim(-1.0, 0.6), plt.legend()
 plt.show()

@@ -1,4 +1,4 @@
-"""Draws docs/images/house.svg: the rooms of the package from the roof down; imports run downward only.
+"""Draws docs/images/house.svg: the packages of the library from top to bottom; imports run downward only.
 
 python docs/figures/house.py
 """

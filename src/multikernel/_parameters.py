@@ -20,7 +20,20 @@ from dataclasses import fields
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from multikernel._rules import AnyOf, Choice, Flag, Folder, Generator, Jobs, Nothing, Number, Rule, Vector, Whole, shown
+from multikernel._rules import (
+    AnyOf,
+    Choice,
+    Flag,
+    Folder,
+    Generator,
+    Jobs,
+    Nothing,
+    Number,
+    Rule,
+    Vector,
+    Whole,
+    abbreviated,
+)
 from multikernel._typing import Array
 
 _LARGEST_DEGREE = 10_000  # beyond it powers of all numbers that are not within 1e-3 of 1 are 0 or infinite
@@ -58,7 +71,7 @@ def check_parameters(owner: object) -> None:
 def check_each(rule: Rule, values: Any, what: str) -> list[Any]:
     """The values as a list; ValueError where they are none, or the rule does not accept one of them."""
     if not isinstance(values, Iterable) or isinstance(values, str):
-        raise ValueError(f"{what} must be a list, each of it {rule.words}, got {shown(values)}")
+        raise ValueError(f"{what} must be a list, each of it {rule.words}, got {abbreviated(values)}")
     return [rule.check(value, f"each of {what}") for value in values]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-_SHOWN = 60  # characters of a value that a sentence shows
+_LONGEST = 60  # characters of a value in a message
 _MOST_THREADS = 1024
 _NAMES = 5  # that a sentence lists
 
@@ -42,7 +42,7 @@ class Rule(ABC):
         ValueError : where the rule does not accept the value
         """
         if not self.accepts(value):
-            raise ValueError(f"{what} must be {self.words}, got {shown(value)}")
+            raise ValueError(f"{what} must be {self.words}, got {abbreviated(value)}")
         return value
 
 
@@ -240,8 +240,8 @@ def shortened(names: Sequence[str], most: int = _NAMES) -> str:
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def shown(value: Any) -> str:
-    """How a sentence shows a value that a user gave."""
+def abbreviated(value: Any) -> str:
+    """The value that a user gave, as text for a message, cut after a number of characters."""
     text = repr(value) if isinstance(value, str) else str(value)
     text = " ".join(text.split())
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

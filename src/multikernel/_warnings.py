@@ -26,11 +26,11 @@ _KEPT: ContextVar[list[Message] | None] = ContextVar("multikernel_kept_warnings"
 
 
 class PredictionWarning(UserWarning):
-    """A fit is likely to predict badly; the message names the cause and the mend."""
+    """A fit is likely to predict badly; the message names the cause and the fix."""
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the innermost line outside this package, scikit-learn and joblib; later, where warnings are kept."""
+    """Warn at the innermost line outside this package, scikit-learn and joblib, or later where warnings are kept."""
     kept = _KEPT.get()
     if kept is not None:
         kept.append((message, category))
@@ -42,7 +42,7 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def keeping(work: Callable[[], T]) -> tuple[T, list[Message]]:
-    """What some work returns, and its warnings, which another thread is to give: the one that the user waits for."""
+    """The result of some work, and its warnings, which the thread that the user waits for is to give."""
     kept: list[Message] = []
     token = _KEPT.set(kept)
     try:

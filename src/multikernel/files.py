@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 
 _HERE = f"{zlib.crc32(platform.node().encode()):08x}"  # tells machines that share a folder apart
 _NAMED = 50  # characters of a file's name in the name of its temporary file, which must not be too long for the system
@@ -36,8 +36,8 @@ def path_of(given: Any, what: str) -> Path:
     name = os.fspath(given) if isinstance(given, os.PathLike) else given
     if not isinstance(name, str):
         raise TypeError(
-            f"{what} must be the name of a file or directory, a string or a pathlib.Path; got {shown(given)} of type "
-            f"{type(given).__name__}"
+            f"{what} must be the name of a file or directory, a string or a pathlib.Path; got "
+            f"{abbreviated(given)} of type {type(given).__name__}"
         )
     if not name:
         raise ValueError(f"{what} is an empty string; give the name of a file or directory")
@@ -47,7 +47,7 @@ def path_of(given: Any, what: str) -> Path:
         if isinstance(error, ValueError):  # a NUL, or half of a surrogate pair
             raise ValueError(f"{what} is {name!a}, which holds a character that no file's name may hold") from None
         if error.errno == errno.ENAMETOOLONG:
-            raise ValueError(f"{what} is {shown(name)}, which is too long for the name of a file") from None
+            raise ValueError(f"{what} is {abbreviated(name)}, which is too long for the name of a file") from None
     return Path(name)
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
@@ -169,4 +169,4 @@ class Problem:
 def _check_part(name: str, part: object, kind: type, example: str) -> None:
     """TypeError where a part of the problem is not of its kind."""
     if not isinstance(part, kind):
-        raise TypeError(f"Problem: {name} must be a {kind.__name__} such as {example}, got {shown(part)}")
+        raise TypeError(f"Problem: {name} must be a {kind.__name__} such as {example}, got {abbreviated(part)}")

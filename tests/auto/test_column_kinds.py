@@ -38,18 +38,18 @@ def model() -> MultiKernelRegressor:
     ("name", "cells", "said"),
     [
         ("number", _DAYS, "held numbers in training, and holds dates now"),
-        ("number", FRAME["day"], "held numbers in training, and '2020-..-..' is no number"),
+        ("number", FRAME["day"], "held numbers in training, and '2020-..-..' is not a number"),
         ("number", FRAME["time"], "held numbers in training, and holds durations now"),
-        ("number", WORDS, "held numbers in training, and 'word' is no number"),
+        ("number", WORDS, "held numbers in training, and 'word' is not a number"),
         ("date", NUMBERS, "held dates in training, and holds numbers now"),
-        ("date", FRAME["written"], "held dates in training, and '-.*' is no date"),
+        ("date", FRAME["written"], "held dates in training, and '-.*' is not a date"),
         ("category", NUMBERS, "held strings in training, and holds numbers now"),
         ("category", _DAYS, "held strings in training, and holds dates now"),
         ("code", _DAYS, "held strings in training, and holds dates now"),
         ("written", _DAYS, "held numbers in training, and holds dates now"),
-        ("written", WORDS, "held numbers in training, and 'word' is no number"),
+        ("written", WORDS, "held numbers in training, and 'word' is not a number"),
         ("day", NUMBERS, "held dates in training, and holds numbers now"),
-        ("day", WORDS, "held dates in training, and 'word' is no date"),
+        ("day", WORDS, "held dates in training, and 'word' is not a date"),
         ("time", NUMBERS, "held durations in training, and holds numbers now"),
     ],
 )
@@ -97,7 +97,7 @@ def test_codes_of_many_digits_stay_apart():
 
 def test_kernels_by_type_refuse_words_for_numbers_too():
     model = MultipleKernelRidgeCV(kernels.for_columns(FRAME)).fit(FRAME, TARGET)
-    with pytest.raises(ValueError, match="column 'written' of X held numbers in training, and 'word' is no number"):
+    with pytest.raises(ValueError, match="column 'written' of X held numbers in training, and 'word' is not a number"):
         model.predict(FRAME.assign(written=WORDS))
     with pytest.raises(ValueError, match="column 'number' has another type than in training"):
         model.predict(FRAME.assign(number=_DAYS))

@@ -1,4 +1,4 @@
-"""Everyday tasks with tables: each works, or ends in one sentence that names the mend."""
+"""Everyday tasks with tables: each works, or ends in one sentence that names the fix."""
 
 from __future__ import annotations
 

@@ -177,6 +177,13 @@ def test_names_of_free_products() -> None:
     assert len(model.weights_frame()) == 6
 
 
+def test_free_products_beside_a_sum_of_kernels() -> None:
+    """K is linear in all weights, of which there are more than kernels."""
+    model = PolynomialMKLRegressor(kernels.linear_features(), degree=1, free=((0, 1),), norm=1).fit(X, Y)
+    assert model.weights_.shape == (5,)
+    assert model.duality_gap_ <= 1e-4
+
+
 # -- paths and searches ------------------------------------------------------------------------------------------------
 
 

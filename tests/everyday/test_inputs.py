@@ -1,6 +1,6 @@
 """What a newcomer types: tables, texts, views, matrices and kernels as they lie at hand.
 
-Every task works, or is refused in one sentence that names the mend.
+Every task works, or is refused in one sentence that names the fix.
 """
 
 from __future__ import annotations

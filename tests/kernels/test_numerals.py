@@ -97,7 +97,7 @@ def test_another_unit_than_in_training_is_refused() -> None:
     model = MultiKernelRegressor(random_state=0).fit(
         pd.DataFrame({"w": [f"{i} kg" for i in range(40)]}), np.arange(40.0)
     )
-    with pytest.raises(ValueError, match="column 'w' of X held numbers in training, and '5 g' is no number"):
+    with pytest.raises(ValueError, match="column 'w' of X held numbers in training, and '5 g' is not a number"):
         model.predict(pd.DataFrame({"w": ["5 g", "7 g"]}))
 
 

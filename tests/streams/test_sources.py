@@ -110,7 +110,7 @@ def test_files_that_are_wrong(files):
     lines[1500] = "oops" + lines[1500][lines[1500].index(",") :]
     big = folder / "big.csv"
     big.write_text("\n".join([*lines[:1], *(lines[1:1499] * 8), lines[1500]]))
-    with pytest.raises(ValueError, match=r"big\.csv, row 11986, column 'a': 'oops' is no number"):
+    with pytest.raises(ValueError, match=r"big\.csv, row 11986, column 'a': 'oops' is not a number"):
         list(streams.csv(big, target="y").chunks())
 
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from multikernel._linalg import as_columns
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._typing import Array, Index
 from multikernel._warnings import warn_user
 from multikernel.banks.cost import BankCost
@@ -303,7 +303,7 @@ class KernelBank(ABC):
         if s.shape != (len(self),) or s.dtype.kind not in "fiub" or not (np.isfinite(s) & (s >= 0)).all():
             raise ValueError(
                 f"scaled: factors must be a finite number >= 0 for each of the {len(self)} kernels, got "
-                f"{shown(factors)}"
+                f"{abbreviated(factors)}"
             )
         return WeightedBank(self, s.astype(float))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._typing import Array, Index
 
 
@@ -27,7 +27,7 @@ def samples(index: Any, n: int) -> Array:
     given = np.asarray(index) if not isinstance(index, slice) else np.arange(n)
     given = given if given.size else given.astype(int)
     if given.dtype.kind not in "iub":
-        raise TypeError(f"samples are taken by numbers, a slice or a mask of True and False, got {shown(index)}")
+        raise TypeError(f"samples are taken by numbers, a slice or a mask of True and False, got {abbreviated(index)}")
     if given.dtype.kind == "b" and given.shape != (n,):
         raise ValueError(f"a mask has True or False for each of the {n} samples, got shape {given.shape}")
     return positions(index if isinstance(index, slice) else given, n)

@@ -10,7 +10,7 @@ import numpy as np
 
 from multikernel._arrays import host, unmasked
 from multikernel._row_labels import check_rows
-from multikernel._rules import Flag, Number, repeated, shortened, shown
+from multikernel._rules import Flag, Number, abbreviated, repeated, shortened
 from multikernel._typing import Array, Index
 from multikernel._warnings import warn_user
 from multikernel.banks.base import KernelBank
@@ -58,7 +58,7 @@ def precomputed(
         return K
     names = tuple(map(str, K)) if names is None and isinstance(K, Mapping) else names
     if names is not None and (isinstance(names, str) or not isinstance(names, Iterable)):
-        raise ValueError(f"precomputed: names must be a list of names, one for each kernel, got {shown(names)}")
+        raise ValueError(f"precomputed: names must be a list of names, one for each kernel, got {abbreviated(names)}")
     names = None if names is None else tuple(names)
     twice = repeated(map(str, names or ()))
     if twice is not None:
@@ -157,7 +157,7 @@ def _matrices(K: Any) -> Iterator[Array]:
     if not isinstance(K, np.ndarray | list | tuple) and not hasattr(K, "shape"):
         raise ValueError(
             "precomputed kernels must be a matrix (n, n), an array (m, n, n), or a list or dict of matrices, "
-            f"got {shown(K)}"
+            f"got {abbreviated(K)}"
         )
     if isinstance(K, np.ndarray) and K.ndim != 3:
         raise ValueError(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._linalg import as_columns
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.banks.threads import over_tiles
@@ -59,7 +59,8 @@ class Profiles(Combination):
         given = isinstance(self.kernels, tuple) and all(isinstance(each, DistanceKernel) for each in self.kernels)
         if not given or not self.kernels:
             raise ValueError(
-                f"Profiles: kernels must be a tuple of one or more kernels of a distance, got {shown(self.kernels)}"
+                "Profiles: kernels must be a tuple of one or more kernels of a distance, got "
+                f"{abbreviated(self.kernels)}"
             )
 
     def __hash__(self) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.combinations.base import Combination
@@ -48,7 +48,7 @@ class ScaledProfile(Combination):
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, DistanceKernel):
             raise ValueError(
-                f"ScaledProfile takes a kernel of a distance, RBF() or Matern() say, got {shown(self.kernel)}"
+                f"ScaledProfile takes a kernel of a distance, RBF() or Matern() say, got {abbreviated(self.kernel)}"
             )
 
     def __hash__(self) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._parameters import COUNT, check_each
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel.domains.base import Domain, HasBlockUpdate
 
@@ -45,7 +45,9 @@ class Product(Domain):
         super().__post_init__()
         known = isinstance(self.domains, tuple) and len(self.domains) > 0
         if not known or not all(isinstance(part, Domain) and part.constrained for part in self.domains):
-            raise ValueError(f"Product: domains must be bounded domains, such as balls, got {shown(self.domains)}")
+            raise ValueError(
+                f"Product: domains must be bounded domains, such as balls, got {abbreviated(self.domains)}"
+            )
         check_each(COUNT, self.sizes, "Product: sizes")
         if len(self.sizes) != len(self.domains):
             raise ValueError(f"Product: sizes must be one for each of {len(self.domains)} domains, got {self.sizes}")

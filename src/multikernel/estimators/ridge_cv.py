@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from multikernel._linalg import as_columns
 from multikernel._parameters import Count, Part, Seed, Starts, Threads, Verbosity
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.cost import BankCost
@@ -77,7 +77,7 @@ def _prepare(model: Any, bank: KernelBank, target: Array, X: Any, given: dict[st
     n = bank.shape[0]
     if isinstance(model.cv, int | np.integer) and model.cv > n:
         raise ValueError(
-            f"{type(model).__name__}: cv must be at most {n}, the number of samples, got {shown(model.cv)}"
+            f"{type(model).__name__}: cv must be at most {n}, the number of samples, got {abbreviated(model.cv)}"
         )
     return partial(_learn, seed=_seed(model))
 

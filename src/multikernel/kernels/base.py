@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from multikernel._rules import Instance, shown
+from multikernel._rules import Instance, abbreviated
 from multikernel._typing import Array, Columns
 from multikernel.kernels.features import Features
 from multikernel.kernels.specification import Specification, plain
@@ -121,7 +121,9 @@ class Kernel(Specification, ABC):
         if isinstance(columns, slice):
             return Restricted(self, columns)
         if isinstance(columns, Mapping):
-            raise TypeError(f"on: columns must be names, numbers, a slice or a mask, got the dict {shown(columns)}")
+            raise TypeError(
+                f"on: columns must be names, numbers, a slice or a mask, got the dict {abbreviated(columns)}"
+            )
         several = columns if isinstance(columns, Iterable) and not isinstance(columns, str) else (columns,)
         return Restricted(self, tuple(plain(c) for c in several))
 

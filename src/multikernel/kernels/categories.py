@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.kernels.encoding import Encoding
@@ -71,7 +71,7 @@ class OneHot(Encoding):
 
     def _tell(self, j: int, cell: Any) -> None:
         name = self.names[j] if self.names else f"column {j}"
-        what = "missing cells" if cell is None else f"categories, {shown(cell)} for one,"
+        what = "missing cells" if cell is None else f"categories, {abbreviated(cell)} for one,"
         warn_user(f"{name} of X has {what} that the training sample does not have: they count as no category at all")
 
     def __repr__(self) -> str:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from scipy import sparse
 
-from multikernel._rules import Instance, shown
+from multikernel._rules import Instance, abbreviated
 from multikernel._typing import Array, Columns
 from multikernel.kernels.algebra import View, within
 from multikernel.kernels.base import Fact
@@ -149,7 +149,7 @@ class Together(Encoding):
         given = isinstance(self.parts, tuple) and all(isinstance(p, tuple) and len(p) == 2 for p in self.parts)
         if not given or not self.parts or not all(isinstance(encoding, Encoding) for encoding, _ in self.parts):
             raise ValueError(
-                f"Together: parts must be a tuple of pairs, an encoding and its columns, got {shown(self.parts)}"
+                f"Together: parts must be a tuple of pairs, an encoding and its columns, got {abbreviated(self.parts)}"
             )
 
     def learned(self, X: Any) -> Together:

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from multikernel._rules import Instance, shown
+from multikernel._rules import Instance, abbreviated
 from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.kernels.base import Kernel
@@ -116,7 +116,7 @@ class Ranks(Encoding):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.levels, tuple) or not all(isinstance(level, str) for level in self.levels):
-            raise ValueError(f"Ranks: levels must be a tuple of strings, got {shown(self.levels)}")
+            raise ValueError(f"Ranks: levels must be a tuple of strings, got {abbreviated(self.levels)}")
 
     def resolve(self, features: Features) -> Ranks:
         if features.n != 1 or len(features.strings) != 1:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._parameters import DEGREE, POSITIVE, check_each
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._typing import Columns
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import RBF
@@ -132,7 +132,7 @@ def column_groups(groups: Mapping[str, int | str | slice | Columns], kernel: Any
     """
     if not isinstance(groups, Mapping) or not groups:
         raise ValueError(
-            f"column_groups: groups must be a dict of one or more names with their columns, got {shown(groups)}"
+            f"column_groups: groups must be a dict of one or more names with their columns, got {abbreviated(groups)}"
         )
     family = as_family(kernel)
     names = [str(group) if len(family) == 1 else f"{group}: {name}" for group in groups for name in family.names]

@@ -10,7 +10,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from multikernel._rules import shortened, shown
+from multikernel._rules import abbreviated, shortened
 from multikernel._typing import Columns
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.features import Features
@@ -162,7 +162,9 @@ class Kernels(KernelFamily):
 
     def __post_init__(self) -> None:
         if not isinstance(self.kernels, tuple) or not self.kernels:
-            raise ValueError(f"Kernels: kernels must be a tuple of one or more kernels, got {shown(self.kernels)}")
+            raise ValueError(
+                f"Kernels: kernels must be a tuple of one or more kernels, got {abbreviated(self.kernels)}"
+            )
         for i, k in enumerate(self.kernels):
             if not isinstance(k, Kernel):
                 raise TypeError(f"kernels[{i}] is a {type(k).__name__}; a family is made of kernels such as RBF(0.1)")
@@ -288,7 +290,7 @@ def as_family(kernels: Any) -> KernelFamily:
         return Concatenation(tuple(parts))
     sentence = (
         "kernels must be a kernel such as RBF(gamma=0.1), a list of one or more kernels, a KernelFamily or "
-        f"'precomputed', got {shown(kernels)}"
+        f"'precomputed', got {abbreviated(kernels)}"
     )
     if isinstance(kernels, list | tuple):
         raise ValueError(sentence)

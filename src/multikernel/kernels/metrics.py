@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from multikernel._arrays import foreign, like
-from multikernel._rules import Vector, shown
+from multikernel._rules import Vector, abbreviated
 from multikernel._typing import Array
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import DistanceKernel
@@ -131,7 +131,7 @@ class Mahalanobis(Kernel):
         if given.ndim != 2 or not given.size or not np.isfinite(given).all():
             raise ValueError(
                 "Mahalanobis: factor must be a matrix of finite numbers, rows of p entries each, got "
-                f"{shown(self.factor)}"
+                f"{abbreviated(self.factor)}"
             )
         if not (isinstance(self.factor, tuple) and all(isinstance(row, tuple) for row in self.factor)):
             self.factor = tuple(map(tuple, given.tolist()))  # kernels are compared by value, which arrays are not

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._rules import listed, shown
+from multikernel._rules import abbreviated, listed
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.discrete import Hamming
 from multikernel.kernels.distance import RBF, DistanceKernel, Laplacian
@@ -90,7 +90,8 @@ def _named(name: str) -> Kernel:
     if name not in _NAMED:
         known = listed([repr(known) for known in _NAMED])
         raise ValueError(
-            f"kernels known by name are {known} ('precomputed' says that X holds kernel matrices); got {shown(name)}"
+            f"kernels known by name are {known} ('precomputed' says that X holds kernel matrices); got "
+            f"{abbreviated(name)}"
         )
     return _NAMED[name]()
 

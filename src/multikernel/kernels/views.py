@@ -10,7 +10,7 @@ import numpy as np
 
 from multikernel._arrays import foreign, host, like, namespace, taken
 from multikernel._linalg import inverse_root
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._typing import Array, Columns
 from multikernel.kernels.algebra import View, within
 from multikernel.kernels.base import Fact, Kernel
@@ -47,7 +47,8 @@ class Restricted(View):
             raise ValueError(f"{self.kernel!r}.on(...) needs at least one column")
         if any(marks) and not all(marks):
             raise ValueError(
-                f"{self.kernel!r}.on(...) takes columns or a mask of True and False, got both: {shown(self.columns)}"
+                f"{self.kernel!r}.on(...) takes columns or a mask of True and False, got both: "
+                f"{abbreviated(self.columns)}"
             )
         for column in cast(tuple[Any, ...], self.columns):
             whole = isinstance(column, Integral | np.bool_) or (isinstance(column, float) and column.is_integer())

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 from multikernel._parameters import FOLDER_OR_NONE, VERBOSITY
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
@@ -85,14 +85,14 @@ def path(
     """
     steps = Steps.of(estimator, "path follows")
     if not isinstance(parameter, str):
-        raise ValueError(f"path: parameter must be the name of one, got {shown(parameter)}")
+        raise ValueError(f"path: parameter must be the name of one, got {abbreviated(parameter)}")
     head, _, own = parameter.partition("__")
     parameter = own if steps.name and head == steps.name else parameter
     numbers = _checked(steps.last, parameter, values)
     VERBOSITY.check(verbose, "path: verbose")
     FOLDER_OR_NONE.check(checkpoint, "path: checkpoint")
     if not (validation is None or (isinstance(validation, list | tuple) and len(validation) == 2)):
-        raise ValueError(f"path: validation must be a pair of samples and their target, got {shown(validation)}")
+        raise ValueError(f"path: validation must be a pair of samples and their target, got {abbreviated(validation)}")
     private = clone(steps.last)
     for value in numbers:
         _with(private, parameter, value.item()).check_parameters()
@@ -175,7 +175,7 @@ def _checked(estimator: Any, parameter: str, values: Iterable[float]) -> Array:
     numbers = np.array(list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [])
     if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
         raise ValueError(
-            f"path: values of {parameter!r} must be a list of finite numbers, at least one; got {shown(values)}"
+            f"path: values of {parameter!r} must be a list of finite numbers, at least one; got {abbreviated(values)}"
         )
     return numbers
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import sklearn
 
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._warnings import warn_user
 from multikernel.files import path_of, replacing
 from multikernel.persistence.archive import Archive, write
@@ -67,11 +67,11 @@ def save(model: Any, path: str | os.PathLike[str], metadata: dict[str, Any] | No
     file_path = path_of(path, "save: path")
     if isinstance(model, type) or not (has_state(type(model)) or is_dataclass(model)):
         raise TypeError(
-            f"save: model must be an estimator of multikernel or scikit-learn, got {shown(model)} of type "
+            f"save: model must be an estimator of multikernel or scikit-learn, got {abbreviated(model)} of type "
             f"{type(model).__name__}; what goes beside a model is given as metadata={{...}}"
         )
     if not isinstance(metadata, dict | None):
-        raise TypeError(f"metadata is a dict, {{'note': ...}} say, and not {shown(metadata)}")
+        raise TypeError(f"metadata is a dict, {{'note': ...}} say, and not {abbreviated(metadata)}")
     writer = Writer()
     try:
         parts = {"metadata": writer.encode(metadata or {}, "metadata"), "model": writer.encode(model, "model")}
@@ -156,7 +156,7 @@ def _check_header(header: dict[str, Any], sealed: bool) -> None:
     header.setdefault("multikernel", "0")  # files of format 1 do not say
     for name, kind in {"version": int, "multikernel": str, "scikit-learn": str, "metadata": dict}.items():
         if not isinstance(header.get(name), kind):
-            raise RefusedError(f"its header gives {shown(header.get(name))} as {name}")
+            raise RefusedError(f"its header gives {abbreviated(header.get(name))} as {name}")
     if header["version"] > VERSION:
         raise RefusedError(
             f"it was saved by multikernel {header['multikernel']} in a newer format; update multikernel to that version"

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._warnings import PredictionWarning, keeping, warn_once
 from multikernel._workers import time_is_up
 from multikernel.files import path_of, replacing, write_whole
@@ -121,7 +121,7 @@ class Work:
     name : what is done
     finished : tuple of str, the parts that are kept
     left : tuple of str, the parts that are left to do
-    folder : where they are; remove it to begin anew
+    folder : where they are; remove it to start again
     """
 
     name: str
@@ -159,7 +159,7 @@ def checkpoints(directory: str | os.PathLike[str]) -> list[Work]:
     """
     path = path_of(directory, "checkpoints: directory")
     if not path.is_dir():
-        raise NotADirectoryError(f"checkpoints: there is no directory {shown(directory)}")
+        raise NotADirectoryError(f"checkpoints: there is no directory {abbreviated(directory)}")
     found = []
     for folder in sorted(path.iterdir()):
         if (folder / _PLAN).is_file():

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 
 # the parts of this package whose classes models hold, and the public parts of scikit-learn: no other module is imported
 _ROOMS = frozenset(
@@ -176,16 +176,16 @@ def class_of(name: str) -> type:
             )
         return _REGISTERED[qualname]
     if name not in _WITH_STATE and module not in _ROOMS | _FOREIGN:
-        raise RefusedError(f"{shown(name)} is not a class of multikernel or scikit-learn that models are made of")
+        raise RefusedError(f"{abbreviated(name)} is not a class of multikernel or scikit-learn that models are made of")
     if module.startswith("multikernel."):
         found = _in_room(module).get(qualname)
     else:
         found = None
     cls = found or getattr(_imported(module), qualname, None)
     if cls is None:
-        raise RefusedError(f"{shown(name)} does not exist in the versions installed here")
+        raise RefusedError(f"{abbreviated(name)} does not exist in the versions installed here")
     if not (isinstance(cls, type) and (is_dataclass(cls) or has_state(cls))):
-        raise RefusedError(f"{shown(name)} is not a class that models are made of")
+        raise RefusedError(f"{abbreviated(name)} is not a class that models are made of")
     return cls
 
 

@@ -297,7 +297,7 @@ def _unreached(problem: Problem, Y: Array) -> Array:
     weights = np.ones(problem.size)
     if problem.linear:
         traces = problem.bank.traces()
-        weights = np.divide(1.0, traces, out=np.zeros(len(traces)), where=traces > 0.0)
+        weights[: len(traces)] = np.divide(1.0, traces, out=np.zeros(len(traces)), where=traces > 0.0)
     gram = problem.combination.gram(problem.bank, weights)
     if isinstance(gram, FactorGram) and not hasattr(gram.F, "multiply") and 2 * gram.F.shape[1] <= gram.shape[0]:
         return basis_of(gram.F, np.ones(gram.F.shape[1]), None)[0].beyond(Y)

@@ -102,7 +102,7 @@ class SupportSaddle:
         weights = self.saddle.domain.feasible(weights)
         gram = self.saddle.bank.combine(weights)
         if rough is None:
-            dual = self.machine.polished(gram, self.saddle.program, a, self.tol)
+            dual = self.machine.refined(gram, self.saddle.program, a, self.tol)
         else:
             dual = replace(self.machine, tol=rough).solve_program(gram, self.saddle.program, a)
         f = gram.multiply(dual.coef)

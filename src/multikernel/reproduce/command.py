@@ -54,7 +54,7 @@ def reproduce(
     source = DataSource(data_dir)
     stale = sum(ledger.stale(stamp_of(each)) for each in experiments)
     if stale:
-        report(f"{stale} cells in {out / CELLS} are of another version, protocol or tolerance, and are measured anew")
+        report(f"{stale} cells in {out / CELLS} are of another version, protocol or tolerance, and are measured again")
     missing = sorted({c["data"] for e in experiments for c in e.cells(quick) if not source.has(c.get("data", ""))})
     if missing:
         report(f"left out, since the data are not there: {', '.join(missing)}")

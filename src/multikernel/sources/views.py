@@ -24,7 +24,7 @@ from sklearn.utils import _safe_indexing
 
 from multikernel._arrays import foreign, host, unmasked
 from multikernel._row_labels import check_labels_of_rows, check_rows
-from multikernel._rules import Choice, listed, repeated, shortened, shown
+from multikernel._rules import Choice, abbreviated, listed, repeated, shortened
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.checks import as_array
@@ -76,7 +76,7 @@ class Views:
         )
         for name, part in zip(items, parts, strict=True):
             if not part.shape:
-                raise ValueError(f"a view has a row for each sample; {str(name)!r} is {shown(items[name])}")
+                raise ValueError(f"a view has a row for each sample; {str(name)!r} is {abbreviated(items[name])}")
         check_rows(*((f"X[{key!r}]", part) for key, part in keyed(X, parts)))
         sizes = {str(name): int(part.shape[0]) for name, part in zip(items, parts, strict=True)}
         if len(set(sizes.values())) > 1:

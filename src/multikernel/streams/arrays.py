@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._row_labels import check_rows
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel.streams.source import Chunk, Source
 
@@ -116,7 +116,7 @@ def _described(given: Given) -> str:
     shape = _shape("X", given)
     if shape:
         return f"shape {shape}"
-    return f"{shown(given)} of type {type(given).__name__}"
+    return f"{abbreviated(given)} of type {type(given).__name__}"
 
 
 def _rows(given: Given, part: slice) -> Any:

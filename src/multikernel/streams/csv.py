@@ -94,8 +94,8 @@ class CSVSource(FrameSource):
         for i in np.flatnonzero(np.isnan(values)).tolist():
             if not is_missing(cells[i]):
                 raise ValueError(
-                    f"{file}, row {rows[i][0]}, column {name!r}: {cells[i]!r} is no number, and the first rows of the "
-                    "column are; correct the cell, or leave the row out"
+                    f"{file}, row {rows[i][0]}, column {name!r}: {cells[i]!r} is not a number, and the first rows of "
+                    "the column are; correct the cell, or leave the row out"
                 )
         return values
 

@@ -117,7 +117,7 @@ def _rows(path: Path, lines: Iterator[str], delimiter: str) -> Iterator[Record]:
                 blank = number
                 continue
             if blank and not names:
-                raise ValueError(f"{path}: row 1 is blank; the names of the columns have to stand there")
+                raise ValueError(f"{path}: row 1 is blank; it has to contain the names of the columns")
             if blank and len(names) == 1:
                 raise ValueError(
                     f"{path}: row {blank} is blank; write NA where the value of the one column is not known, or delete "

@@ -114,8 +114,8 @@ def check_readable(name: str, texts: Array, values: Array, known: Sequence[str],
     if new and 2 * sum(text in new for text in cells) >= len(cells):
         kinds, kind = ("dates", "date") if order else ("numbers", "number")
         raise ValueError(
-            f"{name} of X held {kinds} in training, and {new[0]!r} is no {kind}: give {kinds}, and leave a cell empty "
-            "that is not known"
+            f"{name} of X held {kinds} in training, and {new[0]!r} is not a {kind}: give {kinds}, and leave "
+            "unknown cells empty"
         )
     return new
 

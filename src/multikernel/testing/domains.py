@@ -82,7 +82,7 @@ def _check_points(domain: Domain, points: Array, rng: np.random.Generator) -> No
     require(start.shape == (m,), f"start({m}) has shape {start.shape}")
     require(domain.contains(start, 1e-12), "the central point is not contained")
     require(not domain.contains(start - 5.0 * size * np.eye(m)[0]), "negative weights are contained")
-    require(not domain.contains(np.full(m, np.nan)), "weights that are no numbers are contained")
+    require(not domain.contains(np.full(m, np.nan)), "weights that are NaN are contained")
     for d in points:
         require(domain.contains(d), f"the feasible weights {d} are not contained")
         _require_close(domain.feasible(d), d, 1e-12 * size, "feasible() moves feasible weights")
@@ -235,7 +235,7 @@ def _check_jet(jet: Callable[[Array], Jet], delta: Array) -> None:
     require(np.isfinite(jet(np.full(len(delta), 1e-100))).all(), f"{jet} is infinite close to zero")
     at_zero = jet(np.zeros(len(delta)))
     require(np.isfinite(at_zero[:2]).all(), f"{jet}: value or slope at zero is infinite")
-    require(not np.isnan(at_zero[2]).any(), f"{jet}: the second derivative at zero is no number")
+    require(not np.isnan(at_zero[2]).any(), f"{jet}: the second derivative at zero is NaN")
 
 
 def _check_maximiser(domain: Separable, m: int, rng: np.random.Generator) -> None:

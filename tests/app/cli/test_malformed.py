@@ -110,9 +110,7 @@ CASES = (
     Case("blank lines at the end", _PLAIN + "\n\r\n  \n"),
     Case("a blank line in between", _PLAIN.replace("0,4", "\n0,4")),
     Case("two line ends for one", _PLAIN.replace("\n", "\r\r\n")),
-    Case(
-        "a blank line before the header", "\n" + _PLAIN, "row 1 is blank; the names of the columns have to stand there"
-    ),
+    Case("a blank line before the header", "\n" + _PLAIN, "row 1 is blank; it has to contain the names of the columns"),
     Case("Excel's line about the delimiter", "sep=,\n" + _PLAIN),
     # quotes and delimiters
     Case("quoted cells", '"x","y"\n' + "".join(f'"{x}","{y}"\n' for x, y in zip(_X, _Y, strict=True))),

@@ -193,14 +193,14 @@ def test_cells_that_cannot_be_read_are_refused_where_they_stand(person: Person, 
     assert page.status_code == 400
     text = said(page).replace("&#39;", "'")
     for cell, kind in (("old", "number"), ("yesterday", "date"), ("50,5", "number")):
-        assert f"{cell!r} is no {kind}, and the model learned {kind}s from this column" in text
+        assert f"{cell!r} is not a {kind}, and the model learned {kind}s from this column" in text
         assert f'value="{cell}"' in page.text
     assert "What each column does" not in text
     new = people(7, seed=1).splitlines()
     new[3] = "abc," + new[3].partition(",")[2]
     answer = person.submit(f"{automatic}/predict", files=[("files", ("new.csv", "\n".join(new)))])
     assert answer.status_code == 400
-    assert "new: row 4, column 'age': 'abc' is no number" in said(answer).replace("&#39;", "'")
+    assert "new: row 4, column 'age': 'abc' is not a number" in said(answer).replace("&#39;", "'")
 
 
 def test_words_that_training_counted_as_missing_stay_missing(person: Person, tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ LearnProba = Annotated[
 Approximation = Annotated[str | None, typer.Option(help="Kernels by few features each: nystroem, fourier or auto.")]
 Rank = Annotated[int | None, typer.Option(min=1, help="How many features a kernel has then.")]
 CheckpointFile = Annotated[
-    Path | None, typer.Option(help="File that keeps a fit in chunks, so that one that was killed goes on.")
+    Path | None, typer.Option(help="File that keeps the state of a fit in chunks, so that an interrupted fit resumes.")
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Shuffles the folds.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file to write where it exists.")]
@@ -135,7 +135,7 @@ Scheduler = Annotated[
 CheckpointDir = Annotated[
     Path | None,
     typer.Option(
-        "--checkpoint", metavar="DIR", help="Keep finished parts there: the same command goes on after it was stopped."
+        "--checkpoint", metavar="DIR", help="Keep finished parts there: the same command resumes after it was stopped."
     ),
 ]
 Config = Annotated[

@@ -53,7 +53,8 @@ class Tokens:
         """HTTPException 403 where the token is not that of the session."""
         if not (isinstance(token, str) and token.isascii() and hmac.compare_digest(self.of(session), token)):
             raise HTTPException(
-                403, "This form is no longer valid, for the server was started anew; load the page again and repeat it."
+                403,
+                "This form is no longer valid, because the server was restarted; load the page again and repeat it.",
             )
 
 

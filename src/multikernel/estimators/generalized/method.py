@@ -28,7 +28,7 @@ from multikernel._parameters import (
     Starts,
     Verbosity,
 )
-from multikernel._rules import Choice, Number, shown
+from multikernel._rules import Choice, Number, abbreviated
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.columns import ColumnDistancesBank
@@ -120,7 +120,7 @@ def _check(model: Any) -> None:
     if not (model.profile is None or isinstance(model.profile, DistanceKernel)):
         raise ValueError(
             f"{type(model).__name__}: profile must be None or a kernel of a distance, RBF() or Laplacian() say, got "
-            f"{shown(model.profile)}"
+            f"{abbreviated(model.profile)}"
         )
     if model.radius is None:
         _PENALTIES.check(model.norm, f"{type(model).__name__}: norm")

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._linalg import as_columns
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.columns import ColumnDistancesBank
@@ -48,12 +48,12 @@ def check(model: Any) -> None:
     if _has_metric(model) and (combination.kernels[0].degree != 2 or model.groups is not None):
         raise ValueError(
             f"{name}: metric={model.metric!r} needs kernels of squared differences, RBF() or Matern() say, and "
-            f"groups=None; got {list(combination.kernels)!r} and groups={shown(model.groups)}"
+            f"groups=None; got {list(combination.kernels)!r} and groups={abbreviated(model.groups)}"
         )
     if model.groups is not None and not _names_groups(model.groups):
         raise ValueError(
             f"{name}: groups must be None or a list of lists of one or more features, each a whole number or a name, "
-            f"got {shown(model.groups)}"
+            f"got {abbreviated(model.groups)}"
         )
 
 

@@ -40,7 +40,7 @@ def write(path: Path, key: str, probe: Array, rows: int, sums: list[Summing]) ->
     except OSError as error:
         raise OSError(
             f"the checkpoint {path} could not be written at row {rows} ({error.strerror or error}): make room and fit "
-            "again, which goes on from the last one that was written"
+            "again, which resumes from the last one that was written"
         ) from None
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from multikernel._arrays import host
 from multikernel._row_labels import check_rows
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel.numerics.cholesky import factorise
 from multikernel.statistics import Moments
@@ -28,14 +28,14 @@ def given(X: Any, y: Any, sample_weight: Any) -> Chunk:
     check_rows(("X", X), ("y", y), ("sample_weight", sample_weight))
     X = X if hasattr(X, "shape") else np.asarray(X)
     if not X.shape:
-        raise ValueError(f"partial_fit and forget take a row for each sample, got {shown(X)}")
+        raise ValueError(f"partial_fit and forget take a row for each sample, got {abbreviated(X)}")
     X = X.reshape(-1, 1) if getattr(X, "ndim", 2) == 1 else X
     n = int(X.shape[0])
     if y is None:
         raise ValueError("partial_fit and forget take a target y for every sample, got None")
     y = np.asarray(host(y))
     if not y.shape:
-        raise ValueError(f"partial_fit and forget take a target y for every sample, got {shown(y)}")
+        raise ValueError(f"partial_fit and forget take a target y for every sample, got {abbreviated(y)}")
     if len(y) != n:
         raise ValueError(f"partial_fit: {n} samples and {len(y)} targets")
     weight = None if sample_weight is None else np.asarray(host(sample_weight), dtype=float)

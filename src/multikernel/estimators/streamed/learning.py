@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from multikernel._arrays import host
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.banks.low_rank import LowRankBank
 from multikernel.estimators.streamed import solving
@@ -48,12 +48,12 @@ def check_classes(model: Any, state: State | None, classes: Any) -> None:
     if not is_classifier(model):
         raise ValueError(f"{name} predicts numbers, which are of no class: leave classes out")
     if np.ndim(classes) != 1:
-        raise ValueError(f"{name}: classes must be a list of labels, got {shown(classes)}")
+        raise ValueError(f"{name}: classes must be a list of labels, got {abbreviated(classes)}")
     known = None if state is None else state.classes
     if known is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
         raise ValueError(
-            f"{name}: classes={shown(classes)} are not those of the first samples, {shown(known)}: leave "
-            "classes out, or begin anew with a clone of the model"
+            f"{name}: classes={abbreviated(classes)} are not those of the first samples, {abbreviated(known)}: leave "
+            "classes out, or start again with a clone of the model"
         )
 
 
@@ -77,7 +77,7 @@ def check_settled(model: Any, state: State) -> None:
     if changed:
         raise ValueError(
             f"{type(model).__name__}: {min(changed)} was changed after the first samples, which settled it: set it "
-            "back, or begin anew with a clone of the model"
+            "back, or start again with a clone of the model"
         )
 
 

@@ -105,14 +105,14 @@ class Pass:
             try:
                 Y = as_columns(np.asarray(y, dtype=float))
             except (TypeError, ValueError):
-                raise ValueError(f"{chunk.place(0)}: the target holds {y[0]!r}, which is no number") from None
+                raise ValueError(f"{chunk.place(0)}: the target holds {y[0]!r}, which is not a number") from None
             if Y.shape[1] != self.targets:
                 raise ValueError(f"{chunk.place(0)}: {Y.shape[1]} targets, and there were {self.targets} before")
             large = np.abs(Y).max(axis=1, initial=0.0) > _LARGEST
             if large.any():
                 raise ValueError(
                     f"{chunk.place(int(np.argmax(large)))}: the target is beyond {_LARGEST:g}, and sums of such "
-                    "squares are no numbers; give targets in another unit"
+                    "squares overflow; give targets in another unit"
                 )
             return Y
         label = np.searchsorted(self.classes, y)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, cast
 
-from multikernel._rules import shown
+from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel.banks.low_rank import LowRankBank
 from multikernel.estimators.protocol import Fitted, Learned, Task
@@ -89,7 +89,7 @@ def check_sums(model: Any) -> None:
     if cv is not None and not isinstance(cv, Integral):
         raise ValueError(
             f"{name} learns from sums over the rows, which are held out by what they hold: give cv as a number of "
-            f"folds, got {shown(cv)}"
+            f"folds, got {abbreviated(cv)}"
         )
     for parameter, why in _REFUSED.items():
         value = getattr(model, parameter, None)

@@ -70,7 +70,7 @@ def _solve(model: Any, problem: Problem, start: Any, warm: Any, observe: Observe
         weights, a = _over_variables(found, model.tol), dual.warm
     last = replace(machine, fit_intercept=model.fit_intercept)
     gram = bank.combine(weights.values)
-    return weights, last.polished(gram, last.program(y, sample_weight), a, model.tol)
+    return weights, last.refined(gram, last.program(y, sample_weight), a, model.tol)
 
 
 def _over_variables(found: Weights, tol: float) -> Weights:

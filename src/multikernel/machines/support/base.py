@@ -29,7 +29,7 @@ _SYSTEM = 5e8  # n q^2: where it is more, forming a system of the features costs
 _MEMORY = 60_000_000  # numbers, 480 MB: the largest linear system has 7745 unknowns
 _PROGRESS = 0.9  # of the last gap: a round that leaves more of it made no progress
 _STALLED = 5  # rounds without progress until giving up
-_POLISHED, _FINEST = 1e-6, 1e-14  # gap of a last solution, as a part of the problem's gap, and the least one
+_REFINED, _FINEST = 1e-6, 1e-14  # gap of a last solution, as a part of the problem's gap, and the least one
 _STEPS = 1000  # for each variable that a last solution may take
 
 
@@ -103,13 +103,13 @@ class SupportMachine(Machine):
             return None
         return ManySamples(program, gram.F, gram.weights, gram.diagonal(), self.tol)
 
-    def polished(self, gram: Gram, program: SupportProgram, start: Array, tol: float) -> DualSolution:
+    def refined(self, gram: Gram, program: SupportProgram, start: Array, tol: float) -> DualSolution:
         """A last solution, from variables that almost are one, of a problem whose own gap is to be ``tol``.
 
         The machine's gap enters the scores of the kernels by its square root, so one far smaller is asked for. Rounding
         may keep these digits from it: the steps are few, and a gap of ``tol`` has converged.
         """
-        machine = replace(self, tol=max(_POLISHED * tol, _FINEST), max_iter=min(self.max_iter, _STEPS * len(start)))
+        machine = replace(self, tol=max(_REFINED * tol, _FINEST), max_iter=min(self.max_iter, _STEPS * len(start)))
         found = machine.solve_program(gram, program, start)
         return replace(found, converged=found.converged or found.gap <= tol)
 

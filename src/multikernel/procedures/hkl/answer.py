@@ -42,7 +42,7 @@ class Pair:
     def of(cls, machine: SupportMachine, problem: HullProblem, found: HullPoint, bound: float) -> Pair:
         """The machine at the weights that were found on a hull; ``bound`` holds for all nodes."""
         gram = problem.bank.combine(found.weights)
-        dual = machine.polished(gram, problem.program, found.a, machine.tol)
+        dual = machine.refined(gram, problem.program, found.a, machine.tol)
         return cls(problem.hull.nodes, found.weights, dual, bound, Certificate.gap(dual.upper, bound))
 
     def answer(self, tol: float, hull: int, steps: int, history: list[float]) -> tuple[NodeWeights, DualSolution]:

@@ -19,7 +19,7 @@ def app(
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
     read_only: Annotated[bool, typer.Option("--read-only", help="Show what is there; refuse every change.")] = False,
-    root_path: Annotated[str, typer.Option(help="What stands before the addresses behind a proxy: /kernels.")] = "",
+    root_path: Annotated[str, typer.Option(help="Prefix of the addresses behind a proxy: /kernels.")] = "",
     host_name: Annotated[
         list[str] | None, typer.Option(help="A name under which a proxy asks for this server, repeatable.")
     ] = None,

@@ -89,8 +89,8 @@ PaperName = StrEnum("PaperName", "nkrr dpp rls2 report smkl all")
 
 def reproduce(
     paper: Annotated[PaperName, typer.Argument(help="The paper, or all of them.")],
-    table: Annotated[int | None, typer.Option(help="Only what stands in this table.")] = None,
-    figure: Annotated[int | None, typer.Option(help="Only what stands in this figure.")] = None,
+    table: Annotated[int | None, typer.Option(help="Only this table.")] = None,
+    figure: Annotated[int | None, typer.Option(help="Only this figure.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A few cells of each experiment, in minutes.")] = False,
     data_dir: options.DataDir = None,
     out: Annotated[Path, typer.Option(help="Directory of the report and of the finished cells.")] = Path("reproduced"),

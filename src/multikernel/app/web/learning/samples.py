@@ -83,7 +83,7 @@ def refused(table: CsvTable, recipe: Recipe, typical: Sequence[Mapping[str, Any]
         kind = recipe.columns[name]
         wrong = [i for i in unread(column, kind) if column.cells[i] not in words]
         if wrong:
-            sentence = f"{column.cells[wrong[0]]!r} is no {kind}, and the model learned {kind}s from this column"
+            sentence = f"{column.cells[wrong[0]]!r} is not a {kind}, and the model learned {kind}s from this column"
             found[name] = wrong[0], f"{sentence}; {_FIXES[kind]}, or leave the cell empty"
     return found
 

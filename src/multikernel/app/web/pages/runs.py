@@ -77,7 +77,7 @@ def delete(site: Site, request: Request, form: FormData) -> Response:
     """The run, its model and its findings."""
     run = site.run(request)
     if not run.ended:
-        raise ValueError("This run still goes on; stop it first.")
+        raise ValueError("This run has not ended; stop it first.")
     site.store.delete_run(run.id)
     return site.go("/runs")
 
