@@ -47,7 +47,8 @@ def results(candidates: Sequence[dict[str, Any]], found: Sequence[Sequence[Score
         table |= {f"split{s}_test_{metric}": scores[:, s] for s in range(scores.shape[1])}
         table[f"mean_test_{metric}"] = mean
         table[f"std_test_{metric}"] = scores.std(axis=1)
-        table[f"rank_test_{metric}"] = 1 + (mean[:, None] < mean[None, :]).sum(axis=1)
+        lowest_if_nan = np.where(np.isnan(mean), -np.inf, mean)
+        table[f"rank_test_{metric}"] = 1 + (lowest_if_nan[:, None] < lowest_if_nan[None, :]).sum(axis=1)
     table["mean_fit_time"] = np.array([[fold.seconds for fold in folds] for folds in found]).mean(axis=1)
     return table
 
