@@ -76,7 +76,7 @@ MIXTURE_PROBLEM = 8e-3  # the smallest problem of the mixtures of machines
 SMALLEST_STEP = 1e-3  # the smallest step of any procedure
 SMALLEST_FIT = 2e-3  # what does not follow the size: checks, certificates, what is published
 
-# -- how many steps there will be; benchmarks/forecast.py measures what they forecast -------------------------------
+# -- how many steps there will be; benchmarks/forecast.py measures what they forecast ----------------------------------
 
 INTERIOR_STEPS = 17  # of the interior point method
 ROUNDS_FIRST = 4.0  # rounds of machines

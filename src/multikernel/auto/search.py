@@ -1,4 +1,8 @@
-"""Candidates are tried on one set of folds, blended by what they predict on another, and trained on all samples."""
+"""Candidates are tried on one set of folds, blended by what they predict on another, and trained on all samples.
+
+``attempts`` tries them for as long as there is time; ``Searched`` is what came of it, ``Member`` a trained candidate,
+and ``Answer`` what predicts.
+"""
 
 from __future__ import annotations
 
