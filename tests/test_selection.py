@@ -226,6 +226,21 @@ def test_quick_scores_are_those_of_scikit_learn(several, monkeypatch):
     assert quick_scorer(told, "f1_macro")(told, X, labels) == f1_score(labels, told.predict(X), average="macro")
 
 
+@pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
+def test_a_candidate_without_a_score_ranks_last(cancer):
+    """As in GridSearchCV; the best of the others is taken."""
+
+    def nan_where_lam_is_middle(model, X, y):
+        return np.nan if model.lam == GRID["lam"][1] else model.score(X, y)
+
+    own = BankSearchCV(EasyMKLClassifier(), GRID, cv=3, scoring=nan_where_lam_is_middle).fit(*cancer)
+    other = GridSearchCV(EasyMKLClassifier(), GRID, cv=3, scoring=nan_where_lam_is_middle).fit(*cancer)
+    np.testing.assert_array_equal(own.cv_results_["rank_test_score"], other.cv_results_["rank_test_score"])
+    assert own.cv_results_["rank_test_score"][1] == 3
+    assert own.best_params_["lam"] != GRID["lam"][1]
+    assert np.isfinite(own.best_score_)
+
+
 def test_masks_are_rows_and_what_is_no_fold_is_refused(cancer):
     X, y = cancer
     mask = np.random.default_rng(0).random(len(y)) < 0.5

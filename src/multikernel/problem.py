@@ -104,11 +104,6 @@ class Problem:
         return self.combination.linear
 
     @property
-    def bounded(self) -> bool:
-        """Whether evaluations carry bounds of the optimum, which get tight as the weights approach it."""
-        return self.linear
-
-    @property
     def size(self) -> int:
         """How many parameters theta has."""
         return self.combination.n_parameters(self.bank)

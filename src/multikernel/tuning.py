@@ -1,12 +1,14 @@
-"""Every number that depends on the machine, beside the benchmark that measured it.
+"""Numbers that decide how long a fit takes, beside the benchmark that measured them.
 
 A number stands here where another processor, another BLAS or another amount of memory would make another value better:
-sizes from which one way is faster than another, tiles that fit into a cache, seconds of one operation. None of them
-changes an answer by more than rounding. What an algorithm needs to be right stands beside the algorithm.
+sizes from which one way is faster than another, tiles that fit into a cache, seconds of one operation; and the counts
+of steps that forecasts multiply these with. Another value leaves an answer within its tolerance; only the automatic
+estimators choose by forecasts on how many samples they learn. What an algorithm needs to be right stands beside the
+algorithm.
 
     python benchmarks/tuning.py NAME [--values 500,1000,2000]     times the fits that a number decides on, at its value
-                                                                  and others; without a name it lists all numbers
-    python benchmarks/forecast.py                                 measures what is forecast, beside the forecasts
+                                                                  and others; without a name it lists those it can try
+    python benchmarks/forecast.py                                 measures seconds and memory beside their forecasts
 
 The first command sets the number before any other module reads it.
 """
@@ -74,7 +76,7 @@ MIXTURE_PROBLEM = 8e-3  # the smallest problem of the mixtures of machines
 SMALLEST_STEP = 1e-3  # the smallest step of any procedure
 SMALLEST_FIT = 2e-3  # what does not follow the size: checks, certificates, what is published
 
-# -- how many steps there will be, as counted over the fits of benchmarks/forecast.py ----------------------------------
+# -- how many steps there will be; benchmarks/forecast.py measures what they forecast ----------------------------------
 
 INTERIOR_STEPS = 17  # of the interior point method
 ROUNDS_FIRST = 4.0  # rounds of machines

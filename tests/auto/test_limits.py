@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
+from time import sleep
 
 import numpy as np
 import pytest
@@ -10,10 +12,14 @@ from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel import MultiKernelRegressor, PredictionWarning
-from multikernel.auto.candidates import KernelCandidate, candidates
+from multikernel._workers import limited, time_is_up
+from multikernel.auto import base
+from multikernel.auto.candidates import KernelAndRidge, KernelCandidate, LinearRidge, candidates
 from multikernel.auto.limits import Limits, some
 from multikernel.auto.preparation import Preparation
+from multikernel.auto.samples import PreparedSamples
 from multikernel.auto.table import read
+from multikernel.auto.task import RidgeTask
 
 
 @pytest.fixture
@@ -92,11 +98,42 @@ def test_a_seed_decides_everything():
 
 def test_no_time_at_all_still_gives_the_gaussian():
     X, y = load_diabetes(return_X_y=True)
-    with pytest.warns(ConvergenceWarning, match="4 of 5 candidates were not tried") as told:
+    with pytest.warns(ConvergenceWarning, match="4 of 5 candidates were not tried") as warned:
         model = MultiKernelRegressor(time_budget=1e-9, random_state=0).fit(X[:120], y[:120])
     assert [row["candidate"] for row in model.candidates_] == ["Gaussian, one width", "their blend"]
-    assert "kernels were chosen on 97 samples and not on 120" in str(told[0].message)
+    message = str(warned[-1].message)
+    assert "kernels were chosen on 97 samples and not on 120" in message
+    assert "the time ended before these were learned to their end: Gaussian, one width" in message
     assert "There was no time to try 4 more: linear, " in model.explain()
+    assert "The time ended before these were learned to their end: Gaussian, one width." in model.explain()
+
+
+class Endless(LinearRidge):
+    """Learns for as long as there is time."""
+
+    def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
+        for _ in range(6000):
+            if time_is_up():
+                found = super().learn(samples, task)
+                return None if found is None else replace(found, cut=True)
+            sleep(0.01)
+        raise AssertionError("the time limit does not reach candidates")
+
+
+def test_time_ends_a_candidate_that_takes_longer_than_its_forecast(monkeypatch):
+    X, y = load_diabetes(return_X_y=True)
+    tried = [LinearRidge(), Endless("endless"), LinearRidge("late")]
+    monkeypatch.setattr(base, "candidates", lambda samples: tried)
+    with pytest.warns(ConvergenceWarning, match=r"not tried \(late\); .* learned to their end: endless") as warned:
+        model = MultiKernelRegressor(time_budget=2.0, random_state=0).fit(X[:120], y[:120])
+    assert len(warned) == 1
+    assert [row["candidate"] for row in model.candidates_] == ["linear", "endless", "their blend"]
+
+
+def test_a_limit_from_outside_is_named_in_the_warning():
+    X, y = load_diabetes(return_X_y=True)
+    with limited(1e-9), pytest.warns(ConvergenceWarning, match="a time limit cut the choice: 4 of 5 candidates"):
+        MultiKernelRegressor(random_state=0).fit(X[:120], y[:120])
 
 
 def test_samples_that_occur_twice_are_counted():

@@ -25,6 +25,7 @@ from multikernel import (
     path,
     save,
 )
+from multikernel.procedures import kernel_k_means as k_means
 from multikernel.procedures.kernel_k_means import kernel_k_means
 
 RNG = np.random.default_rng(3)
@@ -194,3 +195,16 @@ def test_no_cluster_is_empty() -> None:
     K[5, 5] = 3.0
     labels = kernel_k_means(K, 4, np.random.default_rng(0))
     assert set(labels) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("most", [1, 100])
+def test_the_best_of_the_starts_has_the_sum_it_was_chosen_by(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where steps are cut, and where they raise the sum, as they may where K has negative eigenvalues."""
+    monkeypatch.setattr(k_means, "_MOST_ITERATIONS", most)
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(8, 8))
+    weight = np.ones(8)
+    for K in (A @ A.T, A + A.T):
+        labels, value = k_means._run(K, rng.integers(0, 3, 8), 3, weight)
+        squares = K.diagonal() + k_means.distances(K, labels, 3, weight)[np.arange(8), labels]
+        assert value == pytest.approx(squares.sum(), rel=1e-12)

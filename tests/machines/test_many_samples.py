@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from multikernel.banks import FactorGram
-from multikernel.machines import EpsilonMachine, HingeMachine, SquaredHingeMachine, SupportMachine
+from multikernel.machines import EpsilonMachine, HingeMachine, OneClassMachine, SquaredHingeMachine, SupportMachine
 from multikernel.machines.support import _coordinates, base, factored, many
 from multikernel.machines.support.factored import FactoredProgram
 from multikernel.machines.support.many import ManySamples
+from multikernel.machines.support.program import SupportProgram
 
 Array = Any
 RNG = np.random.default_rng(0)
@@ -76,6 +77,18 @@ def test_passes_leave_out_variables_that_stay_at_a_bound(monkeypatch: pytest.Mon
     assert dual.converged
     assert lengths.count(N) < len(lengths) // 2, "few passes are over all variables"
     assert min(lengths) < N // 4
+
+
+def test_without_a_linear_term_the_band_is_relative_to_slopes(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = OneClassMachine(nu=0.1).program(np.ones(N), None)
+    problem = ManySamples(program, F, WEIGHTS, FactorGram(F, WEIGHTS, F).diagonal(), 1e-6)
+    rough = problem._certified(program.feasible(None), 0, ())
+    lengths: list[int] = []
+    restricted = SupportProgram.restricted
+    monkeypatch.setattr(SupportProgram, "restricted", lambda self, r: lengths.append(len(r)) or restricted(self, r))
+    for band in (0.05, 0.5, 1e9):
+        problem._program(rough, band)
+    assert lengths[0] < lengths[1] < lengths[2] == N
 
 
 def test_programs_of_some_samples_need_no_exact_end(monkeypatch: pytest.MonkeyPatch) -> None:

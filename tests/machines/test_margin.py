@@ -10,6 +10,7 @@ import pytest
 import reference as ref
 from multikernel.banks import DenseGram, FactorGram, factor_gram
 from multikernel.machines import HingeMachine, Machine, MarginMachine, RidgeMachine
+from multikernel.machines.margin import _pairwise
 from multikernel.machines.margin import machine as margin_module
 from zoo import PROBLEMS, optimum
 
@@ -112,6 +113,19 @@ def test_one_sample_against_many() -> None:
     found, best = MarginMachine(0.1).solve(DenseGram(K), y), ref.hulls(K, y, 0.1)
     assert found.coef[3] == 1.0
     assert -found.value == pytest.approx(best.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e-162, 1e-200])
+def test_pairs_of_a_tiny_matrix_stay_within_their_class(size: float) -> None:
+    """The square of a difference of gradients underflows: no pair promises a decrease."""
+    X = np.random.default_rng(0).normal(size=(12, 20))
+    K = size * (X @ X.T)
+    y = np.where(np.arange(12) % 2 == 0, 1.0, -1.0)
+    g = np.full(len(y), 1.0 / 6.0)
+    gradient = 2.0 * y * (K @ (y * g))
+    _pairwise.descend(K, y, 1.0, 0.0, g, gradient, 0.0, 1e-9, 1000)
+    np.testing.assert_allclose([g[y > 0].sum(), g[y < 0].sum()], 1.0, rtol=1e-12)
+    assert (g >= 0.0).all()
 
 
 @pytest.mark.parametrize("lam", [0.0, 1e-6])

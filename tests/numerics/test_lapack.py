@@ -45,6 +45,30 @@ def test_inverse() -> None:
     assert not lapack.factored(np.asfortranarray(K - 100.0 * np.eye(6)), lower=True)
 
 
+def test_arrays_that_do_not_fit_are_refused() -> None:
+    """What is computed by address would read and write beyond them."""
+    A = np.ones((3, 4))
+    square = np.asfortranarray(np.eye(3))
+    beside = np.ones((3, 2), order="F")
+    with pytest.raises(ValueError, match="A has 4 columns and B has 3 rows"):
+        lapack.product(A, np.ones((3, 5)))
+    wrong = [np.ones((3, 4)), np.ones((3, 5), np.float32), np.ones((3, 5), order="F"), np.ones((3, 10))[:, ::2]]
+    for out in wrong:
+        with pytest.raises(ValueError, match="out has to be a C-contiguous array of float64"):
+            lapack.product(A, np.ones((4, 5)), out)
+    refused = pytest.raises(ValueError, match="takes arrays of one precision, in Fortran order")
+    for L in (np.tril(A[:, :3] + np.eye(3)), beside, square.astype(np.float32), square[:, ::-1]):
+        with refused:
+            lapack.inverted(L)
+    for B in (beside.T, beside[:2], beside.astype(np.float32), np.ascontiguousarray(beside)):
+        with refused:
+            lapack.divide(B, square, lower=False)
+        with refused:
+            lapack.reduce(square, B, lower=True, by_rows=True)
+    with refused:
+        lapack.factored(np.ones((3, 4), order="F"), lower=True)
+
+
 def test_other_threads_go_on() -> None:
     """Nobody takes the lock from a thread that holds it here: others have turns only where a call gives it back."""
     A, turns, ended, interval = np.eye(700), [0], threading.Event(), sys.getswitchinterval()

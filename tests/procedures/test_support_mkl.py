@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from itertools import product
 from typing import Any
@@ -21,6 +21,7 @@ from multikernel.observer import Event
 from multikernel.problem import Problem
 from multikernel.procedures import Weights
 from multikernel.procedures.interior import Saddle, interior_point, working
+from multikernel.procedures.units import solved_in_own_units
 from saddle_cases import (
     DOMAINS,
     MACHINES,
@@ -159,6 +160,19 @@ def test_the_start_changes_nothing(domain: str, start: str) -> None:
     assert warm.weights.converged
     assert warm.weights.objective == pytest.approx(cold.weights.objective, rel=1e-7)
     np.testing.assert_allclose(warm.weights.values, cold.weights.values, atol=1e-3)
+
+
+def test_a_zero_kernel_leaves_the_variables_for_a_warm_start() -> None:
+    """Three kernels of three samples: weights cannot be told from variables by their number."""
+    stack = np.stack([np.eye(3) + 1.0, np.zeros((3, 3)), np.eye(3)])
+    y = np.array([1.0, -1.0, 1.0])
+    problem = Problem(precomputed(stack), Linear(), HingeMachine(1.0), NormBall(2.0), y)
+    solve_once = partial(procedure.support_mkl, tol=1e-8)
+    weights, dual = solved_in_own_units(problem, solve_once)
+    assert weights.values[1] == 0.0
+    np.testing.assert_allclose(np.atleast_2d(weights.warm)[0], dual.warm, rtol=1e-12)
+    again, _ = solved_in_own_units(problem, solve_once, start=weights.values, warm=weights.warm)
+    assert again.n_iter == 0
 
 
 @cache

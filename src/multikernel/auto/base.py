@@ -1,19 +1,17 @@
 """How a fit goes, for classes and for numbers.
 
-read        X becomes a table of columns, checked
-prepare     columns are typed, and become numbers that kernels take
-search      candidates learn on some samples; what they predict of held-out ones makes the blend
-train       the candidates with a weight are trained on all samples
-explain     what was done, in sentences and a table
+_read        X becomes a table of columns, checked
+_posed       columns are typed, and become numbers that kernels take, with a target, weights and folds
+_searched    candidates learn on some samples; what they predict of held-out ones makes the blend
+_trained     the candidates with a weight are trained on all samples
+_explained   what was done, in sentences and a table
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from functools import partial
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -22,13 +20,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from multikernel._arrays import refuse_masked
 from multikernel._folds import Resampling
 from multikernel._memory import check_memory
-from multikernel._parameters import Positive, Seed, Threads, Verbosity
+from multikernel._parameters import Positive, Seed, Threads, Verbosity, check_parameters
 from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
-from multikernel._workers import on_threads
-from multikernel.auto.candidates import KernelCandidate, candidates
+from multikernel._workers import limited, seconds_left
+from multikernel.auto.candidates import candidates
 from multikernel.auto.explanation import (
     CandidateRow,
     Explanation,
@@ -39,11 +38,10 @@ from multikernel.auto.explanation import (
     warnings_about,
 )
 from multikernel.auto.goal import Goal
-from multikernel.auto.limits import Limits, some
+from multikernel.auto.limits import CHOICE_SHARE, Limits
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.repeats import repeated_identifiers
-from multikernel.auto.samples import PreparedSamples
-from multikernel.auto.search import Answer, Member, Tried, tried
+from multikernel.auto.search import Answer, Member, Posed, Searched, Tried, attempts
 from multikernel.auto.table import GivenTable, as_table, is_of_texts, is_table, is_views, read
 from multikernel.auto.task import RidgeTask
 from multikernel.banks.threads import one_blas_thread
@@ -79,6 +77,21 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     # -- fitting -------------------------------------------------------------------------------------------------------
 
+    def _read(self, X: Any, y: Any, check: Callable[[Any], None]) -> GivenTable:
+        """The samples as a table, after what has to hold for parameters, samples and targets of any kind.
+
+        Parameters
+        ----------
+        X, y : as in ``fit``, their rows in one order
+        check : refuses targets
+        """
+        check_parameters(self)
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
+        refuse_masked(y, "y")
+        check(y)
+        return self._table(X, reset=True)
+
     def _answer(self, table: GivenTable, goal: Goal, weight: Array | None, groups: Any = None) -> None:
         """Everything that follows the checks.
 
@@ -89,13 +102,27 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         weight : array (n,) >= 0, or None
         groups : array (n,), or None
         """
-        start = perf_counter()
+        with limited(self.time_budget):
+            self.preparation_ = Preparation.of(table, self.types)
+            posed = self._posed(table, goal, weight, groups)
+            searched = self._searched(posed)
+            training = posed.some(searched.limits.training)
+            self.answer_ = _trained(posed, searched, training)
+        if not self.converged_:
+            warn_user(
+                f"{type(self).__name__}: other weights of the candidates may lower the value that they minimise by the "
+                f"part {searched.blend.gap:.2g} of it; bring the target's rare classes or extreme values to a usual "
+                "size",
+                ConvergenceWarning,
+            )
+        self.explanation_ = self._explained(table, posed, searched, len(training))
+        self.candidates_ = [asdict(row) for row in self.explanation_.rows]
+
+    def _posed(self, table: GivenTable, goal: Goal, weight: Array | None, groups: Any) -> Posed:
+        """The prepared samples with what is to be learned; advice on groups is given here."""
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         # a splitter that shuffles makes other folds the second time
         first, second = (Resampling.of(type(self).__name__, self.cv, groups, goal.strata) for _ in range(2))
-
-        # prepare
-        self.preparation_ = Preparation.of(table, self.types)
         samples = self.preparation_.samples(table)
         rows = np.arange(table.n)
         if weight is not None:
@@ -105,93 +132,79 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             identifiers = repeated_identifiers(self.preparation_.columns, table)
             for advice in advice_on_groups(samples, goal.targets, identifiers):
                 warn_user(f"{type(self).__name__}: {advice}", PredictionWarning)
-
-        # search
-        possible = candidates(samples)
-        size = (len(rows), samples.plain.shape[1])
-        limits = Limits.of(possible, *size, self.time_budget, self.memory)
-        choice = rows[some(goal.strata[rows], limits.choice, seed)]
         task = RidgeTask.of(goal.targets, weight, goal.strata, seed, (first, second))
-        chosen_on = task.of_rows(choice)
-        found: list[Tried] = []
-        untried: list[str] = []
-        if (goal.targets[rows] != goal.targets[rows[0]]).any():
-            found, late = self._tried(limits.candidates, samples.of(choice), chosen_on, start)
-            untried = [each.name for each in possible if each not in limits.candidates or each in late]
-            self._warn_of_cuts(limits, Limits.of(possible, *size, None, self.memory), untried)
+        return Posed(samples, goal, task, rows, first.groups, seed)
+
+    def _searched(self, posed: Posed) -> Searched:
+        """The candidates, tried on some of the samples, and their blend; a ConvergenceWarning says what was cut."""
+        goal = posed.goal
+        possible = candidates(posed.samples)
+        size = (len(posed.rows), posed.samples.plain.shape[1])
+        limits = Limits.of(possible, *size, self.time_budget, self.memory)
+        choice = posed.some(limits.choice)
+        if posed.constant:
+            return Searched(limits, choice, [], np.empty(0), goal.constant(posed.task.weight), [])
+
+        task = posed.task.of_rows(choice)
+        label = type(self).__name__ if self.verbose else None
+        with limited(None if self.time_budget is None else CHOICE_SHARE * seconds_left()):
+            outcomes = attempts(limits.candidates, posed.samples.of(choice), task, self.n_jobs, label)
+        found = [each for each in outcomes if isinstance(each, Tried)]
+        in_time = [each for each, outcome in zip(limits.candidates, outcomes, strict=True) if outcome != "late"]
+        untried = [each.name for each in possible if each not in in_time]
         scores = goal.scores(np.array([each.predicted for each in found]))
-        blend = goal.blend(scores, choice, chosen_on.weight) if found else goal.constant(weight)
+        blend = goal.blend(scores, choice, task.weight) if found else goal.constant(posed.task.weight)
+        searched = Searched(limits, choice, found, scores, blend, untried)
+        self._warn_of_cuts(searched, Limits.of(possible, *size, None, self.memory))
+        return searched
 
-        # train
-        training = rows[some(goal.strata[rows], limits.training, seed)]
-        with one_blas_thread(len(training)):
-            kept = samples.of(training)
-            own = task.of_rows(training)
-            members = tuple(Member.of(found[m], kept, own, goal) for m in blend.used)
-        self.answer_ = Answer(kept.without_given(), members, blend)
-        if not self.converged_:
-            warn_user(
-                f"{type(self).__name__}: other weights of the candidates may lower the value that they minimise by the "
-                f"part {blend.gap:.2g} of it; bring the target's rare classes or extreme values to a usual size",
-                ConvergenceWarning,
-            )
-
-        # explain
-        known = first.groups
-        table_rows: tuple[CandidateRow, ...] = ()
-        if found:
-            table_rows = rows_of(found, scores, blend, goal, choice, None if known is None else known[choice])
-        folds = on_folds(task.folds, task.second, known)
-        counts = (len(rows), len(choice), len(training))
-        self.candidates_ = [asdict(row) for row in table_rows]
-        self.explanation_ = Explanation(
-            data=(f"{table.n} samples.", *self.preparation_.sentences()),
-            choice=tuple(sentences_about(table_rows, folds, blend.gap, *counts, untried)),
-            warnings=tuple(warnings_about(samples, goal.targets, known)),
-            measure=goal.measure,
-            rows=table_rows,
-        )
-
-    def _tried(
-        self, those: Sequence[KernelCandidate], samples: PreparedSamples, task: RidgeTask, start: float
-    ) -> tuple[list[Tried], list[KernelCandidate]]:
-        """What came of the candidates, and those for which there was no time; the first is tried whatever the time."""
-        late: list[KernelCandidate] = []
-
-        def attempt(candidate: KernelCandidate) -> Tried | None:
-            if self.time_budget is not None and perf_counter() - start > self.time_budget and candidate is not those[0]:
-                late.append(candidate)
-                return None
-            found = tried(candidate, samples, task)
-            if found is not None and self.verbose:
-                print(f"[{type(self).__name__}] {found.name}: {found.learned}, {found.seconds:.2f} s", flush=True)
-            return found
-
-        with one_blas_thread(len(samples)):
-            attempts = on_threads([partial(attempt, candidate) for candidate in those], self.n_jobs)
-        return [each for each in attempts if each is not None], late
-
-    def _warn_of_cuts(self, limits: Limits, whole: Limits, untried: Sequence[str]) -> None:
-        """Say what a fit without a time budget would have done beside this one.
-
-        Parameters
-        ----------
-        limits, whole : Limits of this fit, and of one without a time budget
-        untried : the names of the candidates for which there was no time
-        """
+    def _warn_of_cuts(self, searched: Searched, whole: Limits) -> None:
+        """Say what a fit without a time limit, of the limits ``whole``, would have done beside this one."""
+        limits = searched.limits
+        untried = searched.untried
         cuts = []
         if untried:
             cuts.append(f"{len(untried)} of {len(whole.candidates)} candidates were not tried ({', '.join(untried)})")
+        if searched.cut:
+            cuts.append(f"the time ended before these were learned to their end: {', '.join(searched.cut)}")
         if limits.choice < whole.choice:
             cuts.append(f"kernels were chosen on {limits.choice} samples and not on {whole.choice}")
         if limits.training < whole.training:
             cuts.append(f"the answer was trained on {limits.training} samples and not on {whole.training}")
         if cuts:
+            limit = "a time limit" if self.time_budget is None else f"time_budget={self.time_budget:g}"
             warn_user(
-                f"{type(self).__name__}: time_budget={self.time_budget:g} cut the choice: {'; '.join(cuts)}. "
+                f"{type(self).__name__}: {limit} cut the choice: {'; '.join(cuts)}. "
                 "converged_ and duality_gap_ are those of the blend of what was tried. Raise time_budget for more.",
                 ConvergenceWarning,
             )
+
+    def _explained(self, table: GivenTable, posed: Posed, searched: Searched, training: int) -> Explanation:
+        """What was done, in sentences and a table; ``training`` is the number of samples trained on."""
+        choice = searched.choice
+        groups = posed.groups
+        rows: tuple[CandidateRow, ...] = ()
+        if searched.found:
+            own = None if groups is None else groups[choice]
+            rows = rows_of(searched.found, searched.scores, searched.blend, posed.goal, choice, own)
+        return Explanation(
+            data=(f"{table.n} samples.", *self.preparation_.sentences()),
+            choice=tuple(
+                sentences_about(
+                    rows,
+                    folds=on_folds(posed.task.folds, posed.task.second, groups),
+                    gap=searched.blend.gap,
+                    n=len(posed.rows),
+                    choice=len(choice),
+                    training=training,
+                    untried=searched.untried,
+                    cut=searched.cut,
+                )
+            ),
+            warnings=tuple(warnings_about(posed.samples, posed.goal.targets, groups)),
+            measure=posed.goal.measure,
+            rows=rows,
+        )
 
     # -- after fitting -------------------------------------------------------------------------------------------------
 
@@ -341,3 +354,13 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is said below
             values = self.answer_(self.preparation_.samples(table))
         return check_predicted(values, type(self).__name__)
+
+
+def _trained(posed: Posed, searched: Searched, training: Array) -> Answer:
+    """The candidates with a weight, trained on the samples at these positions."""
+    with one_blas_thread(len(training)):
+        samples = posed.samples.of(training)
+        task = posed.task.of_rows(training)
+        blend = searched.blend
+        members = tuple(Member.of(searched.found[m], samples, task, posed.goal) for m in blend.used)
+    return Answer(samples.without_given(), members, blend)

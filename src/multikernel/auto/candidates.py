@@ -16,6 +16,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel._work import Work
+from multikernel._workers import time_is_up
 from multikernel.auto.samples import (
     Cosine,
     DistanceSimilarity,
@@ -46,11 +47,12 @@ _WIDTHS = (0.05, 0.3, 2.0)  # of a Gaussian in a sum: the mean of its exponent o
 
 @dataclass(frozen=True, eq=False)
 class KernelAndRidge:
-    """A kernel, the ridge that belongs to it, and a line about both."""
+    """A kernel, the ridge that belongs to it, a line about both, and whether the time ended while they were learned."""
 
     similarity: Similarity
     alpha: float
     learned: str
+    cut: bool = False
 
 
 class KernelCandidate(ABC):
@@ -96,6 +98,7 @@ class Scales(KernelCandidate):
             DistanceSimilarity(self.kernel, scales, self.ranked),
             found.alpha,
             self._learned(found.scales[0] * found.means, samples.names),
+            cut=time_is_up(),
         )
 
     def _learned(self, parts: Array, names: Sequence[str]) -> str:
@@ -134,11 +137,12 @@ class SumOfSources(KernelCandidate):
             return ridged(parts[0], samples, task)
         bank = precomputed(np.stack([part(samples, samples) for part in parts]), psd=1e-6)
         found = ridge_cv(bank, task.Y, task.folds, tol=1e-3, max_iter=_SEARCH_STEPS)
+        cut = time_is_up()
         used = np.flatnonzero(found.values)
         if not len(used):
             return None
         sum_of = WeightedSimilarity(tuple(parts[k] for k in used), found.values[used])
-        return KernelAndRidge(sum_of, found.alpha, f"{len(used)} of {len(parts)} kernels have weight")
+        return KernelAndRidge(sum_of, found.alpha, f"{len(used)} of {len(parts)} kernels have weight", cut)
 
     def work(self, n: int, p: int) -> Work:
         return forecast.ridge_cv(BankCost.stored(_PARTS, n, 0.0), FOLDS).work or NONE

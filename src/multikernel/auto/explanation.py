@@ -101,6 +101,7 @@ def sentences_about(
     choice: int,
     training: int,
     untried: Sequence[str] = (),
+    cut: Sequence[str] = (),
 ) -> list[str]:
     """Why the answer is what it is, and what it was made of.
 
@@ -110,7 +111,7 @@ def sentences_about(
     folds : str, the sentence about them
     gap : float, of the blend's problem
     n, choice, training : the number of samples, of those that kernels were chosen on, and of those trained on
-    untried : the names of the candidates for which there was no time
+    untried, cut : the names of the candidates for which there was no time, and of those during which it ended
     """
     if not rows:
         return ["There is nothing to learn from, or only one value to learn: the answer is a constant."]
@@ -124,6 +125,8 @@ def sentences_about(
     ]
     if untried:
         sentences.append(f"There was no time to try {len(untried)} more: {', '.join(untried)}.")
+    if cut:
+        sentences.append(f"The time ended before these were learned to their end: {', '.join(cut)}.")
     if choice < n:
         sentences.append(f"Kernels were chosen on {choice} of {n} samples, to save time.")
     if training == n:

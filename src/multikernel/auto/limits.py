@@ -1,5 +1,7 @@
 """How many samples take part, by a forecast of work and memory, so that the answer does not follow a clock.
 
+Only where a fit is slower than its forecast does the clock end the choice (``_workers.limited``).
+
 Kernels are chosen on some of the samples, and the chosen ones are trained on as many as time and memory allow. Seconds
 are those of the machine that the forecasts were measured on (procedures/forecast.py).
 """
@@ -22,7 +24,7 @@ _CHOICE = 1000  # samples to choose on where no time is given
 _TRAINING = 8000  # samples to train on where no time is given
 _FEWEST = 100  # samples below which held-out errors say little
 _MOST_TO_CHOOSE = 4000  # samples to choose on at most, whatever the time
-_SHARE = 0.7  # of the time for the choice
+CHOICE_SHARE = 0.7  # of the time: the rest is for training
 _MATRICES = 8.0  # of n x n numbers that are in memory at a time, which tests/auto/test_limits.py measures
 _MEMORY = 0.5  # of what is available
 _LESS = 0.9  # times the samples, where they take too long
@@ -60,7 +62,7 @@ class Limits:
         if seconds is None:
             return cls(min(n, fits, _CHOICE), min(n, fits, _TRAINING), tuple(found))
         tried = list(found)
-        allowed = _SHARE * seconds
+        allowed = CHOICE_SHARE * seconds
 
         def too_long(count: int) -> bool:
             return sum(candidate.work(count, p).seconds for candidate in tried) > allowed

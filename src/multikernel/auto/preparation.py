@@ -90,19 +90,19 @@ class Preparation:
 
         texts = [learned([(encodings_of(used[j], Standardize())[0], (j,))]) for j in places["text"]]
         found = cls(
-            columns,
-            tuple(table.views.get(name, "") for name in table.columns),
-            learned(list(_of_numbers(used, Standardize()))),
-            learned(list(_of_numbers(used, NormalScores()))),
-            learned([(OneHot(), tuple(places["category"]))] if places["category"] else []),
-            tuple(text for text in texts if text is not None),
-            tuple(table.sparse),
-            tuple(_largest(matrix) for matrix in table.sparse.values()),
-            tuple(table.given),
-            tuple(float(np.trace(K)) / len(K) or 1.0 for K in table.given.values()),
-            table.n,
-            tuple(np.asarray(K.any(axis=0)) for K in table.given.values()),
-            table.rows,
+            columns=columns,
+            views=tuple(table.views.get(name, "") for name in table.columns),
+            plain=learned(list(_of_numbers(used, Standardize()))),
+            ranked=learned(list(_of_numbers(used, NormalScores()))),
+            levels=learned([(OneHot(), tuple(places["category"]))] if places["category"] else []),
+            texts=tuple(text for text in texts if text is not None),
+            sparse=tuple(table.sparse),
+            sizes=tuple(_largest(matrix) for matrix in table.sparse.values()),
+            given=tuple(table.given),
+            norms=tuple(float(np.trace(K)) / len(K) or 1.0 for K in table.given.values()),
+            n=table.n,
+            known=tuple(np.asarray(K.any(axis=0)) for K in table.given.values()),
+            rows=table.rows,
         )
         sources = found._sources
         unseen = [name for name in sources if not table.has(name).any()]

@@ -10,16 +10,13 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from multikernel._arrays import refuse_masked
-from multikernel._parameters import Positive, Seed, Threads, Verbosity, check_parameters
 from multikernel._typing import Array
 from multikernel.auto.base import MultiKernelEstimator
 from multikernel.auto.goal import Values
 from multikernel.estimators.given import check_target
-from multikernel.estimators.parameters import CrossValidation, checked_weights
+from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.sources.rows import aligned
-from multikernel.tables.columns import ColumnTypes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -40,8 +37,8 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
     time_budget : float or None, default None
         Seconds that a fit may take. By default a forecast bounds it by what a grid search of a support vector machine
         takes: kernels are chosen on at most 1000 samples, and the answer is trained on at most 8000. More time than
-        that takes more samples, less takes fewer of them, and then fewer candidates; a ConvergenceWarning then says
-        what was left out.
+        that takes more samples, less takes fewer of them, and then fewer candidates. Where this machine is slower than
+        the forecast, candidates end early, and training may take longer. A ConvergenceWarning says what was left out.
     memory : float or None, default None
         Bytes that a fit may take; by default half of this machine's.
     random_state : int, RandomState or None
@@ -82,14 +79,6 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
     True
     """
 
-    types: ColumnTypes = None
-    time_budget: Positive | None = None
-    memory: Positive | None = None
-    random_state: Seed = None
-    n_jobs: Threads = None
-    verbose: Verbosity = 0
-    cv: CrossValidation | None = None
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
@@ -104,18 +93,14 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         X : array, sparse matrix or data frame of pandas or polars with n rows; or a dict or list of such views and
             of kernel matrices (n, n); or a square bank of kernels; or a list of n texts
         y : real targets of shape (n,) or (n, t)
-        sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with in the blend and in the answer;
-            scales and ridges are learned without, from the samples of a weight that is not 0
+        sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with in the blend, in the answer and
+            where a ridge alone is chosen; scales and weights inside a candidate are learned without, with their ridge,
+            from the samples of a weight that is not 0
         groups : array (n,), the group of each sample (the patient of a measurement, the site of a plant): folds hold
             out whole groups, so that the errors are those on groups that training did not meet
         """
-        check_parameters(self)
         y, sample_weight, groups = aligned(X, y=y, sample_weight=sample_weight, groups=groups)
-        if y is None:
-            raise ValueError("This MultiKernelRegressor estimator requires y to be passed, but the target y is None")
-        refuse_masked(y, "y")
-        check_target(y)
-        table = self._table(X, reset=True)
+        table = self._read(X, y, check_target)
         y = np.asarray(y)
         if y.ndim == 2:
             y = check_array(y, input_name="y", dtype=float)

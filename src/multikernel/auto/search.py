@@ -1,20 +1,64 @@
-"""Candidates are tried on one set of folds, blended by what they predict on another, and trained on all samples."""
+"""Candidates are tried on one set of folds, blended by what they predict on another, and trained on all samples.
+
+``attempts`` tries them for as long as there is time; ``Searched`` is what came of it, ``Member`` a trained candidate,
+and ``Answer`` what predicts.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
+from typing import Literal
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from multikernel._typing import Array
+from multikernel._warnings import keeping, warn_once
+from multikernel._workers import on_threads, time_is_up
 from multikernel.auto.candidates import KernelCandidate
 from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Goal
+from multikernel.auto.limits import Limits, some
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.task import RidgeTask
+from multikernel.banks.threads import one_blas_thread
 
 _KERNEL_VALUES = 1 << 24  # kernel values of new samples in memory at a time: 128 MB
+
+
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """All samples that are given, with what is to be learned.
+
+    Parameters
+    ----------
+    samples : PreparedSamples
+    goal : Goal
+    task : RidgeTask: targets, weights of mean 1, and both sets of folds
+    rows : int array, the samples of a weight that is not 0
+    groups : array (n,), which folds hold out whole; or None
+    seed : int
+    """
+
+    samples: PreparedSamples
+    goal: Goal
+    task: RidgeTask
+    rows: Array
+    groups: Array | None
+    seed: int
+
+    @property
+    def constant(self) -> bool:
+        """Whether there is one value to learn only."""
+        targets = self.goal.targets[self.rows]
+        return bool((targets == targets[0]).all())
+
+    def some(self, count: int) -> Array:
+        """So many of the samples with a weight, in order, with each class in proportion."""
+        return self.rows[some(self.goal.strata[self.rows], count, self.seed)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +71,7 @@ class Tried:
     similarity, alpha : the kernel and the ridge
     predicted : array (n, t), predictions of samples held out, on the second folds
     seconds : float
+    cut : bool, whether the time ended while it was learned
     """
 
     name: str
@@ -35,6 +80,42 @@ class Tried:
     alpha: float
     predicted: Array
     seconds: float
+    cut: bool
+
+
+Attempt = Tried | Literal["late"] | None  # None where a candidate has no kernel of its own
+
+
+def attempts(
+    those: Sequence[KernelCandidate], samples: PreparedSamples, task: RidgeTask, n_jobs: int | None, label: str | None
+) -> list[Attempt]:
+    """What came of each candidate: "late" where the time was up, which the first is tried in spite of.
+
+    Parameters
+    ----------
+    those : the candidates, the most important first
+    samples : PreparedSamples
+    task : RidgeTask of these samples
+    n_jobs : threads
+    label : what a printed line for each candidate begins with; None prints nothing
+    """
+    with one_blas_thread(len(samples)):
+        works = [partial(_attempt, each, samples, task, label, each is those[0]) for each in those]
+        return on_threads(works, n_jobs)
+
+
+def _attempt(
+    candidate: KernelCandidate, samples: PreparedSamples, task: RidgeTask, label: str | None, whatever_time: bool
+) -> Attempt:
+    if time_is_up() and not whatever_time:
+        return "late"
+    found, messages = keeping(lambda: tried(candidate, samples, task))
+    if found is not None and found.cut:  # the estimator says what was cut, once for all candidates
+        messages = [each for each in messages if each[1] is not ConvergenceWarning]
+    warn_once(messages)
+    if found is not None and label is not None:
+        print(f"[{label}] {found.name}: {found.learned}, {found.seconds:.2f} s", flush=True)
+    return found
 
 
 def tried(candidate: KernelCandidate, samples: PreparedSamples, task: RidgeTask) -> Tried | None:
@@ -47,7 +128,42 @@ def tried(candidate: KernelCandidate, samples: PreparedSamples, task: RidgeTask)
     predicted = task.held_out(K, found.alpha, task.second)
     if predicted is None:
         return None
-    return Tried(candidate.name, found.learned, found.similarity, found.alpha, predicted, perf_counter() - start)
+    return Tried(
+        candidate.name,
+        found.learned,
+        found.similarity,
+        found.alpha,
+        predicted,
+        seconds=perf_counter() - start,
+        cut=found.cut,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """What the search found.
+
+    Parameters
+    ----------
+    limits : Limits of this fit
+    choice : int array, the samples that candidates were tried on
+    found : list of Tried
+    scores : array (M, len(choice), k), what they say of held-out samples
+    blend : Blend
+    untried : the names of the candidates for which there was no time
+    """
+
+    limits: Limits
+    choice: Array
+    found: list[Tried]
+    scores: Array
+    blend: Blend
+    untried: list[str]
+
+    @property
+    def cut(self) -> list[str]:
+        """The names of the candidates during which the time ended."""
+        return [each.name for each in self.found if each.cut]
 
 
 @dataclass(frozen=True, eq=False)

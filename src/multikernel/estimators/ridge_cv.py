@@ -208,8 +208,8 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     shared_weights : bool, default False
         With targets of shape (n, t): one set of weights and one ridge of least summed error, instead of one for each.
     tol : float, default 1e-4
-        Relative stationarity to reach. Steps also end where ten of them together gained less than a tenth of that: the
-        model has not converged then, and a ConvergenceWarning says so.
+        Relative stationarity to reach. Steps also end where ten of them together gained less than a hundredth of that:
+        the model has not converged then, and a ConvergenceWarning says so.
     max_iter : int, default 500
         Gauss-Newton steps at most from each start.
     n_init : int, default 1

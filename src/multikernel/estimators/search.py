@@ -263,9 +263,13 @@ def best_place(model: Any, name: str, learn: Any, whole: Samples) -> int:
 
     if folds and improves(middle):
         # what a more complex model has to bring is more than what a simpler one may cost
-        all(improves(place, _LEAST) for place in range(middle + _STRIDE, count, _STRIDE))
+        for place in range(middle + _STRIDE, count, _STRIDE):
+            if not improves(place, _LEAST):
+                break
         if best() == middle:
-            all(improves(place) for place in range(middle - _STRIDE, -1, -_STRIDE))
+            for place in range(middle - _STRIDE, -1, -_STRIDE):
+                if not improves(place):
+                    break
         found = best()
         for place in (found - 1, found + 1):
             if 0 <= place < count and not time_is_up():
@@ -369,9 +373,8 @@ def folds_of(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Samples]]
     given = np.flatnonzero(whole.share > 0)
     targets = np.unique(whole.target, return_inverse=True)[1].reshape(len(whole.target), -1)
     gram = whole.bank.combine(np.ones(len(whole.bank)))
-    image = gram.multiply(
-        whole.share * (1.0 + targets[:, 0] / targets[:, 0].max(initial=1))
-    )  # which for centred features is not 0
+    uneven = 1.0 + targets[:, 0] / targets[:, 0].max(initial=1)  # of equal shares the image is 0 for centred features
+    image = gram.multiply(whole.share * uneven)
     key = np.column_stack([targets, _rounded(image), _rounded(gram.diagonal())])[given]
     unique, place = np.unique(key, axis=0, return_inverse=True)
     step, place = -(-len(unique) // _MOST), np.ravel(place)

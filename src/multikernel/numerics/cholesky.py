@@ -88,7 +88,7 @@ def cholesky(H: Array, shift: float = 0.0, work: Array | None = None) -> Array:
         factor.T.flat[:: n + 1] += shift + jitter * size
         if factorise(factor):
             return factor
-    raise linalg.LinAlgError("the matrix is not positive definite: a kernel of the bank may have negative eigenvalues")
+    raise linalg.LinAlgError("the matrix is not positive definite: it has negative eigenvalues beyond rounding")
 
 
 def factor_of(A: Array, lower: bool = True) -> Array:

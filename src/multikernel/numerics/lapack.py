@@ -24,13 +24,14 @@ _ADDRESS = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
 
 
 def factored(A: Array, lower: bool) -> bool:
-    """Replace one triangle of A by its Cholesky factor; False where there is none. ``_cholesky`` is the way in.
+    """Replace one triangle of A by its Cholesky factor; whether there is one. Others call ``cholesky.factorise``.
 
     Parameters
     ----------
-    A : array (n, n) of float64 or float32, Fortran-ordered or a block of such an array; so are all arrays below
+    A : array (n, n) of float64 or float32, Fortran-ordered or a block of such an array
     lower : bool, whether the lower triangle becomes L with A = L L', or the upper one U with A = U'U
     """
+    _check("factored", len(A) == A.shape[1], A)
     potrf = _ROUTINES[A.dtype]["potrf"]
     if potrf is None:
         return _in_place(A, *_wrapper(lapack, A, "potrf")(A, lower=lower, clean=0, overwrite_a=1))
@@ -41,10 +42,12 @@ def factored(A: Array, lower: bool) -> bool:
 
 def divide(B: Array, triangle: Array, lower: bool) -> None:
     """Replace B by B L'^-1, for B (t, n) beside a lower factor L; by U'^-1 B, for B (n, t) beside an upper factor U."""
-    trsm = _ROUTINES[B.dtype]["trsm"]
     (rows, columns) = B.shape
     if not B.size:
         return
+    order = columns if lower else rows
+    _check("divide", triangle.shape == (order, order), B, triangle)
+    trsm = _ROUTINES[B.dtype]["trsm"]
     if trsm is None:
         B[...] = _wrapper(blas, B, "trsm")(1.0, triangle, B, side=lower, lower=lower, trans_a=1)
     else:
@@ -56,9 +59,11 @@ def divide(B: Array, triangle: Array, lower: bool) -> None:
 
 def reduce(C: Array, B: Array, lower: bool, by_rows: bool) -> None:
     """Subtract B B' from one triangle of C, for B (n, k) ``by_rows``; else B'B, for B (k, n)."""
-    syrk = _ROUTINES[C.dtype]["syrk"]
     if not B.size:
         return
+    order = B.shape[0] if by_rows else B.shape[1]
+    _check("reduce", C.shape == (order, order), C, B)
+    syrk = _ROUTINES[C.dtype]["syrk"]
     if syrk is None:
         C[...] = _wrapper(blas, C, "syrk")(-1.0, B, beta=1.0, c=C, trans=not by_rows, lower=lower)
     else:
@@ -71,6 +76,7 @@ def reduce(C: Array, B: Array, lower: bool, by_rows: bool) -> None:
 
 def inverted(L: Array) -> bool:
     """Replace the lower factor L, of float64, by the lower triangle of (L L')^-1; whether there is one."""
+    _check("inverted", len(L) == L.shape[1] and L.dtype == np.float64, L)
     if _potri is None:
         return _in_place(L, *lapack.dpotri(L, lower=1, overwrite_c=1))
     failed = _int(0)
@@ -79,11 +85,15 @@ def inverted(L: Array) -> bool:
 
 
 def product(A: Array, B: Array, out: Array | None = None, factor: float = 1.0) -> Array:
-    """``out`` + factor A B, in its place, or factor A B in a new array."""
+    """``out`` + factor A B, in its place, or factor A B in a new array; ``out`` is C-contiguous, of float64."""
     A = np.ascontiguousarray(A, dtype=np.float64)
     B = np.ascontiguousarray(B, dtype=np.float64)
     (m, k) = A.shape
     n = B.shape[1]
+    if len(B) != k:
+        raise ValueError(f"product: A has {k} columns and B has {len(B)} rows: these numbers have to be equal")
+    if out is not None and not (out.shape == (m, n) and out.dtype == np.float64 and out.flags.c_contiguous):
+        raise ValueError(f"product: out has to be a C-contiguous array of float64, of shape ({m}, {n})")
     added = out is not None
     out = np.empty((m, n)) if out is None else out
     if not k:
@@ -95,6 +105,25 @@ def product(A: Array, B: Array, out: Array | None = None, factor: float = 1.0) -
         beta = ctypes.c_double(float(added))
         _gemm(b"N", b"N", _int(n), _int(m), _int(k), one, _at(B), _int(n), _at(A), _int(k), beta, _at(out), _int(n))
     return out
+
+
+def _check(name: str, fits: bool, *arrays: Array) -> None:
+    """ValueError unless the shapes fit, and the arrays have one precision and columns that are contiguous in memory.
+
+    LAPACK gets addresses alone: it would read and write beyond other arrays.
+    """
+    precision = arrays[0].dtype
+    if not (fits and precision in _PREFIX and all(A.dtype == precision and _by_columns(A) for A in arrays)):
+        shapes = " and ".join(f"{A.shape} of {A.dtype}" for A in arrays)
+        raise ValueError(
+            f"{name} takes arrays of one precision, in Fortran order, whose shapes fit together: got {shapes}"
+        )
+
+
+def _by_columns(A: Array) -> bool:
+    """Whether A is in Fortran order, or a block of an array that is."""
+    contiguous = len(A) <= 1 or A.strides[0] == A.itemsize
+    return contiguous and (A.shape[1] <= 1 or A.strides[1] >= len(A) * A.itemsize)
 
 
 def _in_place(A: Array, found: Array, failed: int) -> bool:

@@ -26,7 +26,7 @@ class Weights:
     converged : whether the certificate asked for was reached
     n_iter : steps taken
     history : the certificate's value along the way
-    warm : what a later run may start from
+    warm : the machine's variables, or those of the procedure, that a later run may start from
     bound : a value that the optimum of the problem is not below; None where none is known
     rule_met : whether the run ended by a stopping rule that the user chose in place of the certificate
     """
@@ -62,7 +62,7 @@ def with_minimal_weights(problem: Problem, weights: Weights) -> Weights:
     if values is weights.values or weights.objective is None:
         return weights
     saved = problem.domain.penalty(weights.values) - problem.domain.penalty(values)
-    return replace(weights, values=values, objective=weights.objective - saved, warm=values)
+    return replace(weights, values=values, objective=weights.objective - saved)
 
 
 def outcome(result: Result) -> tuple[Weights, DualSolution]:

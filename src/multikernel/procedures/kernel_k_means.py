@@ -58,19 +58,22 @@ def _first(K: Array, count: int, rng: np.random.Generator, weight: Array) -> Arr
 
 
 def _run(K: Array, labels: Array, count: int, weight: Array) -> tuple[Array, float]:
-    """Lloyd's steps from an assignment: where they end, and the sum of squares there."""
+    """Lloyd's steps from an assignment: the best that they met, and the sum of squares there."""
+    best = labels
     value = np.inf
     for _ in range(_MOST_ITERATIONS):
         check_interrupted()
         labels = _without_empty(K, labels, count, weight)
         squares = K.diagonal()[:, None] + distances(K, labels, count, weight)
         reached = float(weight @ squares[np.arange(len(K)), labels])
-        moved = np.argmin(squares, axis=1)
-        if not reached < value or np.array_equal(moved, labels):
+        if not reached < value:
             break
-        labels = moved
+        best = labels
         value = reached
-    return labels, min(value, reached)
+        labels = np.argmin(squares, axis=1)
+        if np.array_equal(labels, best):
+            break
+    return best, value
 
 
 def distances(K: Array, labels: Array, count: int, weight: Array) -> Array:

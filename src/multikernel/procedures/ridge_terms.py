@@ -99,7 +99,16 @@ def unexplained(problem: Problem) -> Answer | None:
         return None
     domain = problem.domain
     at = problem.evaluate(problem.start() if domain.constrained else np.zeros(problem.size))
-    return Weights(at.theta, at.upper, Certificate("duality gap", 0.0), True, 1, (0.0,), at.theta, at.upper), at.dual
+    weights = Weights(
+        values=at.theta,
+        objective=at.upper,
+        certificate=Certificate("duality gap", 0.0),
+        n_iter=1,
+        history=(0.0,),
+        warm=at.dual.warm,
+        bound=at.upper,
+    )
+    return weights, at.dual
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,22 +118,14 @@ class RegressionUnits:
     target: float
 
     @classmethod
-    def of(cls, target: Array, kernel: float = 1.0) -> RegressionUnits:
+    def of(cls, target: Array) -> RegressionUnits:
         """Targets of spread 1."""
-        return cls(kernel, spread(target))
+        return cls(1.0, spread(target))
 
     def squared(self, value: Any) -> Any:
         """Squared errors, a number or an array; it is infinite where the square leaves the range of numbers."""
         with np.errstate(over="ignore"):
             return self.target * (self.target * value)
-
-    def bank(self, bank: KernelBank) -> KernelBank:
-        """The kernels in these units."""
-        return bank.scaled(np.full(len(bank), 1.0 / self.kernel))
-
-    def solution(self, machine: Machine, found: DualSolution) -> DualSolution:
-        """A machine's solution in these units as one in the user's."""
-        return MachineUnits(machine, self.kernel, self.target, self.target / self.kernel).solution(found)
 
     def observer(self, observe: Observer) -> Observer:
         """An observer of values in these units, from one of the user's."""

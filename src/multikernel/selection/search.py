@@ -71,8 +71,9 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         and ``rank``, then the first in the grid
     best_score_ : float, the mean score over the folds
     best_estimator_ : the estimator fitted on all data with ``best_params_``
-    cv_results_ : dict of arrays with the keys of GridSearchCV: params, param_*, split*_test_score, mean_test_score,
-        std_test_score, rank_test_score, mean_fit_time; of several metrics with their names in place of "score"
+    cv_results_ : dict with the keys of GridSearchCV: lists params and param_*, arrays split*_test_score,
+        mean_test_score, std_test_score, rank_test_score and mean_fit_time; of several metrics with their names in place
+        of "score"
     fold_weights_ : list with the kernel weights of each candidate on each fold
     scorer_ : dict of the scorers by metric
     n_splits_ : int

@@ -31,7 +31,7 @@ class Scored:
 
 
 def results(candidates: Sequence[dict[str, Any]], found: Sequence[Sequence[Scored]]) -> dict[str, Any]:
-    """The table of GridSearchCV; of one metric without a name the key is "score".
+    """The table of GridSearchCV: arrays, and lists of parameters; of one metric without a name the key is "score".
 
     Parameters
     ----------
@@ -47,13 +47,21 @@ def results(candidates: Sequence[dict[str, Any]], found: Sequence[Sequence[Score
         table |= {f"split{s}_test_{metric}": scores[:, s] for s in range(scores.shape[1])}
         table[f"mean_test_{metric}"] = mean
         table[f"std_test_{metric}"] = scores.std(axis=1)
-        table[f"rank_test_{metric}"] = 1 + (mean[:, None] < mean[None, :]).sum(axis=1)
+        lowest_if_nan = np.where(np.isnan(mean), -np.inf, mean)
+        table[f"rank_test_{metric}"] = 1 + (lowest_if_nan[:, None] < lowest_if_nan[None, :]).sum(axis=1)
     table["mean_fit_time"] = np.array([[fold.seconds for fold in folds] for folds in found]).mean(axis=1)
     return table
 
 
-def best(table: dict[str, Any], metric: str, error: bool, complexity: list[tuple[float, ...]]) -> int:
-    """The simplest of the best mean scores, the first of equally simple ones; or within one standard error of it.
+def best(table: dict[str, Any], metric: str, one_standard_error: bool, complexity: list[tuple[float, ...]]) -> int:
+    """The simplest of the best mean scores, the first of equally simple ones; NaN is no score.
+
+    Parameters
+    ----------
+    table : as ``results`` returns it
+    metric : the one that decides
+    one_standard_error : whether scores within one standard error of the best are as good
+    complexity : of each candidate, smaller where it is simpler
 
     Raises
     ------
@@ -67,7 +75,7 @@ def best(table: dict[str, Any], metric: str, error: bool, complexity: list[tuple
         )
     highest = float(np.nanmax(mean))
     first = _simplest(mean >= highest - _EQUAL * abs(highest), complexity)
-    if not error:
+    if not one_standard_error:
         return first
     scores = [table[key][first] for key in table if key.startswith("split") and key.endswith(f"_test_{metric}")]
     if len(scores) > 1:

@@ -190,10 +190,7 @@ def _check_result(optimizer: Optimizer, known: KnownProblem, result: Result) -> 
     require(not np.isnan(certificate.value), "the certificate is NaN")
     reached = certificate.reached(optimizer.tol)
     require(result.converged == reached, f"converged is {result.converged} with {certificate}, tol={optimizer.tol}")
-    if problem.bounded and np.isfinite(result.bound):
-        kind = "duality gap"
-    else:
-        kind = "stationarity"
+    kind = "duality gap" if np.isfinite(result.bound) else "stationarity"
     require(certificate.kind == kind, f"the certificate is called a {certificate.kind} and is a {kind}")
     if kind == "duality gap":
         claimed = at.upper - certificate.value * abs(at.upper)

@@ -165,12 +165,12 @@ def _learn(
             bank,
             combination,
             HeldOut(Y, folds, model.fit_intercept),
-            model.penalty,
-            model.tol,
-            model.max_iter,
-            seed,
-            observe,
-            task.sample_weight,
+            penalty=model.penalty,
+            tol=model.tol,
+            max_iter=model.max_iter,
+            seed=seed,
+            observe=observe,
+            sample_weight=task.sample_weight,
             rank=int(model.metric) if isinstance(model.metric, int | np.integer) else None,
         )
         unit, machine = spread(task.target), RidgeMachine(found.alpha, model.fit_intercept)

@@ -74,6 +74,8 @@ def descend(K, y, s, v, g, gradient, floor, tol, max_iter):  # type: ignore[no-u
         i = receiver[widest]
         row = K[i]
         j = partner(gradient, g, y, i, row, diagonal, s)
+        if j < 0:  # every decrease is below the smallest number
+            return step
         other = K[j]
         length = (gradient[j] - gradient[i]) / max(diagonal[i] + diagonal[j] - 4.0 * s * row[j], _FLAT)
         if length >= g[j]:

@@ -26,9 +26,9 @@ _PASSES = 10  # between two certificates, of which the first alone is over all v
 _READ = 1 << 26  # bytes of a block of features
 _SLOW = 0.9  # of a gap: passes that leave more of it are followed by a program
 _MOST = 300  # passes before the first program
-_NEAR = (
-    0.05  # of the largest linear term: how far slopes of variables that stay at their bounds are from zero, at first
-)
+# How far slopes of variables that stay at their bounds are from zero, at first: of the largest linear term, or of the
+# mean slope where there is no linear term.
+_NEAR = 0.05
 _TURNS = 12  # programs at most
 _INNER = 0.1  # of the gap asked for: that of a program
 
@@ -136,7 +136,8 @@ class ManySamples:
         program, a = self.program, at.warm
         f = self.values(program.coef(a))
         slope = program.linear - program.sign * (f + at.intercept)[program.sample] - program.ridge * a
-        near = np.abs(slope) <= band * float(np.abs(program.linear).max())
+        size = float(np.abs(program.linear).max()) or float(np.abs(slope).mean())
+        near = np.abs(slope) <= band * size
         wrong = ((a > 0.0) & (slope < 0.0)) | ((a < program.upper) & (slope > 0.0))
         rows = np.flatnonzero((near | wrong).reshape(-1, program.n).any(axis=0))
         own = program.variables(rows)

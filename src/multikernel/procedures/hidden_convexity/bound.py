@@ -95,10 +95,6 @@ def _balls(domain: Domain, values: Array) -> list[tuple[NormBall, Array]]:
 class HiddenConvexProblem(Problem):
     """A problem that is convex in powers of its weights; its evaluations carry the bound of the whole problem."""
 
-    @property
-    def bounded(self) -> bool:
-        return True
-
     @classmethod
     def of(cls, problem: Problem) -> HiddenConvexProblem:
         """The same problem with its bounds."""

@@ -250,7 +250,16 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
             break
     gap = Certificate.gap(at.upper, known.bound(at, x))
     warn_of_collapse(f"as it is from {largest:.3g} on")
-    weights = Weights(zero, at.upper, gap, gap.reached(tol), 1, (gap.value,), zero, known.bound(at, x))
+    weights = Weights(
+        values=zero,
+        objective=at.upper,
+        certificate=gap,
+        converged=gap.reached(tol),
+        n_iter=1,
+        history=(gap.value,),
+        warm=at.dual.warm,
+        bound=known.bound(at, x),
+    )
     return weights, within(weights, at.dual)
 
 

@@ -23,7 +23,7 @@ from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
-from multikernel.numerics.line_search import SHORTEST
+from multikernel.numerics.line_search import SHORTEST, shorter
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.rls2.point import Ridge, RidgePoint
 from multikernel.procedures.rls2.weights import ScaledWeights
@@ -141,6 +141,5 @@ def _step(
         change = trial.value - point.value
         if change <= _ARMIJO * length * slope + rounding:
             return replace(working, d=d), trial
-        curvature = change - length * slope  # the minimum of the parabola through both values, within bounds
-        length *= min(0.5, max(0.1, -0.5 * length * slope / curvature))
+        length *= shorter(length * slope, change)
     return None
