@@ -20,7 +20,6 @@ from sklearn.preprocessing import StandardScaler
 import multikernel
 import reference as ref
 from multikernel import KernelBank, bind, kernels, precomputed, views
-from multikernel.banks import bind_kernels
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.localized import LocalizedBank
@@ -286,7 +285,7 @@ def _two_views(X: Array) -> Any:
 def _views_bank(X: Any) -> KernelBank:
     families = {"first": as_family([RBF(0.3), Linear()]), "last": as_family(Polynomial(2))}
     learned = learned_views(X, lambda name, part: families[name])
-    return bank_of_views(bind_views(X, learned, bind_kernels, lambda m, n: None))
+    return bank_of_views(bind_views(X, learned, lambda m, n: None))
 
 
 def _mixed_bank(X: Any) -> KernelBank:

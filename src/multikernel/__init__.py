@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from multikernel.auto import MultiKernelClassifier as MultiKernelClassifier
     from multikernel.auto import MultiKernelRegressor as MultiKernelRegressor
     from multikernel.banks import KernelBank as KernelBank
-    from multikernel.banks import bind as bind
     from multikernel.banks import precomputed as precomputed
     from multikernel.estimators import *  # noqa: F403 - each name is listed below
     from multikernel.inspection import KernelImportance as KernelImportance
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from multikernel.persistence import save as save
     from multikernel.procedures import simplex_least_squares as simplex_least_squares
     from multikernel.selection import BankSearchCV as BankSearchCV
+    from multikernel.sources import bind as bind
     from multikernel.sources import views as views
 
 _MODULES = ("datasets", "diagnostics", "kernels", "streams", "testing")
@@ -40,7 +40,7 @@ _ROOMS = {
     "app.report.page": ("report",),  # not imported for type checkers: the rooms below the application import this file
     "_warnings": ("PredictionWarning",),
     "auto": ("MultiKernelClassifier", "MultiKernelRegressor"),
-    "banks": ("KernelBank", "bind", "precomputed"),
+    "banks": ("KernelBank", "precomputed"),
     "estimators": (
         "AlignmentMKLClassifier",
         "AlignmentMKLRegressor",
@@ -85,7 +85,7 @@ _ROOMS = {
     "persistence": ("checkpoints", "load", "register", "save"),
     "procedures": ("simplex_least_squares",),
     "selection": ("BankSearchCV",),
-    "sources": ("views",),
+    "sources": ("bind", "views"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

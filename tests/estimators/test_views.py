@@ -471,3 +471,55 @@ def test_views_have_samples_and_names_of_their_own() -> None:
         mk.views({"a": np.empty((0, 2))})
     with pytest.raises(ValueError, match="two views have the name '1'"):
         mk.views({1: np.ones((3, 2)), "1": np.ones((3, 1))})
+
+
+# -- kernels between any samples ---------------------------------------------------------------------------------------
+
+
+def test_sources_are_bound_without_an_estimator() -> None:
+    bank = bind({"genes": ["rbf", Linear()], "clinic": OWN["clinic"]}, MIXED)
+    want = [*bind(["rbf", Linear()], GENES).matrices(), *bind(OWN["clinic"], FRAME).matrices(), K2]
+    np.testing.assert_allclose(bank.matrices(), want)
+    new = bank.cross(part(MIXED, TEST, np.arange(N)))
+    np.testing.assert_allclose(new.matrices(), bank.block(TEST, np.arange(N)).matrices())
+    assert len(bind(RBF("median"), {"genes": GENES, "more": GENES[:, :2]})) == 2
+    with pytest.raises(ValueError, match="bind: there are no kernels for the source 'clinic', but for"):
+        bind({"genes": "rbf"}, MIXED)
+    with pytest.raises(TypeError, match="kernels by source need samples of several sources"):
+        bind({"genes": "rbf"}, GENES)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        EasyMKLClassifier(OWN, lam=0.1),
+        L1MKLClassifier(OWN, C=1.0, approximation="nystroem", rank=12),
+        MultipleKernelRidgeCV(OWN, tol=1e-3),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_the_learned_kernel_of_views_is_known_between_any_samples(model: Any) -> None:
+    """As the decision is linear in the kernel, it is the one that the model predicts by."""
+    seen = views(MIXED)
+    model = clone(model).fit(seen[TRAIN], NUMBERS[TRAIN] if is_regressor(model) else Y[TRAIN])
+    K = model.kernel_matrix(seen[TRAIN])
+    between = model.kernel_matrix(seen[TEST], seen[TRAIN])
+    np.testing.assert_allclose(model.kernel_matrix(seen[TRAIN], seen[TRAIN]), K, atol=1e-10 * np.abs(K).max())
+    np.testing.assert_allclose(model.kernel_matrix(seen)[np.ix_(TEST, TRAIN)], between, atol=1e-6 * np.abs(K).max())
+    predict = getattr(model, "decision_function", model.predict)
+    if getattr(model, "approximation", None) is None:
+        found = between @ model.dual_coef_ + model.intercept_
+        np.testing.assert_allclose(found, predict(seen[TEST]), rtol=1e-6)
+    step = model.as_transformer().set_output(transform="pandas").fit(seen[TRAIN])
+    frame = step.transform(seen[TEST])
+    np.testing.assert_allclose(frame, between, atol=1e-10 * np.abs(K).max())
+    assert list(frame.columns) == list(step.get_feature_names_out())
+
+
+def test_a_matrix_says_nothing_of_other_samples() -> None:
+    model = EasyMKLClassifier(OWN, lam=0.1).fit(MIXED, Y)
+    one = {"genes": GENES[:7], "clinic": FRAME[:7], "proteins": K2[:7, :5]}
+    two = {"genes": GENES[:5], "clinic": FRAME[:5], "proteins": K2[:5, :5]}
+    np.testing.assert_allclose(model.kernel_matrix(one, two), model.kernel_matrix(MIXED)[:7, :5])
+    with pytest.raises(ValueError, match=r"view 'proteins' is a kernel matrix.*shape \(7, 6\); got shape \(7, 5\)"):
+        model.kernel_matrix(one, {"genes": GENES[:6], "clinic": FRAME[:6], "proteins": K2[:6, :6]})

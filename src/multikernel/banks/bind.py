@@ -58,40 +58,10 @@ from multikernel.tables.table import as_table
 from multikernel.tuning import STACK_SMALL, STACK_TINY
 
 
-def bind(
+def bind_samples(
     family: KernelFamily | Kernel | list[Kernel], X: Any, *, memory: int = MEMORY, dtype: Any = None
 ) -> KernelBank:
-    """Bind kernels to a sample: the bank of their matrices on X.
-
-    Parameters
-    ----------
-    family : a kernel, a list of kernels or a KernelFamily
-    X : array or CSR matrix of shape (n, p), or data frame; float32 is kept, other numbers become float64. Arrays of
-        torch or cupy stay on their device, in double precision. Kernels of
-        strings take a sequence of strings, or columns of them. What kernels learn from a training sample (widths,
-        means, categories, words) they learn from X; blocks of the bank keep it.
-    memory : bytes that the largest stored thing may take. Where the one n x n matrix of powers or of distances exceeds
-        it, the matrix is stored in float32, and beyond that made on demand. A stack of unrelated kernels that exceeds
-        it is made on demand.
-    dtype : the precision in which matrices are stored, float64 or float32; X's own by default. float32 takes half
-        the memory and half the time of a pass; kernels are evaluated in X's precision and rounded, and
-        ``bank.exact(index)`` gives chosen ones in double precision.
-
-    Raises
-    ------
-    ValueError : where X holds a NaN or infinity, a column is unknown, a kernel does not take what a column holds, or
-        dtype is another precision, or memory is no finite number >= 0
-    TypeError : where the family holds something that is no kernel
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from multikernel import bind, kernels
-    >>> X = np.random.default_rng(0).normal(size=(20, 3))
-    >>> bank = bind(kernels.homogeneous_polynomials(10), X)
-    >>> len(bank), bank.shape
-    (11, (20, 20))
-    """
+    """The bank of kernels on samples of one source, which are checked; see ``multikernel.bind``."""
     Number(least=0.0).check(memory, "bind: memory")
     X = unmasked(X)
     table = None if foreign(X) else as_table(X)

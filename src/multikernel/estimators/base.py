@@ -222,8 +222,8 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         return [f"target {p}" for p in range(len(np.atleast_2d(self.weights_)))]
 
     def _is_given(self, X: Any) -> bool:
-        """Whether X is no sample, but kernel matrices, a bank, or several views."""
-        return is_given(self, X)
+        """Whether X is no sample, but kernel matrices or a bank, which say themselves what they are against."""
+        return is_given(self, X) and not isinstance(self._bound_kernels, tuple)
 
     def kernel_matrix(self, X: Any, Z: Any = None) -> Array:
         """The learned kernel between samples: shape (len(X), len(Z)).
@@ -233,8 +233,9 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : samples like those of ``fit``; or, in place of samples, a bank of them, or with ``kernels="precomputed"``
-            matrices (m, len(X), len(Z)), which say themselves what they are against
+        X : samples like those of ``fit``, of one source or several; or, in place of samples, a bank of them, or with
+            ``kernels="precomputed"`` matrices (m, len(X), len(Z)), which say themselves what they are against. A view
+            that is a kernel matrix has its values between X and Z, or both are parts of ``views`` with the same matrix.
         Z : samples like X; X itself by default
 
         Raises

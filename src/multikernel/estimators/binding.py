@@ -257,7 +257,7 @@ def _bound_views(model: Any, X: Views, binder: Binder) -> KernelBank:
     """The kernels of every view: those of its own, or the same for all."""
     X.check_matrices(model.kernels if isinstance(model.kernels, Mapping) else ())
     learned = learned_views(X, partial(_family_of_view, model))
-    banks = bind_views(X, learned, binder, partial(model._method.binding.precision, model))
+    banks = bind_views(X, learned, partial(model._method.binding.precision, model), binder, binder is sketched)
     model._bound_kernels = tuple(bank.samples for bank in banks)
     names: list[str] = []
     for view, part in zip(learned, banks, strict=True):

@@ -305,7 +305,11 @@ def _of_samples(view: str, part: Any, X: Views, families: Callable[[str, Any], K
 
 
 def bind_views(
-    X: Views, learned: list[LearnedView], binder: Binder, precision: Callable[[int, int], Any]
+    X: Views,
+    learned: list[LearnedView],
+    precision: Callable[[int, int], Any],
+    binder: Binder = bind_kernels,
+    sketch: bool = False,
 ) -> list[MappedBank]:
     """The kernels of each view on the training samples.
 
@@ -313,12 +317,12 @@ def bind_views(
     ----------
     X : the training samples
     learned : what ``learned_views`` made of them
-    binder : what makes a bank of kernels and samples
     precision : function of how many kernels there are and how many samples, the precision in which they are stored
+    binder : what makes a bank of kernels and samples
+    sketch : whether the bank only has to say what it costs
     """
     n = len(X)
     every = np.arange(n)
-    sketch = binder is not bind_kernels
     banks: list[MappedBank] = []
     anchors = None if sketch or len(learned) == 1 else _anchors(learned)
     for place, view in enumerate(learned):

@@ -11,13 +11,13 @@ from sklearn.base import clone
 
 from multikernel._linalg import inverse_root
 from multikernel._typing import Array
-from multikernel.banks import bind
 from multikernel.kernels import Features, Kernel
 from multikernel.kernels.base import Fact
 from multikernel.kernels.distance import DistanceKernel, OfDistance
 from multikernel.kernels.facts import Elementary, ExplicitFeatures, PowerOf, Wrapped
 from multikernel.kernels.interactions import elementary
 from multikernel.kernels.samples import as_floats
+from multikernel.sources import bind
 from multikernel.tables.table import as_table
 from multikernel.testing.assertions import require
 from multikernel.testing.comparison import close
