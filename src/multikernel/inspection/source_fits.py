@@ -36,6 +36,17 @@ from multikernel.inspection.source_parts import (
 )
 
 
+def last_step(estimator: Any) -> Any:
+    """The estimator, or the last step of a pipeline."""
+    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+
+
+def takes_bank(estimator: Any) -> bool:
+    """Whether an estimator, or the last step of a pipeline, is fitted to a bank of which kernels can be left out."""
+    model = last_step(estimator)
+    return isinstance(model, KernelEstimator) and model.kernels_can_be_left_out
+
+
 @dataclass(frozen=True, eq=False)
 class Setting:
     """What is fitted and scored.
@@ -61,8 +72,7 @@ class Setting:
 
     def fits(self, fold: Fold) -> FoldFits:
         """The fits of a fold: on one bank where the estimator takes a bank, and the sources are kernels of it."""
-        of_package = isinstance(_last_step(self.estimator), KernelEstimator)
-        if of_package and (self.by_kernels or not isinstance(self.parts, ColumnParts)):
+        if takes_bank(self.estimator) and (self.by_kernels or not isinstance(self.parts, ColumnParts)):
             return BankFits.of(self, *fold)
         return SampleFits(self, *fold)
 
@@ -199,11 +209,7 @@ class SampleFits(FoldFits):
     def _given(self) -> dict[str, Any]:
         """The groups of the training samples, under the name by which a fit takes them."""
         estimator, groups = self.setting.estimator, self.setting.groups
-        if groups is None or not has_fit_parameter(_last_step(estimator), "groups"):
+        if groups is None or not has_fit_parameter(last_step(estimator), "groups"):
             return {}
         name = f"{estimator.steps[-1][0]}__groups" if isinstance(estimator, Pipeline) else "groups"
         return {name: groups[self.train]}
-
-
-def _last_step(estimator: Any) -> Any:
-    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator

@@ -123,7 +123,8 @@ class ColumnParts(Parts):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(column_names(self.table) or map(str, range(self.table.shape[1])))
+        names = column_names(self.table) if is_frame(self.table) else None
+        return tuple(names or map(str, range(self.table.shape[1])))
 
     def only(self, parts: Array) -> Any:
         if len(parts) == self.table.shape[1]:
@@ -141,9 +142,9 @@ class ColumnParts(Parts):
             return ColumnParts(self.table.with_columns(own))
         rest = np.setdiff1d(np.arange(self.table.shape[1]), parts)
         back = np.argsort(np.concatenate([rest, parts]), kind="stable")
-        stack = sparse.hstack if sparse.issparse(self.table) else np.hstack
-        whole = stack([self.table[:, rest], own])
-        return ColumnParts((whole.tocsr() if sparse.issparse(whole) else whole)[:, back])
+        if sparse.issparse(self.table):
+            return ColumnParts(sparse.hstack([self.table[:, rest], own], format="csr")[:, back])
+        return ColumnParts(np.hstack([self.table[:, rest], own])[:, back])
 
 
 def parts_of(X: Any, stacked: bool = False) -> Parts:

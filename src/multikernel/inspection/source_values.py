@@ -35,7 +35,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, check_random_state
 
 from multikernel._arrays import host
@@ -47,7 +46,7 @@ from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.binding import is_precomputed
 from multikernel.estimators.parameters import Folds
 from multikernel.estimators.samples import family_of
-from multikernel.inspection.source_fits import Setting
+from multikernel.inspection.source_fits import Setting, last_step, takes_bank
 from multikernel.inspection.source_parts import ColumnParts, Parts, Sources, given_sources, parts_of, sources_of_columns
 from multikernel.sources.rows import check_samples_rows
 
@@ -140,7 +139,7 @@ def source_values(
         raise ValueError("source_values: repeats draws folds anew; give cv as a number of folds, or repeats=1")
     check_samples_rows(X, y=y, groups=groups)
     target = check_array(host(y), ensure_2d=False, dtype=None, input_name="y")
-    parts = parts_of(X, is_precomputed(_last_step(estimator)))
+    parts = parts_of(X, isinstance(last_step(estimator), KernelEstimator) and is_precomputed(last_step(estimator)))
     named, by_kernels = _sources(estimator, parts, sources)
     if len(target) != parts.n:
         raise ValueError(f"source_values: X has {parts.n} samples and y has {len(target)}; give one of y for each")
@@ -164,7 +163,8 @@ def source_values(
     overlap = float(np.mean([len(test) / len(train) for folds in drawn for train, test in folds]))
 
     every = tuple(range(len(named)))
-    rows, errors = [], {"alone": {}, "without": {}}
+    rows = []
+    errors: dict[str, dict[str, float]] = {"alone": {}, "without": {}}
     for s, name in enumerate(named):
         alone, without = scores[(s,)], scores[_without(every, s)]
         adds = scores[every] - without
@@ -232,19 +232,15 @@ def plot_source_values(values: Any, ax: Any = None) -> Any:
 # -- what is fitted ----------------------------------------------------------------------------------------------------
 
 
-def _last_step(estimator: Any) -> Any:
-    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
-
-
 def _sources(estimator: Any, parts: Parts, given: Any) -> tuple[Sources, bool]:
     """The parts of each source, or its kernels where these say which columns belong together; and which of the two."""
     if given is not None:
         return given_sources(given, parts), False
     if not isinstance(parts, ColumnParts):
         return {name: np.array([k]) for k, name in enumerate(parts.names)}, False
-    model = _last_step(estimator)
+    model = last_step(estimator)
     known = None
-    if isinstance(model, KernelEstimator) and getattr(model, "kernels", None) is not None:
+    if takes_bank(estimator) and getattr(model, "kernels", None) is not None:
         known = sources_of_columns(family_of(model))
     if known is None:
         raise ValueError(
