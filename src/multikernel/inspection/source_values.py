@@ -26,9 +26,9 @@ the other sources (Phipson and Smyth, "Permutation p-values should never be zero
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import combinations
 from numbers import Integral
 from typing import Any
 
@@ -70,6 +70,7 @@ def source_values(
     scoring: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    observe: Callable[[int, int], object] | None = None,
 ) -> Any:
     """What each source of the samples is worth to an estimator: what it scores alone, and what it adds to the others.
 
@@ -96,6 +97,7 @@ def source_values(
     scoring : str or callable, as in scikit-learn; default the estimator's ``score``: accuracy or R^2
     random_state : int, RandomState or None; draws the folds and the permutations
     n_jobs : int or None, threads over the folds
+    observe : function of how many folds are done and how many there are, called after each; from the threads
 
     Returns
     -------
@@ -151,10 +153,16 @@ def source_values(
     drawn = [_folds(estimator, cv, grouped, target, rng) for _ in range(repeats)]
     orders = _orders(drawn[0], parts.n, grouped, permutations, rng) if permutations else []
     subsets = _subsets(len(named), pairs)
+    total, count = sum(map(len, drawn)), itertools.count(1)
+
+    def on_fold(fold: Fold, own: Sequence[Array]) -> tuple[dict[Subset, float], Array]:
+        found = _scores_of_fold(setting, fold, subsets, own)
+        if observe is not None:
+            observe(next(count), total)
+        return found
+
     works = [
-        partial(_scores_of_fold, setting, fold, subsets, orders if repeat == 0 else [])
-        for repeat, folds in enumerate(drawn)
-        for fold in folds
+        partial(on_fold, fold, orders if repeat == 0 else []) for repeat, folds in enumerate(drawn) for fold in folds
     ]
     done = on_threads(works, n_jobs)
     scores = {subset: np.array([own[subset] for own, _ in done]) for subset in subsets}
@@ -255,7 +263,7 @@ def _subsets(count: int, pairs: bool) -> list[Subset]:
     every = tuple(range(count))
     wanted = [(), every, *((s,) for s in every), *(_without(every, s) for s in every)]
     if pairs:
-        wanted += combinations(every, 2)
+        wanted += itertools.combinations(every, 2)
     return list(dict.fromkeys(wanted))
 
 
@@ -337,7 +345,7 @@ def _error(values: Array, overlap: float) -> float:
 
 def _interactions(names: Sequence[str], scores: Mapping[Subset, Array], overlap: float) -> list[dict[str, Any]]:
     found = []
-    for a, b in combinations(range(len(names)), 2):
+    for a, b in itertools.combinations(range(len(names)), 2):
         values = scores[(a, b)] - scores[(a,)] - scores[(b,)] + scores[()]
         found.append(
             {
