@@ -31,7 +31,7 @@ from multikernel import (
 from multikernel.inspection import plot_source_values, source_pairs
 from multikernel.inspection.source_fits import BankFits, SampleFits, Setting
 from multikernel.inspection.source_parts import ColumnParts, ViewParts, parts_of
-from multikernel.inspection.source_values import _orders
+from multikernel.inspection.worth import _orders
 
 QUICK = AverageMKLRegressor(kernels.Linear(), alpha=0.1)
 WHOLE = [np.array([0]), np.array([1]), np.array([2])]

@@ -3,8 +3,8 @@
 from multikernel.estimators.names import short_names
 from multikernel.inspection.importance import KernelImportance, kernel_importance
 from multikernel.inspection.parameters import Parameter, parameters_of
-from multikernel.inspection.source_values import plot_source_values, source_pairs, source_values
 from multikernel.inspection.stability import WeightStability, weight_stability
+from multikernel.inspection.worth import plot_source_values, source_pairs, source_values
 
 __all__ = [
     "KernelImportance",

@@ -21,6 +21,8 @@ from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.datasets import Task
 from multikernel.inspection import source_values
 
+HEADER = ["source", "alone", "without", "adds", "p"]  # of the table that ``rows_of`` gives
+
 
 @dataclass(frozen=True)
 class Worth:
@@ -48,6 +50,7 @@ def plain(values: Any) -> dict[str, Any]:
     """What ``source_values`` returned as dictionaries, lists, strings and numbers; None where there is no number."""
     rows = [{name: _known(value) for name, value in row.items()} for row in values.to_dict("records")]
     about = {name: values.attrs[name] for name in ("score", "constant", "measure", "folds", "permutations")}
+    about["error"] = _known(values.attrs["error"])
     pairs = [{name: _known(value) for name, value in pair.items()} for pair in values.attrs["pairs"]]
     return {**about, "sources": rows, "pairs": pairs}
 

@@ -60,7 +60,7 @@ def values(
         if report is not None:
             check_new(report, force=force, inputs=(data,), option="--report")
         check_config(save_config_to, force=force)
-        from multikernel.app.jobs.source_values import pair_rows, rows_of, worth_of
+        from multikernel.app.jobs.source_values import HEADER, pair_rows, rows_of, worth_of
 
         worth = worth_of(
             read(data, leave_out, groups),
@@ -85,7 +85,7 @@ def values(
             f"{data.name}: {found['measure']} on {found['folds']} held-out folds, {found['score']:.4f} with all "
             f"sources, {found['constant']:.4f} with a constant prediction"
         )
-        show_table(title, ["source", "alone", "without", "adds", "p"], rows_of(found))
+        show_table(title, HEADER, rows_of(found))
         if found["pairs"]:
             title = "Pairs of sources: below 0 they repeat each other, above 0 they complete each other"
             show_table(title, ["source", "and", "interaction"], pair_rows(found), text=(1,))

@@ -110,7 +110,8 @@ def source_values(
         p : of the hypothesis that the source has nothing to do with the target and the other sources. A source that
             repeats another may have a small p and add nothing.
 
-        Its ``attrs`` hold plain values: ``score`` of all sources and ``constant``, that of a constant prediction;
+        Its ``attrs`` hold plain values: ``score`` of all sources with its standard ``error``, and ``constant``, that
+        of a constant prediction;
         ``errors``, the standard errors of the columns ``alone`` and ``without`` by source; ``pairs``, of which
         ``multikernel.inspection.source_pairs`` makes a frame; ``measure``, ``folds`` and ``permutations``.
         ``multikernel.inspection.plot_source_values`` draws the frame.
@@ -184,6 +185,7 @@ def source_values(
     frame = pd.DataFrame(rows, columns=["source", "alone", "without", "adds", "se", "p"])
     frame.attrs = {
         "score": float(scores[every].mean()),
+        "error": _error(scores[every], overlap),
         "constant": float(scores[()].mean()),
         "errors": errors,
         "pairs": _interactions(list(named), scores, overlap) if pairs else [],
