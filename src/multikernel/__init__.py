@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from multikernel.inspection import KernelImportance as KernelImportance
     from multikernel.inspection import WeightStability as WeightStability
     from multikernel.inspection import kernel_importance as kernel_importance
+    from multikernel.inspection import source_values as source_values
     from multikernel.inspection import weight_stability as weight_stability
     from multikernel.paths import Path as Path
     from multikernel.paths import path as path
@@ -80,7 +81,7 @@ _ROOMS = {
         "TwoLayerClassifier",
         "TwoLayerRegressor",
     ),
-    "inspection": ("KernelImportance", "WeightStability", "kernel_importance", "weight_stability"),
+    "inspection": ("KernelImportance", "WeightStability", "kernel_importance", "source_values", "weight_stability"),
     "paths": ("Path", "path"),
     "persistence": ("checkpoints", "load", "register", "save"),
     "procedures": ("simplex_least_squares",),

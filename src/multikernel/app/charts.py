@@ -202,6 +202,46 @@ def folds(title: str, rows: Sequence[tuple[str, Sequence[float]]], measure: str)
     return drawing.svg()
 
 
+def sources(found: Mapping[str, Any], measure: str) -> Markup:
+    """What each source is worth: its score alone, that of all others, and what it adds, up to the score of all.
+
+    Parameters
+    ----------
+    found : the scores of all sources and of a constant prediction, and a row for each source
+    measure : what scores are called
+    """
+    rows, whole, constant = found["sources"], found["score"], found["constant"]
+    percent = measure == "accuracy"
+    height = 34.0 * len(rows)
+    values = [whole, constant, *(row[name] for row in rows for name in ("alone", "without"))]
+    room = (max(values) - min(values)) * 0.05 + 1e-3
+    scale = Scale(min(values) - room, max(values) + room, _NAMES, _WIDTH - 90)
+    drawing = Drawing(_WIDTH, height + 64, "What each source is worth")
+    drawing.bottom(scale, height + 22, f"{measure} on held-out rows", 18, percent=percent)
+    drawing.line(scale(constant), 18, scale(constant), height + 22, "rule")
+    drawing.line(scale(whole), 18, scale(whole), height + 22, "whisker")
+    drawing.text(scale(whole), 12, "all", "middle", "t small")
+    if abs(scale(whole) - scale(constant)) > 70:
+        drawing.text(scale(constant), 12, "constant", "middle", "t small")
+    for k, row in enumerate(rows):
+        y = 34.0 * k + 37
+        name = row["source"]
+        error = "" if row["se"] is None else f" ± {number(row['se'])}"
+        adds = f"adds {_score(row['adds'], 'score')}{error}"
+        start, end = sorted((scale(row["without"]), scale(whole)))
+        drawing.text(_NAMES - 8, y + 4, shortened(name, 19), "end")
+        drawing.bar(start, y - 7, end - start, 14, "c0 faint", f"{name} {adds}")
+        drawing.dot(scale(row["alone"]), y, 5, "c1", f"{name} alone: {_score(row['alone'], measure)}")
+        drawing.dot(scale(row["without"]), y, 5, "c0", f"all without {name}: {_score(row['without'], measure)}")
+        if row["se"]:
+            low = max(row["without"] - row["se"], scale.low)
+            high = min(row["without"] + row["se"], scale.high)
+            drawing.line(scale(low), y, scale(high), y, "whisker")
+        signed = _score(row["adds"], "score")
+        drawing.text(_WIDTH - 82, y + 4, signed if row["adds"] < 0 else f"+{signed}", "start", "t small")
+    return drawing.svg()
+
+
 def _score(value: float, measure: str) -> str:
     if measure == "accuracy":
         return f"{value:.1%}"

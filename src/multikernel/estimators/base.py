@@ -20,7 +20,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate, Kind
 from multikernel.estimators import fit as fitting
-from multikernel.estimators.binding import Training, between, is_given, is_precomputed, new_banks
+from multikernel.estimators.binding import Training, between, is_given, is_precomputed, kernels_against, new_banks
 from multikernel.estimators.forecast import Forecast, forecast_of
 from multikernel.estimators.given import check_predicted
 from multikernel.estimators.learned_kernel import LearnedKernel
@@ -212,6 +212,11 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
     def reads_kernels_few_times(self) -> bool:
         """Whether a fit reads every kernel a few times only, so that copying a part of a bank costs more."""
         return self._method.reads_kernels_few_times
+
+    @property
+    def kernels_can_be_left_out(self) -> bool:
+        """Whether some of the kernels that a fit binds are a bank to fit to; not where each has a kernel per region."""
+        return self._method.binding.against is kernels_against
 
     def kernel_keys(self) -> Sequence[Any]:
         """Identifiers of the kernels of ``weights_``, comparable between fits, in an order; their numbers here."""

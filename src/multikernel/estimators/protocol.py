@@ -8,6 +8,7 @@ model.against(bank, X)                    new samples against a training bank
 model.banks(X)                            new samples against the training samples that the predictor uses
 model.predictor_                          the fitted function, a frozen value
 model.reads_kernels_few_times             whether a fit reads every kernel a few times only
+model.kernels_can_be_left_out             whether some of the kernels of a bank are a bank to fit to
 model.kernel_keys()                       identifiers of its kernels, comparable between fits
 """
 

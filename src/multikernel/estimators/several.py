@@ -13,8 +13,10 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.dense import DenseBank
 from multikernel.banks.threads import one_blas_thread, slices
 from multikernel.estimators.predictor import KernelPredictor, with_known_values
+from multikernel.tuning import SEARCH_STORED
 
 _FEW = 1000  # kernels of which the products with all coefficients are kept
 _CHUNK_VALUES = 1 << 25  # values for new samples in memory at a time: 256 MB
@@ -50,6 +52,13 @@ def informed(models: Sequence[Any], X: Any) -> list[Any]:
     ]
     values = np.concatenate(parts) + np.concatenate([p.intercept for p in predictors])
     return [with_known_values(m, v) for m, v in zip(models, np.split(values, len(models), axis=1), strict=True)]
+
+
+def stored(outer: KernelBank) -> KernelBank:
+    """The bank with its matrices stored, where models ask for them one after the other and memory allows it."""
+    if outer.of_distances or outer.n_features is not None or 8 * len(outer) * np.prod(outer.shape) > SEARCH_STORED:
+        return outer
+    return DenseBank(outer, outer.matrices())
 
 
 def _sums(bank: KernelBank, weights: Array, coef: Array) -> Array:

@@ -1,9 +1,10 @@
-"""How much a model depends on each kernel, how much its weights depend on the sample, and what can be set."""
+"""What a model depends on: its kernels, its sources, the sample that its weights come from; and what can be set."""
 
 from multikernel.estimators.names import short_names
 from multikernel.inspection.importance import KernelImportance, kernel_importance
 from multikernel.inspection.parameters import Parameter, parameters_of
 from multikernel.inspection.stability import WeightStability, weight_stability
+from multikernel.inspection.worth import plot_source_values, source_pairs, source_values
 
 __all__ = [
     "KernelImportance",
@@ -11,6 +12,9 @@ __all__ = [
     "WeightStability",
     "kernel_importance",
     "parameters_of",
+    "plot_source_values",
     "short_names",
+    "source_pairs",
+    "source_values",
     "weight_stability",
 ]

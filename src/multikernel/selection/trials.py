@@ -19,16 +19,15 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel._workers import on_threads
 from multikernel.banks import KernelBank
-from multikernel.banks.dense import DenseBank
 from multikernel.estimators.predictor import with_known_values
 from multikernel.estimators.protocol import Fitted
 from multikernel.estimators.scores import quick_scorer
-from multikernel.estimators.several import in_one_pass, informed, share_reference
+from multikernel.estimators.several import in_one_pass, informed, share_reference, stored
 from multikernel.persistence.checkpoint import Checkpoint
 from multikernel.selection.folds import folds_of
 from multikernel.selection.groups import Group, Searched
 from multikernel.selection.table import Scored
-from multikernel.tuning import SEARCH_ONE_THREAD, SEARCH_STORED
+from multikernel.tuning import SEARCH_ONE_THREAD
 
 _ALL = "all folds"  # the one part of candidates that are found together
 
@@ -126,7 +125,7 @@ class Trials:
         """Every candidate fitted on one bank and scored on another: warm starts, then one pass for all."""
         models, seconds = zip(*group.fitted(inner, y, kept, groups), strict=True)
         share_reference(models, inner)
-        outer = outer if in_one_pass(models) else _stored(outer)
+        outer = outer if in_one_pass(models) else stored(outer)
         scorers = self.scorers
         if self.scoring is None:
             scorers = {"score": quick_scorer(models[0], None)}
@@ -175,13 +174,6 @@ class Trials:
 def _named(folds: list[Fold]) -> list[tuple[str, Fold]]:
     """The folds with their names in a checkpoint."""
     return [(f"fold {number}", fold) for number, fold in enumerate(folds, 1)]
-
-
-def _stored(outer: KernelBank) -> KernelBank:
-    """The bank with its matrices stored, where candidates ask for them one after the other and memory allows it."""
-    if outer.of_distances or outer.n_features is not None or 8 * len(outer) * np.prod(outer.shape) > SEARCH_STORED:
-        return outer
-    return DenseBank(outer, outer.matrices())
 
 
 def blas_threads(n: int, n_jobs: int | None = None) -> Any:

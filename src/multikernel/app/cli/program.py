@@ -15,6 +15,7 @@ from multikernel.app.cli.commands.fit import fit
 from multikernel.app.cli.commands.lists import datasets, methods
 from multikernel.app.cli.commands.path import path
 from multikernel.app.cli.commands.use import predict, report
+from multikernel.app.cli.commands.values import values
 from multikernel.app.cli.options import EPILOG
 
 # Without rich's boxes and colours, help and usage errors are the same text on a terminal, in a pipe and in a log.
@@ -50,6 +51,7 @@ _COMMANDS: tuple[tuple[Callable[..., None], str | None], ...] = (
     (predict, None),
     (path, EPILOG),
     (compare, None),
+    (values, EPILOG),
     (report, None),
     (application, None),
     (repeat, None),

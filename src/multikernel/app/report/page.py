@@ -11,6 +11,7 @@ import numpy as np
 from multikernel.app import charts
 from multikernel.app.jobs.follow_path import Followed, rows_of
 from multikernel.app.jobs.inspect import Inspected, inspect_model, tested_on
+from multikernel.app.jobs.source_values import Worth, plain
 from multikernel.files import path_of, write_whole
 from multikernel.inspection import short_names
 from multikernel.reproduce.pages.html import provenance, templates
@@ -43,7 +44,7 @@ _BARS = 20  # kernels with a bar
 _CURVES = 6  # kernels with a curve, of a colour each
 
 
-def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str]) -> None:
+def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, sources: Any = None) -> None:
     """Write what a fitted model learned, and how well it predicts samples, as one HTML file.
 
     The page is that of ``multikernel report``: the kernels and their weights, how they were chosen, the certificate,
@@ -55,6 +56,7 @@ def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str]) -> None:
     X : samples that ``model.predict`` takes, best ones that it was not fitted to; or None
     y : array (n,), their target; None where X is None
     path : the file, which is replaced where it exists
+    sources : what ``source_values`` returned, for a section about what each source is worth; None for no such section
 
     Raises
     ------
@@ -81,11 +83,18 @@ def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str]) -> None:
             raise ValueError(f"report: y must have one value for each sample, got shape {truth.shape}")
         tested = tested_on(model, X, truth, "the samples given", "report: y")
     name = type(model).__name__
-    write_whole(file, model_page(inspect_model(model, name, None, tested)).encode())
+    inspected = inspect_model(model, name, None, tested)
+    write_whole(file, model_page(inspected, None if sources is None else plain(sources)).encode())
 
 
-def model_page(inspected: Inspected) -> str:
-    """The report as HTML text."""
+def model_page(inspected: Inspected, found: Mapping[str, Any] | None = None) -> str:
+    """The report as HTML text.
+
+    Parameters
+    ----------
+    inspected : the model
+    found : what its sources are worth, where that is known
+    """
     tested = inspected.tested
     names = short_names(list(inspected.names[:_BARS]))
     rows = [(n, float(w), 0.0, f"{n}: {w:.4g}") for n, w in zip(names, inspected.weights, strict=False)]
@@ -98,6 +107,15 @@ def model_page(inspected: Inspected) -> str:
         bars=len(names),
         weights=charts.bars("Weights", rows, "weight") if rows else None,
         points=points,
+        found=found,
+        chart=None if found is None else charts.sources(found, found["measure"]),
+    )
+
+
+def values_page(worth: Worth) -> str:
+    """The report of ``multikernel values`` as HTML text."""
+    return page(
+        "values.html.j2", worth=worth, found=worth.found, chart=charts.sources(worth.found, worth.found["measure"])
     )
 
 

@@ -103,7 +103,7 @@ def repeated(run: Path, table: Path, out: Path, report: Callable[[str], None]) -
     with tempfile.TemporaryDirectory() as folder:
         found(recipe.to_json(), table, Path(folder), once)
         result: dict[str, Any] = json.loads((Path(folder) / "result.json").read_text())
-        if recipe.method != COMPARISON:
+        if recipe.leaves_model:
             write_whole(out, (Path(folder) / "model.mk").read_bytes())
     return result
 

@@ -12,6 +12,8 @@ from multikernel.app.drawing import number
 
 def sentences(recipe: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, str]:
     """By the name of the chart."""
+    if "worth" in result:
+        return {"worth": _of_worth(result["worth"], result["measure"])}
     if "comparison" in result:
         return {"scores": _of_comparison(result)}
     found = {"scores": _of_scores(result), "weights": _of_weights(result, recipe["method"] == "automatic")}
@@ -67,6 +69,25 @@ def _of_scores(result: Mapping[str, Any]) -> str:
             "folds do."
         )
     return f"{share}, give or take {spread} between folds. {verdict}"
+
+
+def _of_worth(found: Mapping[str, Any], measure: str) -> str:
+    ordered = sorted(found["sources"], key=lambda row: -float(row["adds"]))
+    most = ordered[0]
+    parts = [
+        f"All views together reach {score(found['score'], measure)}, a constant prediction "
+        f"{score(found['constant'], measure)}."
+    ]
+    if most["se"] is not None and most["adds"] > 2.0 * most["se"]:
+        parts.append(f"Without {most['source']} the score falls most, by {score(most['adds'], measure)}.")
+    little = [row["source"] for row in ordered if row["se"] is None or row["adds"] <= 2.0 * row["se"]]
+    if little:
+        parts.append(f"Without {' or '.join(little)} the score stays about the same, within two standard errors.")
+    repeats = [pair for pair in found["pairs"] if pair["se"] is not None and pair["interaction"] < -2.0 * pair["se"]]
+    if repeats:
+        first = min(repeats, key=lambda pair: float(pair["interaction"]))
+        parts.append(f"{first['first']} and {first['second']} repeat each other.")
+    return " ".join(parts)
 
 
 def _of_comparison(result: Mapping[str, Any]) -> str:

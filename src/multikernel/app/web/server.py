@@ -92,6 +92,7 @@ def _routes() -> list[Route | Mount]:
         Route(f"{own}/events", runs.events),
         post(f"{own}/stop", runs.stop),
         post(f"{own}/again", runs.again),
+        post(f"{own}/worth", learn.worth),
         post(f"{own}/rename", runs.rename),
         post(f"{own}/delete", runs.delete),
         Route(f"{own}/sample", page_of(predict.sample)),

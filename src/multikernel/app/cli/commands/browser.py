@@ -62,7 +62,8 @@ def repeat(
     """Repeat a run of the browser application: the same scores, weights and path, the same model.
 
     The file may also be written by hand: whatever a form of the application can ask for, such as several views with
-    kernels of their own, stands in it. A comparison leaves no model.
+    kernels of their own, stands in it. A comparison, and a run about what
+    views are worth, leave no model.
     """
     with one_line_failures():
         check_new(out, force=force, inputs=(run,))
@@ -83,6 +84,11 @@ def _tables(found: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[s
     """What a person reads of it: titles, headers and rows."""
     from multikernel.app.jobs.methods import PRINTED_WEIGHTS
 
+    if "worth" in found:
+        from multikernel.app.jobs.source_values import HEADER, rows_of
+
+        yield f"{found['measure']} on held-out folds", HEADER, rows_of(found["worth"])
+        return
     learned = "scores" in found
     if learned:
         scores = found["scores"]

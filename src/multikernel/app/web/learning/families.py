@@ -12,7 +12,7 @@ import multikernel as mk
 from multikernel import kernels
 from multikernel.app.jobs.methods import PATHS, most_folds, shuffled_folds
 from multikernel.app.web.learning.recipe import Kind, Recipe
-from multikernel.app.web.learning.samples import as_given
+from multikernel.app.web.learning.samples import as_given, bare
 from multikernel.kernels import Encoded, KernelFamily, Kernels, Together, beside_each_other
 from multikernel.selection import BankSearchCV
 from multikernel.tables import typed
@@ -150,8 +150,28 @@ def made(recipe: Recipe, X: pd.DataFrame, y: Any) -> tuple[Any, Any]:
         else:
             kind = mk.MultiKernelRegressor
         return kind(random_state=recipe.seed, types=dict(recipe.columns), **recipe.parameters), as_given(X, recipe)
+    return _searched(recipe, family(X, recipe), y), X
+
+
+def made_by_view(recipe: Recipe, X: pd.DataFrame, y: Any) -> tuple[Any, Any]:
+    """The estimator of a recipe that names one, with kernels for each of several views, and the views.
+
+    Raises
+    ------
+    ValueError : where a parameter is not what it may be, or a view has no column to learn from
+    """
+    views = as_given(X, recipe)
+    found: dict[str, list[KernelFamily]] = {view: [] for view in views}
+    for view, word, changed in recipe.families:
+        types = {bare(name, view): recipe.columns[name] for name in recipe.by_view[view]}
+        found[view].append(_family(views[view], FAMILIES[word], changed, types))
+    return _searched(recipe, found, y), views
+
+
+def _searched(recipe: Recipe, families: Any, y: Any) -> Any:
+    """The estimator with its kernels, and with a search along the path where there is one."""
     kind = getattr(mk, recipe.method)
-    model = kind(kernels=family(X, recipe), **seeded(kind, recipe))
+    model = kind(kernels=families, **seeded(kind, recipe))
     if recipe.path:
         model = BankSearchCV(
             model,
@@ -159,7 +179,7 @@ def made(recipe: Recipe, X: pd.DataFrame, y: Any) -> tuple[Any, Any]:
             cv=shuffled_folds(recipe.task, min(5, most_folds(y, recipe.task)), recipe.seed),
             one_standard_error=True,
         )
-    return model, X
+    return model
 
 
 def seeded(kind: Any, recipe: Recipe) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from multikernel.app.web.learning.progress import Report, fitting
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
 from multikernel.app.web.learning.samples import bare, check_enough, frame, target_of, words_of
 from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, quality, typical, weights_of
+from multikernel.app.web.learning.worth import worth_of_views
 from multikernel.files import write_whole
 
 _BASELINE = 0.4  # the time of a baseline's fold beside that of a fit
@@ -52,8 +53,9 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) 
         raise ValueError("There is no column to learn from; use at least one beside the target.")
     X = frame(cells, recipe).iloc[rows].reset_index(drop=True)
     words = words_of(cells, recipe)
-    compares = recipe.method == COMPARISON
-    if compares:
+    if recipe.worth:
+        result = worth_of_views(recipe, X, y, report)
+    elif recipe.method == COMPARISON:
         result = compared(recipe, X, y, report)
     else:
         result = _learned(recipe, X, y, words, folder, report)
@@ -144,6 +146,8 @@ def _explained(model: Any) -> dict[str, Any] | None:
 
 
 def _headline(result: Mapping[str, Any]) -> dict[str, Any]:
+    if "worth" in result:
+        return {"score": result["worth"]["score"], "deviation": result["worth"]["error"], "trivial": None}
     if "scores" in result:
         scores = result["scores"]["own"]
     else:

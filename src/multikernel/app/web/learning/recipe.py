@@ -31,6 +31,7 @@ class Recipe:
     kernel_parameters : dict from the views to those parameters of each word that were changed
     path : str, the parameter that is chosen along a path; "" for none
     seed : int
+    worth : bool, whether the run measures what each view is worth, and leaves no model
     """
 
     data: str
@@ -44,6 +45,7 @@ class Recipe:
     kernel_parameters: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     path: str = ""
     seed: int = 0
+    worth: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """As dictionaries, lists, strings and numbers."""
@@ -58,6 +60,11 @@ class Recipe:
     def automatic(self) -> bool:
         """Whether the automatic estimator chooses everything."""
         return self.method == AUTOMATIC
+
+    @property
+    def leaves_model(self) -> bool:
+        """Whether a model is learned from all rows, and kept."""
+        return self.method != COMPARISON and not self.worth
 
     @property
     def families(self) -> list[tuple[str, str, dict[str, Any]]]:

@@ -11,6 +11,8 @@ from starlette.responses import Response
 from multikernel.app.web.pages.data import keep
 from multikernel.app.web.site import Site, text_of
 
+_WORTH = "what each view is worth"
+
 
 def start(site: Site, request: Request, form: FormData) -> Response:
     """Learn without further questions, compare, or go on to choose a method."""
@@ -29,8 +31,19 @@ def start(site: Site, request: Request, form: FormData) -> Response:
     if how != COMPARISON:  # which needs more, and says so
         check_enough(choice.target, found.values, found.task)
     method = COMPARISON if how == COMPARISON else AUTOMATIC
-    recipe = choice.recipe(data, found.task, method=method)
-    return _begin(site, data.id, f"{data.name}: {choice.target}, {method}", recipe.to_json())
+    recipe = choice.recipe(data, found.task, method=method, worth=how == "worth")
+    return _begin(
+        site, data.id, f"{data.name}: {choice.target}, {_WORTH if recipe.worth else method}", recipe.to_json()
+    )
+
+
+def worth(site: Site, request: Request, form: FormData) -> Response:
+    """Measure what each view is worth to the method of a run."""
+    run = site.run(request)
+    if site.store.dataset(run.dataset) is None:
+        raise ValueError("The data set of this run has been deleted; load it again.")
+    recipe = run.recipe | {"worth": True}
+    return _begin(site, run.dataset, f"{recipe['data']}: {recipe['target']}, {_WORTH}", recipe)
 
 
 def choose(site: Site, request: Request) -> Response:

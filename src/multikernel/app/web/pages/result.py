@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from multikernel.app.charts import bars, calibration, confusion, folds, path, residuals, rocs, weight_rows
+from multikernel.app.charts import bars, calibration, confusion, folds, path, residuals, rocs, sources, weight_rows
 from multikernel.app.web.pages.runs import state
 from multikernel.app.web.sentences import sentences
 from multikernel.app.web.site import Site
@@ -27,7 +27,11 @@ def look(site: Site, request: Request) -> Response:
     result = run.result()
     for row in result.get("comparison", []):
         row |= {"mean": mean(row["scores"]), "deviation": stdev(row["scores"])}
-    template = "comparison.html" if "comparison" in result else "result.html"
+    template = "result.html"
+    if "worth" in result:
+        template = "worth.html"
+    elif "comparison" in result:
+        template = "comparison.html"
     return site.page(
         request, template, run=run, result=result, charts=charts(result), said=sentences(run.recipe, result)
     )
@@ -36,6 +40,8 @@ def look(site: Site, request: Request) -> Response:
 def charts(result: dict[str, Any]) -> dict[str, Any]:
     """The charts of a result by name; those that it has."""
     measure = result["measure"]
+    if "worth" in result:
+        return {"worth": sources(result["worth"], measure)}
     if "comparison" in result:
         ordered = sorted(result["comparison"], key=lambda row: -mean(row["scores"]))
         return {"scores": folds("Scores by method", [(row["method"], row["scores"]) for row in ordered], measure)}

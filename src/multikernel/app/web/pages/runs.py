@@ -35,7 +35,7 @@ def index(site: Site, request: Request) -> Response:
 def compare(site: Site, request: Request) -> Response:
     """Several runs side by side."""
     chosen = [run for name in request.query_params.getlist("run")[:6] if (run := site.store.run(name))]
-    done = [run for run in chosen if run.status == "done"]
+    done = [run for run in chosen if run.status == "done" and "worth" not in run.result()]
     results = [run.result() for run in done]
     charts = []
     for measure in dict.fromkeys(result["measure"] for result in results):

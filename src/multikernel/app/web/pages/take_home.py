@@ -28,16 +28,17 @@ def file(site: Site, request: Request) -> Response:
         raise HTTPException(404, "There is no such file.")
     if name == "report.html":
         return _report(site, request)
-    if name not in ("run.toml", "table.csv") and "comparison" in run.result():
-        raise HTTPException(404, "A comparison leaves no model behind, and so no such file.")
+    from multikernel.app.web.learning.recipe import Recipe
+
+    recipe = Recipe.from_json(run.recipe)
+    if name not in ("run.toml", "table.csv") and not recipe.leaves_model:
+        raise HTTPException(404, "This run leaves no model behind, and so no such file.")
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     if name == "model.mk":
         return FileResponse(run.model, media_type="application/octet-stream", headers=headers)
     from multikernel.app.toml import toml
     from multikernel.app.web.exports import code
-    from multikernel.app.web.learning.recipe import Recipe
 
-    recipe = Recipe.from_json(run.recipe)
     if name == "run.py":
         return Response(
             code(recipe, run.result()["target_dtype"]),

@@ -1,0 +1,93 @@
+"""``multikernel values``: what each source of a table is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multikernel.app.cli import options
+from multikernel.app.cli.config import check_config, save_config
+from multikernel.app.cli.console import ConsoleWatch, check_new, one_line_failures, read, show_json, show_table
+from multikernel.app.cli.options import MethodName, TaskName, request_of
+from multikernel.files import write_whole
+
+
+def values(
+    ctx: typer.Context,
+    data: options.Data,
+    target: options.Target,
+    sources: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source",
+            metavar="NAME=COLUMNS",
+            help="A source and its columns, such as clinic=age,pressure or 'genes=gene_*', repeatable "
+            "[default: each column is a source].",
+        ),
+    ] = None,
+    method: Annotated[MethodName | None, typer.Option(help="[default: the automatic estimator]")] = None,
+    task: options.TaskOption = TaskName.auto,
+    types: options.Types = None,
+    leave_out: options.LeaveOut = None,
+    groups: options.Groups = None,
+    kernels: options.Kernels = None,
+    given: options.Set = None,
+    folds: Annotated[int, typer.Option(min=2, help="Folds that test.")] = 5,
+    repeats: Annotated[int, typer.Option(min=1, help="How often the folds are drawn.")] = 1,
+    permutations: Annotated[
+        int, typer.Option(min=0, help="Permutations of each source for its p-value; each is a fit in every fold.")
+    ] = 0,
+    pairs: Annotated[
+        bool, typer.Option("--pairs/--no-pairs", help="Whether two sources repeat or complete each other.")
+    ] = True,
+    seed: options.Seed = 0,
+    report: Annotated[Path | None, typer.Option(metavar="REPORT.HTML", help="Write a report as one file.")] = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    config: options.Config = None,
+    save_config_to: options.SaveConfig = None,
+) -> None:
+    """Say what each source of a CSV file is worth: alone, and in addition to the others.
+
+    A source is a group of columns. On held-out folds: the score with this source only, the score without it, and what
+    it adds to the others, with a standard error. With s sources these are 1 + 2 s fits in each fold, and s (s - 1) / 2
+    for the pairs. The weights of a model do not say this: of two sources that repeat each other, either may have them.
+    """
+    with one_line_failures():
+        request = request_of(target, method, task, kernels, (None, None, None), given, seed, types=types)
+        if report is not None:
+            check_new(report, force=force, inputs=(data,), option="--report")
+        check_config(save_config_to, force=force)
+        from multikernel.app.jobs.source_values import HEADER, pair_rows, rows_of, worth_of
+
+        worth = worth_of(
+            read(data, leave_out, groups),
+            request,
+            sources or [],
+            ConsoleWatch(),
+            folds=folds,
+            repeats=repeats,
+            permutations=permutations,
+            pairs=pairs,
+        )
+        if report is not None:
+            from multikernel.app.report.page import values_page
+
+            write_whole(report, values_page(worth).encode())
+        save_config(ctx, save_config_to)
+        if as_json:
+            show_json("values", worth.to_json() | {"report": None if report is None else str(report)})
+            return
+        found = worth.found
+        title = (
+            f"{data.name}: {found['measure']} on {found['folds']} held-out folds, {found['score']:.4f} with all "
+            f"sources, {found['constant']:.4f} with a constant prediction"
+        )
+        show_table(title, HEADER, rows_of(found))
+        if found["pairs"]:
+            title = "Pairs of sources: below 0 they repeat each other, above 0 they complete each other"
+            show_table(title, ["source", "and", "interaction"], pair_rows(found), text=(1,))
+        if report is not None:
+            typer.echo(f"report written to {report}")

@@ -1,0 +1,206 @@
+"""``values``: what each source of a table, a group of its columns, is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from multikernel.app.jobs.methods import FitRequest, check, make_model, most_folds, with_search
+from multikernel.app.jobs.watch import Watch
+from multikernel.app.tables.columns import ColumnKinds
+from multikernel.app.tables.encoding import TableEncoding
+from multikernel.app.tables.table import CsvTable, read_target
+from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
+from multikernel.datasets import Task
+from multikernel.inspection import source_values
+
+HEADER = ["source", "alone", "without", "adds", "p"]  # of the table that ``rows_of`` gives
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What the sources of a table are worth.
+
+    Parameters
+    ----------
+    file, target, method : str
+    samples : int
+    found : dict, as ``plain`` makes it
+    """
+
+    file: str
+    target: str
+    method: str
+    samples: int
+    found: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything by names."""
+        return {"target": self.target, "method": self.method, "samples": self.samples, **self.found}
+
+
+def plain(values: Any) -> dict[str, Any]:
+    """What ``source_values`` returned as dictionaries, lists, strings and numbers; None where there is no number."""
+    rows = [{name: _known(value) for name, value in row.items()} for row in values.to_dict("records")]
+    about = {name: values.attrs[name] for name in ("score", "constant", "measure", "folds", "permutations")}
+    about["error"] = _known(values.attrs["error"])
+    pairs = [{name: _known(value) for name, value in pair.items()} for pair in values.attrs["pairs"]]
+    return {**about, "sources": rows, "pairs": pairs}
+
+
+def worth_of(
+    table: CsvTable,
+    request: FitRequest,
+    words: Sequence[str],
+    watch: Watch,
+    *,
+    folds: int,
+    repeats: int,
+    permutations: int,
+    pairs: bool,
+) -> Worth:
+    """What each source is worth to the method that was requested, or to the automatic estimator.
+
+    Parameters
+    ----------
+    table : the table
+    request : the method, the target, and what columns hold
+    words : the sources, such as "genes=gene_*"; each column is a source where there is none
+    watch : receives the progress
+    folds, repeats, permutations, pairs : as ``source_values`` takes them
+
+    Raises
+    ------
+    ValueError : where the table, the words or an option do not allow it
+    """
+    y, task, found = read_target(table, request.target, request.task)
+    columns = [column.name for column in found]
+    sources = sources_of(words, columns)
+    if most_folds(y, task, table.groups) < folds:
+        raise ValueError(
+            f"{table.file}: column {request.target!r} allows {most_folds(y, task, table.groups)} folds, and there are "
+            f"to be {folds}; give more rows, or fewer --folds"
+        )
+    if request.automatic:
+        model, X, own = _automatic(table, request, task, found, sources)
+    else:
+        model, X, own = _by_method(table, request, task, sources)
+    with watch.steps(folds * repeats, Path(table.file).name) as observe:
+        values = source_values(
+            model,
+            X,
+            y,
+            folds,
+            table.groups,
+            sources=own,
+            repeats=repeats,
+            permutations=permutations,
+            pairs=pairs,
+            random_state=request.seed,
+            observe=lambda done, total: observe(f"fold {done}"),
+        )
+    name = type(model).__name__ if request.automatic else request.chosen(task)
+    return Worth(table.file, request.target, name, len(y), plain(values))
+
+
+def sources_of(words: Sequence[str], columns: Sequence[str]) -> dict[str, list[str]]:
+    """The columns of each source, in the order of the table.
+
+    Parameters
+    ----------
+    words : such as "genes=gene_*" and "clinic=age,pressure", with the wildcards of a shell; none for each column
+    columns : those that there are
+
+    Raises
+    ------
+    ValueError : where a word is written otherwise, names no column, or one that another source has
+    """
+    if not words:
+        return {name: [name] for name in columns}
+    found: dict[str, list[str]] = {}
+    for word in words:
+        name, sign, listed = word.partition("=")
+        patterns = [pattern.strip() for pattern in listed.split(",") if pattern.strip()]
+        if not sign or not name.strip() or not patterns:
+            raise ValueError(
+                f"--source {word!r} is written like genes=gene_* or clinic=age,pressure: a name, an equals sign and "
+                "columns"
+            )
+        for pattern in patterns:
+            if not any(fnmatchcase(column, pattern) for column in columns):
+                raise ValueError(f"--source {word!r}: no column to learn from is named {pattern!r}")
+        own = [column for column in columns if any(fnmatchcase(column, pattern) for pattern in patterns)]
+        found.setdefault(name.strip(), []).extend(own)
+    owner: dict[str, str] = {}
+    for name, own in found.items():
+        for column in own:
+            if column in owner:
+                raise ValueError(
+                    f"--source: column {column!r} is in {owner[column]!r} and in {name!r}; give it to one source"
+                )
+            owner[column] = name
+    return found
+
+
+def rows_of(found: Mapping[str, Any]) -> list[list[str]]:
+    """The lines of the table of sources."""
+    return [
+        [
+            row["source"],
+            f"{row['alone']:.4f}",
+            f"{row['without']:.4f}",
+            f"{row['adds']:+.4f} +- {_text(row['se'], '.4f')}",
+            _text(row["p"], ".3g"),
+        ]
+        for row in found["sources"]
+    ]
+
+
+def pair_rows(found: Mapping[str, Any]) -> list[list[str]]:
+    """The lines of the table of pairs, those that repeat each other most first."""
+    ordered = sorted(found["pairs"], key=lambda pair: float(pair["interaction"]))
+    return [
+        [pair["first"], pair["second"], f"{pair['interaction']:+.4f} +- {_text(pair['se'], '.4f')}"] for pair in ordered
+    ]
+
+
+def _automatic(
+    table: CsvTable, request: FitRequest, task: Task, found: Any, sources: Mapping[str, list[str]]
+) -> tuple[Any, Any, Mapping[str, list[str]]]:
+    """The automatic estimator, the columns as it takes them, and those of each source."""
+    table.check_types(request.types, request.target)
+    estimator = MultiKernelClassifier if task == "classification" else MultiKernelRegressor
+    check(estimator, dict(request.parameters))
+    X = ColumnKinds.learn(found, request.types).frame(table)
+    for name, kind in request.types.items():  # a model of some sources lacks the columns of the others
+        if kind in ("date", "text"):
+            raise ValueError(f"--type {name}={kind}: a column is a {kind} here where its cells show it; leave it out")
+        if kind == "category":
+            X[name] = X[name].astype("category")
+    return estimator(**{"random_state": request.seed, **request.parameters}), X, sources
+
+
+def _by_method(
+    table: CsvTable, request: FitRequest, task: Task, sources: Mapping[str, list[str]]
+) -> tuple[Any, Any, Mapping[str, list[str]]]:
+    """A method with its search, the columns as numbers, and those of each source."""
+    encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types)
+    model = with_search(make_model(request, task), request, task, y, table.groups)
+    spread = {feature.name: list(feature.names) for feature in encoding.features}
+    own = {source: [name for column in columns for name in spread[column]] for source, columns in sources.items()}
+    return make_pipeline(MinMaxScaler().set_output(transform="pandas"), model), raw, own
+
+
+def _known(value: Any) -> Any:
+    return None if isinstance(value, float) and isnan(value) else value
+
+
+def _text(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)

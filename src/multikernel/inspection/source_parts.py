@@ -1,0 +1,258 @@
+"""Samples of several sources: without some of these, or with the rows of one moved against the rest.
+
+What sources are made of are the parts of the samples: views, kernels of a bank, or columns of a table.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import _safe_indexing
+
+from multikernel._rules import shortened, shown
+from multikernel._typing import Array
+from multikernel.banks import KernelBank, precomputed
+from multikernel.banks.concatenated import ConcatenatedBank
+from multikernel.banks.rows import BankRows
+from multikernel.kernels import Features, KernelFamily
+from multikernel.kernels.views import Restricted
+from multikernel.sources.views import Views, is_views, views
+from multikernel.tables.cells import column_names, is_frame
+
+Sources = dict[str, Array]  # the parts of each source, by number
+
+
+class Parts(ABC):
+    """Samples in parts that can be left out."""
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """How many samples there are."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The names of the parts."""
+
+    @abstractmethod
+    def only(self, parts: Array) -> Any:
+        """Samples with some of the parts, as a fit takes them."""
+
+    @abstractmethod
+    def moved(self, parts: Array, order: Array) -> Parts:
+        """The same, where sample i has some of the parts from sample ``order[i]``."""
+
+
+@dataclass(frozen=True, eq=False)
+class ViewParts(Parts):
+    """Each view is a part.
+
+    Parameters
+    ----------
+    views : Views of all samples
+    """
+
+    views: Views
+
+    @property
+    def n(self) -> int:
+        return len(self.views)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.views.names
+
+    def only(self, parts: Array) -> Views:
+        names = tuple(self.names[k] for k in parts)
+        features = tuple(name for name in self.views.features if name in names)
+        return replace(self.views, names=names, parts=tuple(self.views.parts[k] for k in parts), features=features)
+
+    def moved(self, parts: Array, order: Array) -> ViewParts:
+        changed = [_moved(part, order) if k in parts else part for k, part in enumerate(self.views.parts)]
+        return ViewParts(replace(self.views, parts=tuple(changed)))
+
+
+@dataclass(frozen=True, eq=False)
+class KernelParts(Parts):
+    """Each kernel of a bank is a part.
+
+    Parameters
+    ----------
+    bank : square KernelBank
+    """
+
+    bank: KernelBank
+
+    @property
+    def n(self) -> int:
+        return self.bank.shape[0]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.bank.names or (f"kernel {k}" for k in range(len(self.bank))))
+
+    def only(self, parts: Array) -> KernelBank:
+        if len(parts) == len(self.bank):
+            return self.bank
+        return self.bank.select(parts)
+
+    def moved(self, parts: Array, order: Array) -> KernelParts:
+        return KernelParts(with_moved(self.bank, parts, order, order))
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnParts(Parts):
+    """Each column of a table is a part.
+
+    Parameters
+    ----------
+    table : array, CSR matrix or data frame
+    """
+
+    table: Any
+
+    @property
+    def n(self) -> int:
+        return int(self.table.shape[0])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        names = column_names(self.table) if is_frame(self.table) else None
+        return tuple(names or map(str, range(self.table.shape[1])))
+
+    def only(self, parts: Array) -> Any:
+        if len(parts) == self.table.shape[1]:
+            return self.table
+        return _safe_indexing(self.table, parts, axis=1)
+
+    def moved(self, parts: Array, order: Array) -> ColumnParts:
+        own = _moved(_safe_indexing(self.table, parts, axis=1), order)
+        if hasattr(self.table, "isetitem"):  # of pandas
+            table = self.table.copy()
+            for place, column in enumerate(parts):
+                table.isetitem(column, own.iloc[:, place])
+            return ColumnParts(table)
+        if is_frame(self.table):  # of polars
+            return ColumnParts(self.table.with_columns(own))
+        rest = np.setdiff1d(np.arange(self.table.shape[1]), parts)
+        back = np.argsort(np.concatenate([rest, parts]), kind="stable")
+        if sparse.issparse(self.table):
+            return ColumnParts(sparse.hstack([self.table[:, rest], own], format="csr")[:, back])
+        return ColumnParts(np.hstack([self.table[:, rest], own])[:, back])
+
+
+def parts_of(X: Any, stacked: bool = False) -> Parts:
+    """The parts of samples.
+
+    Parameters
+    ----------
+    X : views, a bank, kernel matrices, or a table
+    stacked : whether X holds kernel matrices in any form, because the estimator says so
+    """
+    if stacked:
+        X = precomputed(X)
+    elif is_views(X):
+        X = views(X)
+    if isinstance(X, BankRows):
+        X = X.bank.block(X.rows, X.rows)
+    if isinstance(X, KernelBank):
+        return KernelParts(X)
+    if isinstance(X, Views):
+        return ViewParts(replace(X, parts=tuple(part for _, part in X.items()), rows=None))
+    return ColumnParts(X if hasattr(X, "shape") else np.asarray(X))
+
+
+def given_sources(sources: Any, parts: Parts) -> Sources:
+    """The parts of each source as a user names them.
+
+    Raises
+    ------
+    ValueError : where sources is no dict, a source has no part, a part is not there, or two sources share one
+    """
+    if not isinstance(sources, Mapping) or not sources:
+        raise ValueError(f"source_values: sources must be a dict of the columns of each source, got {shown(sources)}")
+    features = Features(len(parts.names), parts.names)
+    found: Sources = {}
+    owner: dict[int, str] = {}
+    for name, own in sources.items():
+        try:
+            numbers = range(features.n)[own] if isinstance(own, slice) else features.index(_listed(own))
+        except (IndexError, TypeError, ValueError) as error:
+            raise ValueError(f"source_values: source {str(name)!r}: {error}") from None
+        if not len(numbers):
+            raise ValueError(f"source_values: source {str(name)!r} is empty: name at least one of its columns")
+        for number in numbers:
+            if number in owner:
+                raise ValueError(
+                    f"source_values: {parts.names[number]!r} is in the sources {owner[number]!r} and {str(name)!r}: "
+                    "give each column to one source"
+                )
+            owner[number] = str(name)
+        found[str(name)] = np.array(sorted(numbers))
+    return found
+
+
+def sources_of_columns(family: KernelFamily) -> Sources | None:
+    """The kernels of each group of columns, as ``kernels.column_groups`` restricts them; None where some take all."""
+    try:
+        kernels = list(family)
+        names = [str(name) for name in family.names]
+    except TypeError:  # how many there are depends on the samples
+        return None
+    groups: dict[str, list[int]] = {}
+    for k, kernel in enumerate(kernels):
+        if not isinstance(kernel, Restricted):
+            return None
+        groups.setdefault(repr(kernel.columns), []).append(k)
+    named = {_name_of_group([names[k] for k in own]): np.array(own) for own in groups.values()}
+    return named if len(named) == len(groups) else None
+
+
+def sources_of_views(kernel_names: Sequence[str], view_names: Sequence[str]) -> list[Array]:
+    """The kernels of each view, by the names that a bank of views gives them."""
+    owner = [
+        max((view for view in view_names if name == view or name.startswith(f"{view}: ")), key=len)
+        for name in map(str, kernel_names)
+    ]
+    return [np.array([k for k, view in enumerate(owner) if view == name]) for name in view_names]
+
+
+def with_moved(bank: KernelBank, kernels: Array, rows: Array, columns: Array) -> KernelBank:
+    """A bank in which some kernels are those of other samples, ``rows`` against ``columns``."""
+    rest = np.setdiff1d(np.arange(len(bank)), kernels)
+    own = bank.select(kernels).block(rows, columns)
+    if not len(rest):
+        return own
+    place = np.argsort(np.concatenate([rest, kernels]), kind="stable")
+    return ConcatenatedBank((bank.select(rest), own), place)
+
+
+def _moved(part: Any, order: Array) -> Any:
+    """The samples of a part in another order, under the labels that their rows had."""
+    if isinstance(part, KernelBank):
+        return part.block(order, order)
+    moved = _safe_indexing(part, order)
+    return moved.set_axis(part.index) if hasattr(part, "set_axis") else moved
+
+
+def _listed(names: Any) -> list[Any]:
+    """One name or number, or several, as a list."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        return [names]
+    return list(names)
+
+
+def _name_of_group(names: Sequence[str]) -> str:
+    """What the names of a group's kernels have in common: "genes" of "genes: Linear()" and "genes: RBF()"."""
+    if len(names) == 1:
+        return names[0]
+    first, last = min(names), max(names)  # what these two share, all share
+    same = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    common, colon, _ = first[:same].rpartition(": ")
+    return common if colon else shortened(names)

@@ -1,0 +1,376 @@
+"""What each source of the samples is worth: the held-out score alone, without it, and what it adds.
+
+A score S(A) is that of a model fitted to the sources A, on samples that were held out; S() is that of a constant
+prediction. Of a source a among all sources, and of two sources a and b,
+
+    alone        S(a)
+    without      S(all but a)
+    adds         S(all) - S(all but a)
+    interaction  S(a, b) - S(a) - S(b) + S():  below 0 they repeat each other, above 0 they complete each other.
+
+All scores are of the same J folds, so that each difference d has a value on every fold. Training sets of different
+folds share samples, which the standard error of a mean over folds has to allow for (Nadeau and Bengio, "Inference for
+the generalization error", Machine Learning 52, 2003):
+
+    se^2 = (1 / J + n_test / n_train) * variance of d over the folds.
+
+The test moves the samples of a source against the rest, in training and test alike, and fits anew. A permutation moves
+samples within a fold only: then every training set keeps its samples, the kernels of the source keep what they learned
+from them, and one permutation of all samples serves all folds. With B permutations,
+
+    p = (1 + number of permutations that add at least as much) / (1 + B),
+
+which is never 0 and no smaller than the level under the hypothesis that the source is independent of the target and of
+the other sources (Phipson and Smyth, "Permutation p-values should never be zero", SAGMB 9, 2010).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.utils import check_array, check_random_state
+
+from multikernel._arrays import host
+from multikernel._folds import Fold, Resampling
+from multikernel._parameters import COUNT, WHOLE
+from multikernel._typing import Array
+from multikernel._workers import on_threads
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.binding import is_precomputed
+from multikernel.estimators.parameters import Folds
+from multikernel.estimators.samples import family_of
+from multikernel.inspection.source_fits import Setting, last_step, takes_bank
+from multikernel.inspection.source_parts import ColumnParts, Parts, Sources, given_sources, parts_of, sources_of_columns
+from multikernel.sources.rows import check_samples_rows
+
+_FOLDS = 5
+_TIE = 1e-12  # a difference of two means of the same scores that rounding may leave
+
+Subset = tuple[int, ...]  # sources by number
+
+
+def source_values(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    cv: Any = _FOLDS,
+    groups: Any = None,
+    *,
+    sources: Mapping[str, Any] | None = None,
+    repeats: int = 1,
+    permutations: int = 99,
+    pairs: bool = True,
+    scoring: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    observe: Callable[[int, int], object] | None = None,
+) -> Any:
+    """What each source of the samples is worth to an estimator: what it scores alone, and what it adds to the others.
+
+    The weight of a source does not say this: a source may have a large weight and add nothing, because another one
+    repeats it. For s sources and f folds this takes ``repeats * f * (1 + 2 s + s (s - 1) / 2)`` fits, without the last
+    term where ``pairs`` is False, and ``permutations * f * s`` fits for the p-values. Estimators of this package, alone
+    or at the end of a pipeline, bind the kernels once in each fold; other estimators are fitted to the samples.
+
+    Parameters
+    ----------
+    estimator : a classifier or regressor, which is not changed
+    X : samples in several sources: views (a dict, a list or ``views(...)``); a bank or kernel matrices, each of which
+        is a source; a table, where the kernels of the estimator are ``kernels.column_groups``, each of which is a
+        source, or where ``sources`` is given
+    y : the target
+    cv : int, splitter or iterable of (train, test) rows; folds of a number are shuffled, and stratified for classifiers
+    groups : array (n,), the group of each sample: folds, and those of the estimator's own fits, hold out whole groups,
+        and permutations move whole groups (rows of the smaller of two groups are repeated)
+    sources : dict, of a table the columns of each source, by name, number or slice; of a bank its kernels, and of
+        views their names, where several make one source. What is in no source is left out.
+    repeats : int >= 1, how often folds are drawn anew, where cv is a number
+    permutations : int >= 0, of each source for its p-value, all on the first folds drawn; without any, p is NaN
+    pairs : bool, whether the interactions of all pairs of sources are computed
+    scoring : str or callable, as in scikit-learn; default the estimator's ``score``: accuracy or R^2
+    random_state : int, RandomState or None; draws the folds and the permutations
+    n_jobs : int or None, threads over the folds
+    observe : function of how many folds are done and how many there are, called after each; from the threads
+
+    Returns
+    -------
+    pandas.DataFrame with a row for each source and the columns
+        source : its name
+        alone : the mean score over the folds with this source only
+        without : the mean score with all others; of a constant prediction where there is no other
+        adds : the score with all sources minus ``without``
+        se : the standard error of ``adds``, over the same folds, corrected for training sets that overlap
+        p : of the hypothesis that the source has nothing to do with the target and the other sources. A source that
+            repeats another may have a small p and add nothing.
+
+        Its ``attrs`` hold plain values: ``score`` of all sources with its standard ``error``, and ``constant``, that
+        of a constant prediction;
+        ``errors``, the standard errors of the columns ``alone`` and ``without`` by source; ``pairs``, of which
+        ``multikernel.inspection.source_pairs`` makes a frame; ``measure``, ``folds`` and ``permutations``.
+        ``multikernel.inspection.plot_source_values`` draws the frame.
+
+    Raises
+    ------
+    ImportError : without pandas
+    TypeError : for an estimator that is no classifier or regressor
+    ValueError : where the sources are not known, the folds leave nothing to permute, or a score is not a number
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import AverageMKLRegressor, source_values
+    >>> rng = np.random.default_rng(0)
+    >>> signal, noise = rng.normal(size=(60, 2)), rng.normal(size=(60, 2))
+    >>> y = signal[:, 0] + 0.1 * rng.normal(size=60)
+    >>> found = source_values(AverageMKLRegressor(), {"signal": signal, "noise": noise}, y, permutations=9)
+    >>> list(found.columns), found.loc[0, "source"], bool(found.loc[0, "adds"] > 0.5)
+    (['source', 'alone', 'without', 'adds', 'se', 'p'], 'signal', True)
+    """
+    import pandas as pd
+
+    COUNT.check(repeats, "source_values: repeats")
+    WHOLE.check(permutations, "source_values: permutations")
+    Folds().check(cv, "source_values: cv")
+    if repeats > 1 and not isinstance(cv, Integral):
+        raise ValueError("source_values: repeats draws folds anew; give cv as a number of folds, or repeats=1")
+    check_samples_rows(X, y=y, groups=groups)
+    target = check_array(host(y), ensure_2d=False, dtype=None, input_name="y")
+    parts = parts_of(X, isinstance(last_step(estimator), KernelEstimator) and is_precomputed(last_step(estimator)))
+    named, by_kernels = _sources(estimator, parts, sources)
+    if len(target) != parts.n:
+        raise ValueError(f"source_values: X has {parts.n} samples and y has {len(target)}; give one of y for each")
+    check_scoring(estimator, scoring)
+    grouped = None if groups is None else np.asarray(host(groups))
+    setting = Setting(estimator, parts, list(named.values()), by_kernels, target, grouped, scoring)
+
+    rng = check_random_state(random_state)
+    drawn = [_folds(estimator, cv, grouped, target, rng) for _ in range(repeats)]
+    orders = _orders(drawn[0], parts.n, grouped, permutations, rng) if permutations else []
+    subsets = _subsets(len(named), pairs)
+    total, count = sum(map(len, drawn)), itertools.count(1)
+
+    def on_fold(fold: Fold, own: Sequence[Array]) -> tuple[dict[Subset, float], Array]:
+        found = _scores_of_fold(setting, fold, subsets, own)
+        if observe is not None:
+            observe(next(count), total)
+        return found
+
+    works = [
+        partial(on_fold, fold, orders if repeat == 0 else []) for repeat, folds in enumerate(drawn) for fold in folds
+    ]
+    done = on_threads(works, n_jobs)
+    scores = {subset: np.array([own[subset] for own, _ in done]) for subset in subsets}
+    _check_finite(scores, list(named))
+    moved = np.mean([own for _, own in done[: len(drawn[0])]], axis=0) if permutations else None
+    overlap = float(np.mean([len(test) / len(train) for folds in drawn for train, test in folds]))
+
+    every = tuple(range(len(named)))
+    rows = []
+    errors: dict[str, dict[str, float]] = {"alone": {}, "without": {}}
+    for s, name in enumerate(named):
+        alone, without = scores[(s,)], scores[_without(every, s)]
+        adds = scores[every] - without
+        first = float(scores[every][: len(drawn[0])].mean())
+        p = np.nan if moved is None else (1 + int((moved[s] >= first - _TIE).sum())) / (1 + permutations)
+        rows.append((name, alone.mean(), without.mean(), adds.mean(), _error(adds, overlap), p))
+        errors["alone"][name] = _error(alone, overlap)
+        errors["without"][name] = _error(without, overlap)
+    frame = pd.DataFrame(rows, columns=["source", "alone", "without", "adds", "se", "p"])
+    frame.attrs = {
+        "score": float(scores[every].mean()),
+        "error": _error(scores[every], overlap),
+        "constant": float(scores[()].mean()),
+        "errors": errors,
+        "pairs": _interactions(list(named), scores, overlap) if pairs else [],
+        "measure": _measure(estimator, scoring),
+        "folds": len(done),
+        "permutations": permutations,
+    }
+    return frame
+
+
+def source_pairs(values: Any) -> Any:
+    """Whether the sources repeat or complete each other, pair by pair.
+
+    Parameters
+    ----------
+    values : what ``source_values`` returned
+
+    Returns
+    -------
+    pandas.DataFrame with a row for each pair and the columns ``first``, ``second``, ``interaction`` and ``se``: the
+        score of both, less the score of each alone, plus that of a constant prediction. Below 0 the two repeat each
+        other, above 0 they complete each other.
+
+    Raises
+    ------
+    ValueError : where the frame is none that ``source_values`` returned
+    """
+    import pandas as pd
+
+    return pd.DataFrame(_attribute(values, "pairs"), columns=["first", "second", "interaction", "se"])
+
+
+def plot_source_values(values: Any, ax: Any = None) -> Any:
+    """The score of each source alone and of all sources without it, beside that of all; needs matplotlib.
+
+    Parameters
+    ----------
+    values : what ``source_values`` returned
+    ax : axes of matplotlib; new ones by default
+
+    Returns
+    -------
+    The axes
+
+    Raises
+    ------
+    ValueError : where the frame is none that ``source_values`` returned
+    """
+    from multikernel.inspection.source_plot import draw
+
+    return draw(values, _attribute(values, "score"), _attribute(values, "constant"), _attribute(values, "measure"), ax)
+
+
+# -- what is fitted ----------------------------------------------------------------------------------------------------
+
+
+def _sources(estimator: Any, parts: Parts, given: Any) -> tuple[Sources, bool]:
+    """The parts of each source, or its kernels where these say which columns belong together; and which of the two."""
+    if given is not None:
+        return given_sources(given, parts), False
+    if not isinstance(parts, ColumnParts):
+        return {name: np.array([k]) for k, name in enumerate(parts.names)}, False
+    model = last_step(estimator)
+    known = None
+    if takes_bank(estimator) and getattr(model, "kernels", None) is not None:
+        known = sources_of_columns(family_of(model))
+    if known is None:
+        raise ValueError(
+            "source_values: X is one table, and nothing says which columns belong to which source: give sources, a "
+            "dict of the columns of each, or kernels=kernels.column_groups(...), or X as a dict of views"
+        )
+    return known, True
+
+
+def _subsets(count: int, pairs: bool) -> list[Subset]:
+    """Which sources are fitted together, each once."""
+    every = tuple(range(count))
+    wanted = [(), every, *((s,) for s in every), *(_without(every, s) for s in every)]
+    if pairs:
+        wanted += itertools.combinations(every, 2)
+    return list(dict.fromkeys(wanted))
+
+
+def _without(every: Subset, s: int) -> Subset:
+    return tuple(other for other in every if other != s)
+
+
+def _folds(estimator: Any, cv: Any, groups: Array | None, y: Array, rng: Any) -> list[Fold]:
+    """Training and test rows; drawn ones are stratified for classifiers."""
+    labels = np.unique(y, return_inverse=True)[1] if is_classifier(estimator) else np.zeros(len(y), dtype=int)
+    folds = Resampling.of("source_values", cv, groups, y).folds(labels, _FOLDS, rng)
+    return [(np.sort(train), np.sort(test)) for train, test in folds]
+
+
+def _orders(folds: Sequence[Fold], n: int, groups: Array | None, count: int, rng: Any) -> list[Array]:
+    """Permutations of samples that are training and test samples of the same folds.
+
+    Raises
+    ------
+    ValueError : where there are no two such samples, or groups
+    """
+    part = np.zeros((n, len(folds)), dtype=np.int8)
+    for f, (train, test) in enumerate(folds):
+        part[train, f] = 1
+        part[test, f] = 2
+    kind = np.unique(part, axis=0, return_inverse=True)[1].reshape(n)
+    units = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1].reshape(n)
+    cells = []
+    for k in range(int(kind.max()) + 1):
+        rows = np.flatnonzero(kind == k)
+        cells.append([rows[units[rows] == unit] for unit in np.unique(units[rows])])
+    if max(map(len, cells)) < 2:
+        raise ValueError(
+            "source_values: no two samples, or groups of them, are held out together, so that none can change places "
+            "for a p-value: give fewer folds, or permutations=0"
+        )
+    return [_order(cells, n, rng) for _ in range(count)]
+
+
+def _order(cells: Sequence[Sequence[Array]], n: int, rng: Any) -> Array:
+    """The sample that each sample gets its source from; of groups of different sizes, rows are left out or repeated."""
+    order = np.arange(n)
+    for units in cells:
+        for own, other in zip(units, rng.permutation(len(units)), strict=True):
+            order[own] = np.resize(units[other], len(own))
+    return order
+
+
+# -- what they score ---------------------------------------------------------------------------------------------------
+
+
+def _scores_of_fold(
+    setting: Setting, fold: Fold, subsets: Sequence[Subset], orders: Sequence[Array]
+) -> tuple[dict[Subset, float], Array]:
+    """The score of each subset, and of all sources with each of them permuted: array (sources, permutations)."""
+    fits = setting.fits(fold)
+    scores = {subset: fits.score(subset) if subset else setting.constant_score(fold) for subset in subsets}
+    every = tuple(range(len(setting.sources)))
+    moved = [[fits.score(every, source, order) for order in orders] for source in every]
+    return scores, np.array(moved)
+
+
+def _check_finite(scores: Mapping[Subset, Array], names: Sequence[str]) -> None:
+    for subset, values in scores.items():
+        if not np.isfinite(values).all():
+            fold = int(np.argmin(np.isfinite(values)))
+            raise ValueError(
+                f"source_values: the score with the sources {[names[s] for s in subset]} is {values[fold]} on fold "
+                f"{fold}: give larger folds, or another scoring"
+            )
+
+
+def _error(values: Array, overlap: float) -> float:
+    """The corrected standard error of the mean of differences over folds; NaN for a single fold."""
+    if len(values) < 2:
+        return float("nan")
+    return float(np.sqrt((1.0 / len(values) + overlap) * values.var(ddof=1)))
+
+
+def _interactions(names: Sequence[str], scores: Mapping[Subset, Array], overlap: float) -> list[dict[str, Any]]:
+    found = []
+    for a, b in itertools.combinations(range(len(names)), 2):
+        values = scores[(a, b)] - scores[(a,)] - scores[(b,)] + scores[()]
+        found.append(
+            {
+                "first": names[a],
+                "second": names[b],
+                "interaction": float(values.mean()),
+                "se": _error(values, overlap),
+            }
+        )
+    return found
+
+
+def _measure(estimator: Any, scoring: Any) -> str:
+    """What scores are called."""
+    if isinstance(scoring, str):
+        return scoring
+    if scoring is not None:
+        return str(getattr(scoring, "__name__", "score"))
+    return "accuracy" if is_classifier(estimator) else "R2"
+
+
+def _attribute(values: Any, name: str) -> Any:
+    found = getattr(values, "attrs", {})
+    if name not in found:
+        raise ValueError("the frame is none that source_values returned: its attrs are missing")
+    return found[name]
