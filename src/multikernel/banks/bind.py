@@ -54,6 +54,7 @@ from multikernel.kernels.family import Concatenation, KernelFamily, as_family
 from multikernel.kernels.features import Features
 from multikernel.kernels.samples import in_double
 from multikernel.kernels.subsets import RBFSubsets
+from multikernel.tables.objects import as_objects, complete
 from multikernel.tables.table import as_table
 from multikernel.tuning import STACK_SMALL, STACK_TINY
 
@@ -67,9 +68,9 @@ def bind(
     ----------
     family : a kernel, a list of kernels or a KernelFamily
     X : array or CSR matrix of shape (n, p), or data frame; float32 is kept, other numbers become float64. Arrays of
-        torch or cupy stay on their device, in double precision. Kernels of
-        strings take a sequence of strings, or columns of them. What kernels learn from a training sample (widths,
-        means, categories, words) they learn from X; blocks of the bank keep it.
+        torch or cupy stay on their device, in double precision. Kernels of strings take a sequence of strings, or
+        columns of them, and those of ``kernels.external`` a list of any objects. What kernels learn from a training
+        sample (widths, means, categories, words) they learn from X; blocks of the bank keep it.
     memory : bytes that the largest stored thing may take. Where the one n x n matrix of powers or of distances exceeds
         it, the matrix is stored in float32, and beyond that made on demand. A stack of unrelated kernels that exceeds
         it is made on demand.
@@ -93,9 +94,12 @@ def bind(
     (11, (20, 20))
     """
     Number(least=0.0).check(memory, "bind: memory")
-    X = unmasked(X)
-    table = None if foreign(X) else as_table(X)
-    if foreign(X):
+    X, family = unmasked(X), as_family(family)
+    objects = as_objects(X) if family.takes_objects else None
+    table = None if foreign(X) or objects is not None else as_table(X)
+    if objects is not None:
+        samples = complete(objects)
+    elif foreign(X):
         samples = checked(X)
     else:
         samples = (
@@ -107,7 +111,7 @@ def bind(
     if hasattr(X, "columns"):
         features = replace(features, names=Features.of(X).names)
     # a bank does not follow a kernel that is changed later
-    return bind_kernels(deepcopy(as_family(family)).resolve(features).learned(host(samples)), samples, memory, dtype)
+    return bind_kernels(deepcopy(family).resolve(features).learned(host(samples)), samples, memory, dtype)
 
 
 def bind_kernels(

@@ -29,6 +29,7 @@ from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.facts import Costly, Elementary, PowerOf
 from multikernel.kernels.interactions import elementary, elementary_diagonals
 from multikernel.kernels.samples import as_floats, dense, in_double
+from multikernel.tables.objects import Objects, as_objects
 from multikernel.tuning import ANOVA_TILE, BLAS_OPERATION, MATRIX_SMALL
 
 
@@ -104,7 +105,8 @@ class LazyBank(KernelBank):
 
     def cross(self, X: Any) -> LazyBank:
         """In double precision, as certificates hold for it, and since powers may leave the range of the single one."""
-        return replace(self, X=in_double(as_floats(X)), Z=in_double(self.Z))
+        new = as_objects(X) if isinstance(self.Z, Objects) else as_floats(X)
+        return replace(self, X=in_double(new), Z=in_double(self.Z))
 
     def self_values(self, X: Any) -> Array:
         return np.stack([kernel.diagonal(X) for kernel in self.kernels])

@@ -22,6 +22,7 @@ from multikernel._rules import shortened
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
 from multikernel.banks.bind import bind_kernels
+from multikernel.banks.checks import as_array
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.indices import positions
 from multikernel.banks.mapped import MappedBank, SampleMap
@@ -30,6 +31,7 @@ from multikernel.kernels.family import KernelFamily
 from multikernel.kernels.features import Features
 from multikernel.sources.views import Views
 from multikernel.tables.cells import column_names, is_frame
+from multikernel.tables.objects import Objects, as_objects
 from multikernel.tables.table import Table, as_table
 
 
@@ -44,6 +46,7 @@ class ViewSamples(SampleMap):
     features : the columns of its samples in training, where it was given as samples
     example : one sample that has the view, which stands in for those that do not
     labels : the kernels' names
+    objects : whether the kernels take samples that are objects
     """
 
     view: str
@@ -51,6 +54,7 @@ class ViewSamples(SampleMap):
     features: Features | None = None
     example: Any = None
     labels: tuple[str, ...] | None = None
+    objects: bool = False
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -89,10 +93,12 @@ class ViewSamples(SampleMap):
 
     def _new(self, part: Any) -> tuple[Any, Array]:
         """New samples as kernels take them, and which have the view."""
-        samples, present = view_samples(self.view, part)
+        samples, present = view_samples(self.view, part, self.objects)
         before = self.features
         assert before is not None
         now = features_of(part, samples)
+        if isinstance(samples, Objects):  # of any length
+            now = before
         if now.n != before.n or (now.names or before.names) != (before.names or now.names):
             was, got = (shortened(each.names, 10) if each.names else f"{each.n} columns" for each in (before, now))
             raise ValueError(f"view {self.view!r} had {was} in training, and has {got} now")
@@ -127,7 +133,7 @@ def bind_view(
     ------
     ValueError : where no sample has the view, or a kernel does not take what a column holds
     """
-    samples, present = view_samples(view, part)
+    samples, present = view_samples(view, part, family.takes_objects)
     if not present.any():
         raise ValueError(f"view {view!r} is missing for all samples")
     features = features_of(part, samples)
@@ -140,7 +146,8 @@ def bind_view(
         bank = bound(own, whole, dtype=dtype(len(own), len(present)))
     if not present.all():
         bank = bank.weighted(present.astype(float))
-    return MappedBank(bank, ViewSamples(view, features=features, example=some[:1], labels=tuple(own.names)))
+    made = ViewSamples(view, None, features, some[:1], tuple(own.names), family.takes_objects)
+    return MappedBank(bank, made)
 
 
 def bank_of_views(parts: Sequence[KernelBank]) -> KernelBank:
@@ -150,18 +157,23 @@ def bank_of_views(parts: Sequence[KernelBank]) -> KernelBank:
     return ConcatenatedBank(tuple(parts), np.arange(sum(map(len, parts))))
 
 
-def view_samples(view: str, part: Any) -> tuple[Any, Array]:
+def view_samples(view: str, part: Any, objects: bool = False) -> tuple[Any, Array]:
     """Samples of a view as kernels take them, and which of them have it.
 
     Parameters
     ----------
     view : str, its name
     part : as the user gave it
+    objects : whether the kernels take samples that are objects
 
     Raises
     ------
     ValueError : that names the view, where it holds no samples
     """
+    if objects and (found := as_objects(part)) is not None:
+        return found, ~found.absent
+    if isinstance(part, Objects):
+        part = as_array(part.values.tolist(), f"view {view!r}")
     try:
         return _samples_of(part)
     except OverflowError:
