@@ -280,6 +280,31 @@ def stack(*kernels: Function) -> Truth:
     )
 
 
+def by_similarities(k: Function, psd: str) -> Truth:
+    """The kernel of features made of similarities to the training samples."""
+
+    def inverse(Z: Array) -> Array:
+        """M with k(x, z) = s_x' M s_z."""
+        if psd == "square":
+            return np.eye(len(Z)) / len(Z)
+        values, vectors = np.linalg.eigh(gram(k, Z, Z))
+        values[np.abs(values) < 1e-9] = np.inf
+        return (
+            vectors
+            @ np.diag(1.0 / (np.abs(values) if psd == "flip" else np.where(values > 0, values, np.inf)))
+            @ vectors.T
+        )
+
+    def matrices(X: Array, Z: Array) -> Array:
+        return (gram(k, X, Z) @ inverse(Z) @ gram(k, Z, Z).T)[None]
+
+    def self_values(X: Array, Z: Array) -> Array:
+        S = gram(k, X, Z)
+        return np.einsum("ij,jk,ik->i", S, inverse(Z), S)[None]
+
+    return Truth(matrices, self_values)
+
+
 def both(*truths: Truth) -> Truth:
     """Stacks one after the other."""
     return Truth(

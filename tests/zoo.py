@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
+from sklearn.gaussian_process.kernels import DotProduct
+from sklearn.metrics.pairwise import linear_kernel
 from sklearn.preprocessing import StandardScaler
 
 import multikernel
@@ -36,6 +38,7 @@ from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.features import Features
 from multikernel.kernels.monomials import Draw, MonomialSum, _monomials
 from multikernel.sources.bank import bank_of_views, bind_view
+from packages import Commons, common, furthest, share_of_first
 
 Array = Any
 
@@ -599,6 +602,10 @@ _BAGS = (
     ["0 1; 2 0.5", "1 1", "", "0 1", "-1 2e-1; 0 0; 0 0", "3 3;", "1 1; 1 1", "0.5 0.5"],
     ["0 0", "", "1 0; 0 1; 1 1"],
 )
+_SETS = (
+    [set("abc"), set("ab"), set("cd"), set("abcd"), set("e"), set("ae"), set("bde"), set("abc")],
+    [set("ad"), set("bce"), set("x")],
+)
 _TEXTS = (
     ["a red car", "red red bus", "", "blue sky", "a blue car", "sky", "the bus and the car", "a red car"],
     ["a red sky", "rain", ""],
@@ -658,6 +665,24 @@ KERNELS: dict[str, KernelCase] = {
     ),
     "hamming": _case(kernels.Hamming(), ref.hamming()),
     "tanimoto": KernelCase(kernels.Tanimoto(), ref.stack(ref.tanimoto()), _shares()),
+    "external": _case(kernels.external(linear_kernel), ref.linear()),
+    "external-diag": _case(kernels.external(DotProduct(0.5)), ref.polynomial(1, 0.25, 1.0)),
+    "external-objects": KernelCase(kernels.external(common, pairwise=True), ref.stack(common), _SETS),
+    "external-estimator": KernelCase(kernels.external(Commons(2.0)), ref.stack(ref.scaled(common, 2.0)), _SETS),
+    "external-normalized": KernelCase(
+        kernels.external(Commons(2.0)).normalized(), ref.stack(ref.cosine(common)), _SETS
+    ),
+    "external-clip": KernelCase(
+        kernels.external(furthest, pairwise=True, psd="clip"), ref.by_similarities(furthest, "clip"), _SETS
+    ),
+    "external-flip": KernelCase(
+        kernels.external(furthest, pairwise=True, psd="flip"), ref.by_similarities(furthest, "flip"), _SETS
+    ),
+    "external-square": KernelCase(
+        kernels.external(share_of_first, pairwise=True, psd="square"),
+        ref.by_similarities(share_of_first, "square"),
+        _SETS,
+    ),
     "n-grams": KernelCase(kernels.NGrams(), ref.stack(ref.tfidf(_TEXTS[0], (1, 2))), _TEXTS),
     "encoded": _case(kernels.Encoded(RBF(0.4), _STANDARDIZE), _standardized(ref.rbf(0.4))),
     "spectrum": KernelCase(kernels.Spectrum(2), ref.stack(ref.spectrum(2)), _WORDS),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +24,7 @@ from multikernel.sources.views import Views, views
 from multikernel.sources.views import is_views as is_several
 from multikernel.tables.cells import Cells, check_names, columns_of, is_frame
 from multikernel.tables.columns import Declared
+from multikernel.tables.objects import Objects
 
 _DENSE_COLUMNS = 200  # columns up to which a sparse matrix is read as numbers
 
@@ -163,6 +164,8 @@ def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] =
         if name in given:
             kernels[name] = numbers(part, f"view {name!r}")
             continue
+        if isinstance(part, Objects):
+            _refuse_objects(part, name)
         try:
             table = read(_as_table(part))
             if not (table.columns or table.sparse):
@@ -173,6 +176,16 @@ def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] =
         view_of |= {f"{name}: {column}": name for column in table.columns}
         matrices |= dict.fromkeys([name] * len(table.sparse), table.sparse.get("sparse"))
     return GivenTable(len(X), columns, matrices, kernels, view_of, rows=X.rows)
+
+
+def _refuse_objects(part: Objects, view: str) -> NoReturn:
+    """ValueError for a view that is a list of objects, for which only the user has kernels."""
+    as_array(part.values.tolist(), f"view {view!r}")  # a table with a mistake has a sentence of its own
+    raise ValueError(
+        f"view {view!r} holds objects of type {type(part.values[0]).__name__}, and the automatic estimator takes "
+        "numbers, strings, dates and kernel matrices: give the matrix, or take another estimator with "
+        "kernels.external(...) for this view"
+    )
 
 
 def _matrices(view: str, bank: KernelBank) -> Iterator[tuple[str, Array]]:

@@ -27,7 +27,7 @@ from multikernel.kernels.encoding import Encoded
 from multikernel.kernels.facts import Costly
 from multikernel.kernels.features import Features
 from multikernel.kernels.reference import Reference
-from multikernel.kernels.samples import dense
+from multikernel.kernels.samples import as_floats, dense
 from multikernel.numerics.definite import negative_eigenvalue, precision
 from multikernel.tables.objects import Objects, as_objects
 from multikernel.tables.table import Table, as_samples
@@ -360,7 +360,7 @@ def handed(X: Any, single: bool = False) -> Any:
         return list(X.values)
     if isinstance(X, Table):
         return X.texts[:, 0].tolist()
-    return list(dense(X)) if single else X
+    return list(dense(X)) if single else as_floats(X)
 
 
 def _fitted(estimator: Any, X: Any) -> Any:

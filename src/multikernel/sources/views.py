@@ -215,7 +215,7 @@ def views(X: Any, features: Iterable[str] = ()) -> Views | KernelBank:
 
 def _listed(part: Any, name: str) -> Any:
     """A view that is a list: an array where it can be a table, else objects."""
-    if not isinstance(part, list | tuple):
+    if not isinstance(part, list | tuple) or any(item is part for item in part):
         return as_array(part, name)
     if not holds_cells(part):
         return Objects.of(part)
