@@ -24,7 +24,7 @@ from multikernel.sources.views import Views, views
 from multikernel.sources.views import is_views as is_several
 from multikernel.tables.cells import Cells, check_names, columns_of, is_frame
 from multikernel.tables.columns import Declared
-from multikernel.tables.objects import Objects
+from multikernel.tables.objects import Objects, holds_cells
 
 _DENSE_COLUMNS = 200  # columns up to which a sparse matrix is read as numbers
 
@@ -104,8 +104,10 @@ def as_table(X: Any, new: bool = False) -> Any:
         return X
     if is_of_texts(X):
         return np.asarray(X, dtype=object).reshape(-1, 1)
-    X = as_array(X, "X")
+    listed, X = X, as_array(X, "X")
     refuse_fields(X, "X", "pandas.DataFrame(X) is a table with them as columns")
+    if X.dtype.kind == "O" and not (listed is X and X.ndim > 1) and not holds_cells(listed):
+        _refuse_objects("X", listed[0])
     return X.astype(object) if X.dtype.kind in "US" else X
 
 
@@ -165,7 +167,8 @@ def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] =
             kernels[name] = numbers(part, f"view {name!r}")
             continue
         if isinstance(part, Objects):
-            _refuse_objects(part, name)
+            as_array(list(part.values), f"view {name!r}")  # a table with a mistake has a sentence of its own
+            _refuse_objects(f"view {name!r}", part.values[0])
         try:
             table = read(_as_table(part))
             if not (table.columns or table.sparse):
@@ -178,13 +181,11 @@ def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] =
     return GivenTable(len(X), columns, matrices, kernels, view_of, rows=X.rows)
 
 
-def _refuse_objects(part: Objects, view: str) -> NoReturn:
-    """ValueError for a view that is a list of objects, for which only the user has kernels."""
-    as_array(part.values.tolist(), f"view {view!r}")  # a table with a mistake has a sentence of its own
+def _refuse_objects(what: str, first: Any) -> NoReturn:
+    """ValueError for a list of objects, for which only the user has kernels."""
     raise ValueError(
-        f"view {view!r} holds objects of type {type(part.values[0]).__name__}, and the automatic estimator takes "
-        "numbers, strings, dates and kernel matrices: give the matrix, or take another estimator with "
-        "kernels.external(...) for this view"
+        f"{what} holds objects of type {type(first).__name__}, and the automatic estimator takes numbers, strings, "
+        "dates and kernel matrices: take another estimator with kernels.external(...), or give a view that is the matrix"
     )
 
 

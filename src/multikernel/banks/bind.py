@@ -31,6 +31,7 @@ from multikernel._rules import Number
 from multikernel.banks.array_bank import ArrayBank
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.concatenated import ConcatenatedBank
+from multikernel.banks.different import Different
 from multikernel.banks.kinds import (
     FEW,
     Storage,
@@ -209,14 +210,16 @@ def _groups(kernels: tuple[Kernel, ...], X: Any, itemsize: int) -> list[_Group]:
     take(Wrapped, lambda f: f.by if isinstance(f.by, str) else "scaled", _wrapped, lambda members, by: True)
     encodings: list[Encodes] = []
     take(Encodes, lambda f: _place(f, encodings) if f.encoding.sparse else -1, _encoded, lambda members, which: True)
-    take(PowerOf, lambda f: repr(f.base), powers_bank, lambda members, base: len(members) >= FEW)
+    bases = Different()
+    take(PowerOf, lambda f: bases.place(f.base), powers_bank, lambda members, base: len(members) >= FEW)
     take(
         ExplicitFeatures,
         lambda f: (p if f.columns is None else len(f.columns)) < n,
         lambda kernels, X, storage: factors_bank(kernels, X),
         lambda members, fewer: fewer,
     )
-    take(Elementary, lambda f: repr(f.kernel), anova_bank, lambda members, kernel: len(members) > 1)
+    singles = Different()
+    take(Elementary, lambda f: singles.place(f.kernel), anova_bank, lambda members, kernel: len(members) > 1)
     if len(left) * n * (n + 1) // 2 * itemsize > STACK_TINY:
         take(
             OfDistance,

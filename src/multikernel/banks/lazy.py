@@ -18,6 +18,7 @@ from multikernel._work import Work
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.checks import real
 from multikernel.banks.cost import BankCost, packed
+from multikernel.banks.different import Different
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack
@@ -191,10 +192,11 @@ def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dt
 def _groups(kernels: tuple[Kernel, ...]) -> list[dict[int, Any]]:
     """Groups of kernels that are made of one matrix, by position, with the facts that say so."""
     groups: dict[Any, dict[int, Any]] = {}
+    bases = Different()
     for k, kernel in enumerate(kernels):
         fact = next((fact for fact in kernel.facts() if isinstance(fact, OfDistance | PowerOf)), None)
         if fact is not None:
-            key = (fact.kernel.distance, fact.columns) if isinstance(fact, OfDistance) else repr(fact.base)
+            key = (fact.kernel.distance, fact.columns) if isinstance(fact, OfDistance) else bases.place(fact.base)
             groups.setdefault(key, {})[k] = fact
     return list(groups.values())
 

@@ -172,14 +172,16 @@ def view_samples(view: str, part: Any, objects: bool = False) -> tuple[Any, Arra
     """
     if objects and (found := as_objects(part)) is not None:
         return found, ~found.absent
-    if isinstance(part, Objects):
-        part = as_array(part.values.tolist(), f"view {view!r}")
+    listed = isinstance(part, Objects)
+    if listed:
+        part = as_array(list(part.values), f"view {view!r}")
     try:
         return _samples_of(part)
     except OverflowError:
         raise ValueError(f"view {view!r} holds a number above 1e308: give it in larger units") from None
     except (TypeError, ValueError) as error:
-        raise ValueError(f"view {view!r}: {error}") from None
+        more = "; kernels of objects are made by kernels.external(...)" if listed else ""
+        raise ValueError(f"view {view!r}: {error}{more}") from None
 
 
 def _samples_of(part: Any) -> tuple[Any, Array]:

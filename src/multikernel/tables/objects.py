@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from numbers import Number
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.tables.cells import is_frame
 
-_CELLS = (str, bytes, Number, np.generic, date, type(None))  # what a cell of a table may hold
+_CELLS = (str, bytes, Number, np.generic, date, timedelta, type(None))  # what a cell of a table may hold
 
 
 @dataclass(frozen=True, eq=False)
