@@ -82,6 +82,15 @@ def tanimoto() -> Function:
     return k
 
 
+def tanimoto_of_bytes() -> Function:
+    """Of two rows of bytes, eight bits in each."""
+
+    def bits(x: Array) -> Array:
+        return np.unpackbits(x.astype(np.uint8)).astype(float)
+
+    return lambda x, z: tanimoto()(bits(x), bits(z))
+
+
 def spectrum(length: int) -> Function:
     """Of two strings: the sum over substrings of the product of how often they occur."""
 

@@ -577,6 +577,14 @@ def _shares() -> tuple[Array, Array]:
     return np.abs(X), np.abs(new)
 
 
+def _bytes() -> tuple[Array, Array]:
+    """Fingerprints of 72 bits, one of them without any, as bytes."""
+    bits = np.random.default_rng(5).random((12, 72)) < 0.3
+    bits[3] = False
+    X = np.packbits(bits, axis=1).astype(float)
+    return X[:8], X[8:]
+
+
 _WORDS = (["abba", "baba", "", "ab", "abcabc", "cab", "abab", "bbbb"], ["cabba", "b", "aab"])
 _LETTERS = "abc"
 _AUTOMATON = (  # words a b* c?, their b of any weight, and at half weight all words of length 2
@@ -665,6 +673,7 @@ KERNELS: dict[str, KernelCase] = {
     ),
     "hamming": _case(kernels.Hamming(), ref.hamming()),
     "tanimoto": KernelCase(kernels.Tanimoto(), ref.stack(ref.tanimoto()), _shares()),
+    "tanimoto-packed": KernelCase(kernels.Tanimoto(packed=True), ref.stack(ref.tanimoto_of_bytes()), _bytes()),
     "external": _case(kernels.external(linear_kernel), ref.linear()),
     "external-diag": _case(kernels.external(DotProduct(0.5)), ref.polynomial(1, 0.25, 1.0)),
     "external-objects": KernelCase(kernels.external(common, pairwise=True), ref.stack(common), _SETS),

@@ -106,7 +106,7 @@ def as_table(X: Any, new: bool = False) -> Any:
         return np.asarray(X, dtype=object).reshape(-1, 1)
     listed, X = X, as_array(X, "X")
     refuse_fields(X, "X", "pandas.DataFrame(X) is a table with them as columns")
-    if X.dtype.kind == "O" and not (listed is X and X.ndim > 1) and not holds_cells(listed):
+    if X.dtype.kind == "O" and (X.ndim == 1 or isinstance(listed, list | tuple)) and not holds_cells(listed):
         _refuse_objects("X", listed[0])
     return X.astype(object) if X.dtype.kind in "US" else X
 
@@ -185,7 +185,7 @@ def _refuse_objects(what: str, first: Any) -> NoReturn:
     """ValueError for a list of objects, for which only the user has kernels."""
     raise ValueError(
         f"{what} holds objects of type {type(first).__name__}, and the automatic estimator takes numbers, strings, "
-        "dates and kernel matrices: take another estimator with kernels.external(...), or give a view that is the matrix"
+        "dates and kernel matrices: take another estimator with kernels.external(...), or give the matrix as a view"
     )
 
 

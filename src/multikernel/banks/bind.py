@@ -2,6 +2,7 @@
 
 powers of one matrix (four or more)   PowersBank: one matrix, never one for each degree; made on demand beyond the
                                       memory budget
+kernels that are fast on demand       PowersBank that makes their matrix in every pass, where it exceeds the budget
 explicit features                     FactorBank, where they are fewer than the samples
 multiples, centred kernels            a wrapper around the bank of the kernels inside
 kernels of encoded samples            a MappedBank around the bank of the kernels inside, on the encodings side by side
@@ -42,6 +43,7 @@ from multikernel.banks.kinds import (
     few_differences,
     gaussians_bank,
     is_gaussian,
+    on_demand_bank,
     powers_bank,
     profiles_bank,
     rest_bank,
@@ -50,7 +52,7 @@ from multikernel.banks.kinds import (
 from multikernel.banks.mapped import EncodedSamples, MappedBank, encoded
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
-from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, PowerOf, Wrapped
+from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, OnDemand, PowerOf, Wrapped
 from multikernel.kernels.family import Concatenation, KernelFamily, as_family
 from multikernel.kernels.features import Features
 from multikernel.kernels.samples import in_double
@@ -173,7 +175,7 @@ def _on_arrays(kernels: tuple[Kernel, ...], X: Any, memory: int) -> KernelBank:
 
 
 def _bind(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
-    groups = _groups(kernels, X, storage.dtype.itemsize)
+    groups = _groups(kernels, X, storage)
     order = np.argsort(np.concatenate([group.members for group in groups]))
     banks = tuple(group.bank(tuple(kernels[k] for k in group.members), X, storage) for group in groups)
     if len(banks) == 1:
@@ -189,9 +191,10 @@ class _Group:
     bank: Callable[[tuple[Kernel, ...], Any, Storage], KernelBank]
 
 
-def _groups(kernels: tuple[Kernel, ...], X: Any, itemsize: int) -> list[_Group]:
+def _groups(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> list[_Group]:
     """Kernels that share a structure, each kernel in exactly one group."""
     n, p = X.shape
+    itemsize = storage.dtype.itemsize
     left = {k: kernel.facts() for k, kernel in enumerate(kernels)}
     groups: list[_Group] = []
 
@@ -212,6 +215,9 @@ def _groups(kernels: tuple[Kernel, ...], X: Any, itemsize: int) -> list[_Group]:
     take(Encodes, lambda f: _place(f, encodings) if f.encoding.sparse else -1, _encoded, lambda members, which: True)
     bases = Different()
     take(PowerOf, lambda f: bases.place(f.base), powers_bank, lambda members, base: len(members) >= FEW)
+    if n * n * storage.dtype.itemsize > storage.memory:
+        fast = Different()
+        take(OnDemand, lambda f: fast.place(f.kernel), on_demand_bank, lambda members, kernel: True)
     take(
         ExplicitFeatures,
         lambda f: (p if f.columns is None else len(f.columns)) < n,
