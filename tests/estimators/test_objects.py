@@ -84,6 +84,12 @@ def test_views_of_objects_beside_numbers() -> None:
     assert found.predict(seen[:4]).tolist() == Y[:4].tolist()
 
 
+def test_a_list_of_views_has_kernels_by_view() -> None:
+    by_view = {"view 0": kernels.external(rbf_kernel), "view 1": kernels.external(RBF(0.5))}
+    model = mk.L1MKLClassifier(by_view).fit([AGE, AGE[:, :1]], Y)
+    assert list(model.kernel_names_) == ["view 0", "view 1"]
+
+
 def test_a_sample_may_lack_its_object_in_a_view() -> None:
     some: list[Any] = list(SETS)
     some[3] = some[35] = None

@@ -237,5 +237,8 @@ def test_places_are_found_by_identity_or_by_what_samples_hold() -> None:
     assert Reference(objects).places(Objects.of([set("abc")])) is None
     assert Reference(Objects.of(["ab", "c"])).places(Objects.of(["".join(["a", "b"])])).tolist() == [0]  # type: ignore[union-attr]
     assert Reference(X).places(X[[4, 2]].astype(float)).tolist() == [4, 2]  # type: ignore[union-attr]
+    copied = deepcopy((Reference(objects), objects))
+    assert copied[0].places(copied[1][[2]]).tolist() == [2]  # type: ignore[union-attr]
+    assert copied[0].places(objects) is None
     thin = sparse.csr_array(X)
     assert Reference(thin).places(thin[[4, 2]]).tolist() == [4, 2]  # type: ignore[union-attr]

@@ -248,8 +248,9 @@ def is_given(model: Any, X: Any) -> bool:
 
 
 def _is_views(model: Any, X: Any) -> bool:
-    """Whether X is a dict or a list of views; a list is one of samples where the kernels take objects."""
-    return is_views(X) and (isinstance(X, Mapping) or not takes_objects(model))
+    """Whether X is a dict or a list of views; a list is one of samples where the same kernels for all take objects."""
+    by_view = isinstance(X, Mapping) or isinstance(getattr(model, "kernels", None), Mapping)
+    return is_views(X) and (by_view or not takes_objects(model))
 
 
 def as_views(model: Any, X: Any) -> Any:

@@ -200,6 +200,8 @@ class External(Kernel):
     def _value(self, x: Any, z: Any) -> float:
         """What a function of two samples returns for them; ValueError where it is no number."""
         value = self.obj(x, z)
+        if isinstance(value, float):
+            return value
         if np.size(value) != 1 or np.asarray(value).dtype.kind not in "fiub":
             raise ValueError(
                 f"{self!r} returned {shown(value)} for two samples, where pairwise=True needs a number; if it compares "

@@ -28,6 +28,10 @@ class Reference:
 
     samples: Any
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, and one that is unpickled, has other objects, whose identities are looked up again."""
+        return Reference, (self.samples,)
+
     def places(self, X: Any) -> Array | None:
         """The places of samples among those of training, shape (len(X),); None where one is not among them."""
         if X is self.samples:
