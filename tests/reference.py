@@ -82,6 +82,15 @@ def tanimoto() -> Function:
     return k
 
 
+def tanimoto_of_bytes() -> Function:
+    """Of two rows of bytes, eight bits in each."""
+
+    def bits(x: Array) -> Array:
+        return np.unpackbits(x.astype(np.uint8)).astype(float)
+
+    return lambda x, z: tanimoto()(bits(x), bits(z))
+
+
 def spectrum(length: int) -> Function:
     """Of two strings: the sum over substrings of the product of how often they occur."""
 
@@ -278,6 +287,31 @@ def stack(*kernels: Function) -> Truth:
         lambda X, Z: np.array([gram(k, X, Z) for k in kernels]),
         lambda X, Z: np.array([[k(x, x) for x in X] for k in kernels]),
     )
+
+
+def by_similarities(k: Function, psd: str) -> Truth:
+    """The kernel of features made of similarities to the training samples."""
+
+    def inverse(Z: Array) -> Array:
+        """M with k(x, z) = s_x' M s_z."""
+        if psd == "square":
+            return np.eye(len(Z)) / len(Z)
+        values, vectors = np.linalg.eigh(gram(k, Z, Z))
+        values[np.abs(values) < 1e-9] = np.inf
+        return (
+            vectors
+            @ np.diag(1.0 / (np.abs(values) if psd == "flip" else np.where(values > 0, values, np.inf)))
+            @ vectors.T
+        )
+
+    def matrices(X: Array, Z: Array) -> Array:
+        return (gram(k, X, Z) @ inverse(Z) @ gram(k, Z, Z).T)[None]
+
+    def self_values(X: Array, Z: Array) -> Array:
+        S = gram(k, X, Z)
+        return np.einsum("ij,jk,ik->i", S, inverse(Z), S)[None]
+
+    return Truth(matrices, self_values)
 
 
 def both(*truths: Truth) -> Truth:

@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
+from sklearn.gaussian_process.kernels import DotProduct
+from sklearn.metrics.pairwise import linear_kernel
 from sklearn.preprocessing import StandardScaler
 
 import multikernel
@@ -37,6 +39,7 @@ from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.features import Features
 from multikernel.kernels.monomials import Draw, MonomialSum, _monomials
 from multikernel.sources.bank import bank_of_views, bind_views, learned_views
+from packages import Commons, common, furthest, share_of_first
 
 Array = Any
 
@@ -585,6 +588,14 @@ def _shares() -> tuple[Array, Array]:
     return np.abs(X), np.abs(new)
 
 
+def _bytes() -> tuple[Array, Array]:
+    """Fingerprints of 72 bits, one of them without any, as bytes."""
+    bits = np.random.default_rng(5).random((12, 72)) < 0.3
+    bits[3] = False
+    X = np.packbits(bits, axis=1).astype(float)
+    return X[:8], X[8:]
+
+
 _WORDS = (["abba", "baba", "", "ab", "abcabc", "cab", "abab", "bbbb"], ["cabba", "b", "aab"])
 _LETTERS = "abc"
 _AUTOMATON = (  # words a b* c?, their b of any weight, and at half weight all words of length 2
@@ -609,6 +620,10 @@ _BASKETS = (["tea, milk", "milk,tea,milk", "", "bread", "tea", "a b, c", "milk, 
 _BAGS = (
     ["0 1; 2 0.5", "1 1", "", "0 1", "-1 2e-1; 0 0; 0 0", "3 3;", "1 1; 1 1", "0.5 0.5"],
     ["0 0", "", "1 0; 0 1; 1 1"],
+)
+_SETS = (
+    [set("abc"), set("ab"), set("cd"), set("abcd"), set("e"), set("ae"), set("bde"), set("abc")],
+    [set("ad"), set("bce"), set("x")],
 )
 _TEXTS = (
     ["a red car", "red red bus", "", "blue sky", "a blue car", "sky", "the bus and the car", "a red car"],
@@ -669,6 +684,25 @@ KERNELS: dict[str, KernelCase] = {
     ),
     "hamming": _case(kernels.Hamming(), ref.hamming()),
     "tanimoto": KernelCase(kernels.Tanimoto(), ref.stack(ref.tanimoto()), _shares()),
+    "tanimoto-packed": KernelCase(kernels.Tanimoto(packed=True), ref.stack(ref.tanimoto_of_bytes()), _bytes()),
+    "external": _case(kernels.external(linear_kernel), ref.linear()),
+    "external-diag": _case(kernels.external(DotProduct(0.5)), ref.polynomial(1, 0.25, 1.0)),
+    "external-objects": KernelCase(kernels.external(common, pairwise=True), ref.stack(common), _SETS),
+    "external-estimator": KernelCase(kernels.external(Commons(2.0)), ref.stack(ref.scaled(common, 2.0)), _SETS),
+    "external-normalized": KernelCase(
+        kernels.external(Commons(2.0)).normalized(), ref.stack(ref.cosine(common)), _SETS
+    ),
+    "external-clip": KernelCase(
+        kernels.external(furthest, pairwise=True, psd="clip"), ref.by_similarities(furthest, "clip"), _SETS
+    ),
+    "external-flip": KernelCase(
+        kernels.external(furthest, pairwise=True, psd="flip"), ref.by_similarities(furthest, "flip"), _SETS
+    ),
+    "external-square": KernelCase(
+        kernels.external(share_of_first, pairwise=True, psd="square"),
+        ref.by_similarities(share_of_first, "square"),
+        _SETS,
+    ),
     "n-grams": KernelCase(kernels.NGrams(), ref.stack(ref.tfidf(_TEXTS[0], (1, 2))), _TEXTS),
     "encoded": _case(kernels.Encoded(RBF(0.4), _STANDARDIZE), _standardized(ref.rbf(0.4))),
     "spectrum": KernelCase(kernels.Spectrum(2), ref.stack(ref.spectrum(2)), _WORDS),

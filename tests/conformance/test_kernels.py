@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 
+import zoo
 from multikernel import kernels
 from multikernel.kernels import RBF, Features, HomogeneousPolynomial, Kernel, Laplacian, Linear, Polynomial, monomials
 from multikernel.kernels.facts import PowerOf
@@ -197,7 +198,7 @@ def test_kernels_differ_by_kind_and_by_parameter() -> None:
 @names
 def test_repr_is_what_makes_the_kernel(name: str) -> None:
     kernel = KERNELS[name].kernel
-    assert eval(repr(kernel), vars(kernels) | vars(monomials)) == kernel
+    assert eval(repr(kernel), vars(zoo) | vars(kernels) | vars(monomials)) == kernel
 
 
 def test_repr_shows_plain_numbers() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -25,6 +25,7 @@ from multikernel.sources.views import Views, views
 from multikernel.sources.views import is_views as is_several
 from multikernel.tables.cells import Cells, check_names, columns_of, is_frame
 from multikernel.tables.columns import Declared
+from multikernel.tables.objects import Objects, holds_cells
 
 _DENSE_COLUMNS = 200  # columns up to which a sparse matrix is read as numbers
 
@@ -111,8 +112,10 @@ def as_table(X: Any, new: bool = False) -> Any:
         return X
     if is_of_texts(X):
         return np.asarray(X, dtype=object).reshape(-1, 1)
-    X = as_array(X, "X")
+    listed, X = X, as_array(X, "X")
     refuse_fields(X, "X", "pandas.DataFrame(X) is a table with them as columns")
+    if X.dtype.kind == "O" and (X.ndim == 1 or isinstance(listed, list | tuple)) and not holds_cells(listed):
+        _refuse_objects("X", listed[0])
     return X.astype(object) if X.dtype.kind in "US" else X
 
 
@@ -176,6 +179,9 @@ def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] =
             known = X.has(name) & ~np.isnan(kernels[name]).all(axis=-1)
             present |= {} if known.all() else {name: known}
             continue
+        if isinstance(part, Objects):
+            as_array(list(part.values), f"view {name!r}")  # a table with a mistake has a sentence of its own
+            _refuse_objects(f"view {name!r}", part.values[0])
         try:
             table = read(_as_table(part))
             if not (table.columns or table.sparse):
@@ -204,6 +210,14 @@ def _standing_in(columns: dict[str, Cells], has: Array) -> dict[str, Cells]:
     """The cells of other samples in place of those that lack the view."""
     rows = stand_ins(has)
     return {name: replace(cells, values=cells.values[rows]) for name, cells in columns.items()}
+
+
+def _refuse_objects(what: str, first: Any) -> NoReturn:
+    """ValueError for a list of objects, for which only the user has kernels."""
+    raise ValueError(
+        f"{what} holds objects of type {type(first).__name__}, and the automatic estimator takes numbers, strings, "
+        "dates and kernel matrices: take another estimator with kernels.external(...), or give the matrix as a view"
+    )
 
 
 def _matrices(view: str, bank: KernelBank) -> Iterator[tuple[str, Array]]:

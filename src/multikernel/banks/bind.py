@@ -2,6 +2,7 @@
 
 powers of one matrix (four or more)   PowersBank: one matrix, never one for each degree; made on demand beyond the
                                       memory budget
+kernels that are fast on demand       PowersBank that makes their matrix in every pass, where it exceeds the budget
 explicit features                     FactorBank, where they are fewer than the samples
 multiples, centred kernels            a wrapper around the bank of the kernels inside
 kernels of encoded samples            a MappedBank around the bank of the kernels inside, on the encodings side by side
@@ -31,6 +32,7 @@ from multikernel._rules import Number
 from multikernel.banks.array_bank import ArrayBank
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.concatenated import ConcatenatedBank
+from multikernel.banks.different import Different
 from multikernel.banks.kinds import (
     FEW,
     Storage,
@@ -41,6 +43,7 @@ from multikernel.banks.kinds import (
     few_differences,
     gaussians_bank,
     is_gaussian,
+    on_demand_bank,
     powers_bank,
     profiles_bank,
     rest_bank,
@@ -49,11 +52,12 @@ from multikernel.banks.kinds import (
 from multikernel.banks.mapped import EncodedSamples, MappedBank, encoded
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
-from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, PowerOf, Wrapped
+from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, OnDemand, PowerOf, Wrapped
 from multikernel.kernels.family import Concatenation, KernelFamily, as_family
 from multikernel.kernels.features import Features
 from multikernel.kernels.samples import in_double
 from multikernel.kernels.subsets import RBFSubsets
+from multikernel.tables.objects import as_objects, complete
 from multikernel.tables.table import as_table
 from multikernel.tuning import STACK_SMALL, STACK_TINY
 
@@ -63,9 +67,12 @@ def bind_samples(
 ) -> KernelBank:
     """The bank of kernels on samples of one source, which are checked; see ``multikernel.bind``."""
     Number(least=0.0).check(memory, "bind: memory")
-    X = unmasked(X)
-    table = None if foreign(X) else as_table(X)
-    if foreign(X):
+    X, family = unmasked(X), as_family(family)
+    objects = as_objects(X) if family.takes_objects else None
+    table = None if foreign(X) or objects is not None else as_table(X)
+    if objects is not None:
+        samples = complete(objects)
+    elif foreign(X):
         samples = checked(X)
     else:
         samples = (
@@ -77,7 +84,7 @@ def bind_samples(
     if hasattr(X, "columns"):
         features = replace(features, names=Features.of(X).names)
     # a bank does not follow a kernel that is changed later
-    return bind_kernels(deepcopy(as_family(family)).resolve(features).learned(host(samples)), samples, memory, dtype)
+    return bind_kernels(deepcopy(family).resolve(features).learned(host(samples)), samples, memory, dtype)
 
 
 def bind_kernels(
@@ -138,7 +145,7 @@ def _on_arrays(kernels: tuple[Kernel, ...], X: Any, memory: int) -> KernelBank:
 
 
 def _bind(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
-    groups = _groups(kernels, X, storage.dtype.itemsize)
+    groups = _groups(kernels, X, storage)
     order = np.argsort(np.concatenate([group.members for group in groups]))
     banks = tuple(group.bank(tuple(kernels[k] for k in group.members), X, storage) for group in groups)
     if len(banks) == 1:
@@ -154,9 +161,10 @@ class _Group:
     bank: Callable[[tuple[Kernel, ...], Any, Storage], KernelBank]
 
 
-def _groups(kernels: tuple[Kernel, ...], X: Any, itemsize: int) -> list[_Group]:
+def _groups(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> list[_Group]:
     """Kernels that share a structure, each kernel in exactly one group."""
     n, p = X.shape
+    itemsize = storage.dtype.itemsize
     left = {k: kernel.facts() for k, kernel in enumerate(kernels)}
     groups: list[_Group] = []
 
@@ -175,14 +183,19 @@ def _groups(kernels: tuple[Kernel, ...], X: Any, itemsize: int) -> list[_Group]:
     take(Wrapped, lambda f: f.by if isinstance(f.by, str) else "scaled", _wrapped, lambda members, by: True)
     encodings: list[Encodes] = []
     take(Encodes, lambda f: _place(f, encodings) if f.encoding.sparse else -1, _encoded, lambda members, which: True)
-    take(PowerOf, lambda f: repr(f.base), powers_bank, lambda members, base: len(members) >= FEW)
+    bases = Different()
+    take(PowerOf, lambda f: bases.place(f.base), powers_bank, lambda members, base: len(members) >= FEW)
+    if n * n * storage.dtype.itemsize > storage.memory:
+        fast = Different()
+        take(OnDemand, lambda f: fast.place(f.kernel), on_demand_bank, lambda members, kernel: True)
     take(
         ExplicitFeatures,
         lambda f: (p if f.columns is None else len(f.columns)) < n,
         lambda kernels, X, storage: factors_bank(kernels, X),
         lambda members, fewer: fewer,
     )
-    take(Elementary, lambda f: repr(f.kernel), anova_bank, lambda members, kernel: len(members) > 1)
+    singles = Different()
+    take(Elementary, lambda f: singles.place(f.kernel), anova_bank, lambda members, kernel: len(members) > 1)
     if len(left) * n * (n + 1) // 2 * itemsize > STACK_TINY:
         take(
             OfDistance,

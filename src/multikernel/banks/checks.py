@@ -11,23 +11,8 @@ from multikernel._rules import shortened
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.threads import slices
-from multikernel.numerics.cholesky import factorise
+from multikernel.numerics.definite import negative_eigenvalue, precision, rounding
 from multikernel.tuning import SYMMETRY_TILE
-
-_DOUBLE, _SINGLE = 1e-10, 1e-5  # the share of the largest entry, or of the trace, that counts as rounding
-
-
-def rounding(K: Array) -> float:
-    """The share of the largest entry, or of the trace, that counts as rounding in a matrix of this precision."""
-    return _SINGLE if K.dtype == np.float32 else _DOUBLE
-
-
-def precision(K: Array) -> float:
-    """The same for the precision that the entries show: numbers of single precision may be stored in double."""
-    with np.errstate(over="ignore"):
-        if K.dtype == np.float32 or np.array_equal(K, K.astype(np.float32)):
-            return _SINGLE
-        return _DOUBLE
 
 
 def as_array(values: Any, name: str) -> Array:
@@ -148,27 +133,17 @@ def as_positive(K: Array, name: str, psd: float | None = None, clip: bool = Fals
     psd : float > 0, the share of the trace that counts as rounding; that of the matrix's precision by default
     clip : bool, whether a matrix with eigenvalues below that is clipped; else it is refused with a ValueError
     """
-    if _is_positive(K, rounding(K) if psd is None else psd):
-        return K, 0.0
-    share = precision(K) if psd is None else psd
-    trace = float(np.trace(K))
-    smallest = float(linalg.eigvalsh(K.astype(np.float64), subset_by_index=(0, 0))[0])
-    if smallest >= -share * max(trace, np.finfo(float).tiny):
+    smallest = negative_eigenvalue(K, psd)
+    if smallest is None:
         return K, 0.0
     if clip:
         return clipped(K)
+    share = precision(K) if psd is None else psd
     raise ValueError(
-        f"{name} is not positive semi-definite: its smallest eigenvalue is {smallest:.3g} (its trace is {trace:.3g}); "
-        f"precomputed(K, psd=...) takes more than {share:g} of the trace for rounding, and precomputed(K, clip=True) "
-        "sets negative eigenvalues to zero"
+        f"{name} is not positive semi-definite: its smallest eigenvalue is {smallest:.3g} (its trace is "
+        f"{float(np.trace(K)):.3g}); precomputed(K, psd=...) takes more than {share:g} of the trace for rounding, and "
+        "precomputed(K, clip=True) sets negative eigenvalues to zero"
     )
-
-
-def _is_positive(K: Array, share: float) -> bool:
-    """Whether no eigenvalue is below this share of the trace, by a Cholesky factorisation of K shifted by it."""
-    shifted = np.array(K.T, dtype=np.float64, order="F")
-    shifted.flat[:: len(K) + 1] += share * max(float(np.trace(K)), np.finfo(float).tiny)
-    return factorise(shifted)
 
 
 def clipped(K: Array) -> tuple[Array, float]:

@@ -19,7 +19,7 @@ from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import ExponentialKernel, OfDistance, squared_distances
-from multikernel.kernels.facts import Elementary, ExplicitFeatures, PowerOf
+from multikernel.kernels.facts import Elementary, ExplicitFeatures, OnDemand, PowerOf
 from multikernel.tuning import DIFFERENCES_FEATURES, STACK_SMALL
 
 FEW = 4  # fewer powers, widths or sets of columns take no more memory in a packed stack than what they share
@@ -47,6 +47,12 @@ def powers_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> Kernel
     """Of powers of one matrix."""
     facts = [fact_of(kernel, PowerOf) for kernel in kernels]
     return PowersBank(_matrix(facts[0].base, X, storage), np.array([fact.degree for fact in facts]))
+
+
+def on_demand_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
+    """Of a kernel whose matrix is made in every pass, as its first power."""
+    kernel = fact_of(kernels[0], OnDemand).kernel
+    return PowersBank(BaseMatrix.of(kernel, X), np.ones(len(kernels), dtype=int))
 
 
 def profiles_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:

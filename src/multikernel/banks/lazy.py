@@ -18,6 +18,7 @@ from multikernel._work import Work
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.checks import real
 from multikernel.banks.cost import BankCost, packed
+from multikernel.banks.different import Different
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack
@@ -29,6 +30,7 @@ from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.facts import Costly, Elementary, PowerOf
 from multikernel.kernels.interactions import elementary, elementary_diagonals
 from multikernel.kernels.samples import as_floats, dense, in_double
+from multikernel.tables.objects import Objects, as_objects
 from multikernel.tuning import ANOVA_TILE, BLAS_OPERATION, MATRIX_SMALL
 
 
@@ -104,7 +106,8 @@ class LazyBank(KernelBank):
 
     def cross(self, X: Any) -> LazyBank:
         """In double precision, as certificates hold for it, and since powers may leave the range of the single one."""
-        return replace(self, X=in_double(as_floats(X)), Z=in_double(self.Z))
+        new = as_objects(X) if isinstance(self.Z, Objects) else as_floats(X)
+        return replace(self, X=in_double(new), Z=in_double(self.Z))
 
     def self_values(self, X: Any) -> Array:
         return np.stack([kernel.diagonal(X) for kernel in self.kernels])
@@ -189,10 +192,11 @@ def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dt
 def _groups(kernels: tuple[Kernel, ...]) -> list[dict[int, Any]]:
     """Groups of kernels that are made of one matrix, by position, with the facts that say so."""
     groups: dict[Any, dict[int, Any]] = {}
+    bases = Different()
     for k, kernel in enumerate(kernels):
         fact = next((fact for fact in kernel.facts() if isinstance(fact, OfDistance | PowerOf)), None)
         if fact is not None:
-            key = (fact.kernel.distance, fact.columns) if isinstance(fact, OfDistance) else repr(fact.base)
+            key = (fact.kernel.distance, fact.columns) if isinstance(fact, OfDistance) else bases.place(fact.base)
             groups.setdefault(key, {})[k] = fact
     return list(groups.values())
 

@@ -19,6 +19,7 @@ from multikernel._typing import Array
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.threads import one_blas_thread, over_rows
+from multikernel.numerics.cholesky import factor_of, solved
 from multikernel.tuning import POWERS_LEAST, POWERS_TILE
 
 
@@ -73,8 +74,12 @@ class PowersGram(Gram):
         return DenseGram(self._symmetric_of(self.matrix.principal(index)))
 
     def solve_shifted(self, shift: float, B: Array, on: Array | None = None, work: Array | None = None) -> Array:
-        gram = DenseGram(self.dense()) if on is None else self.principal(on)
-        return gram.solve_shifted(shift, B, work=work)
+        if on is not None or self.matrix.dtype != np.float64:
+            gram = DenseGram(self.dense()) if on is None else self.principal(on)
+            return gram.solve_shifted(shift, B, work=work)
+        shifted = self.dense()  # nobody else's: it is factorised where it stands, and there is no second one
+        shifted.flat[:: len(shifted) + 1] += shift
+        return solved(factor_of(shifted.T, lower=False), B, lower=False)
 
     def congruent(self, scale: Array) -> Gram:
         return DenseGram(self.dense()).congruent(scale)

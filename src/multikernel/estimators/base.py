@@ -43,6 +43,7 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
     # what new samples have to meet; no annotations, which would make parameters of them
     _strings = ()  # the columns that held strings in training
     _times = ()  # those that held dates or durations
+    _objects = False  # whether samples were objects
     _home = None  # no samples, of the library and on the device of those of training; None for NumPy's
     _samples_bound = None  # the training samples, as far as they are needed; None where there are only kernels of them
     _bound_kernels = None  # the family as it was bound

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from multikernel._arrays import foreign, host, refuse_masked, taken, unmasked
-from multikernel._rules import shortened
+from multikernel._rules import abbreviated, shortened
 from multikernel._typing import Array
 from multikernel._warnings import Message, keeping, warn_once
 from multikernel.banks import KernelBank, bind_kernels, precomputed
@@ -30,11 +30,12 @@ from multikernel.estimators.approximated import approximate_given, bank_of_famil
 from multikernel.estimators.feature_predictor import FeaturePredictor
 from multikernel.estimators.given import check_labels, check_samples, check_target, checked_target
 from multikernel.estimators.parameters import checked_weights
-from multikernel.estimators.samples import family_of, features_of, samples_of, table_of
+from multikernel.estimators.samples import family_of, features_of, objects_of, samples_of, table_of, takes_objects
 from multikernel.kernels import KernelFamily, as_family, for_columns
 from multikernel.sources.bank import bank_of_views, bind_views, learned_views
 from multikernel.sources.rows import aligned
 from multikernel.sources.views import Views, is_views, views
+from multikernel.tables.objects import Objects
 from multikernel.tables.table import with_missing
 
 Binder = Callable[..., KernelBank]  # of a family and samples: ``bind_kernels``, or ``sketched`` for a forecast
@@ -220,9 +221,10 @@ def require_target(model: Any, y: Any) -> None:
 
 def _checked_samples(model: Any, X: Any, y: Any, checks: dict[str, Any]) -> tuple[Any, Array]:
     """Samples and their target; by one call of scikit-learn where both are arrays of numbers."""
-    if not foreign(X):
+    objects = objects_of(model, X, reset=True) is not None
+    if not foreign(X) and not objects:
         check_samples(X)
-    if y is None or foreign(X) or table_of(model, X) is not None:
+    if y is None or foreign(X) or objects or table_of(model, X) is not None:
         samples = samples_of(model, X, reset=True)
         n = samples.shape[0]
         return samples, np.zeros(n) if y is None else checked_target(y, n, **checks)
@@ -230,7 +232,7 @@ def _checked_samples(model: Any, X: Any, y: Any, checks: dict[str, Any]) -> tupl
         model, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, **checks
     )
     model._strings = model._times = ()
-    model._home = None
+    model._objects, model._home = False, None
     return samples, y
 
 
@@ -241,7 +243,18 @@ def is_precomputed(model: Any) -> bool:
 
 def is_given(model: Any, X: Any) -> bool:
     """Whether X is no sample, but kernel matrices, a bank, or several views."""
-    return isinstance(X, KernelBank | BankRows | Views) or is_precomputed(model) or is_views(X)
+    return isinstance(X, KernelBank | BankRows | Views) or is_precomputed(model) or _is_views(model, X)
+
+
+def _is_views(model: Any, X: Any) -> bool:
+    """Whether X is a dict or a list of views; a list is one of samples where the same kernels for all take objects."""
+    by_view = isinstance(X, Mapping) or isinstance(getattr(model, "kernels", None), Mapping)
+    return is_views(X) and (by_view or not takes_objects(model))
+
+
+def as_views(model: Any, X: Any) -> Any:
+    """A dict or a list of views as views; anything else as it is."""
+    return views(X) if _is_views(model, X) and not is_precomputed(model) else X
 
 
 def _taken(model: Any, X: Any) -> Any:
@@ -250,7 +263,7 @@ def _taken(model: Any, X: Any) -> Any:
     model._rows = X.rows if isinstance(X, BankRows) else None
     if isinstance(X, BankRows):
         return X.bank.block(X.rows, X.rows)
-    return views(X) if is_views(X) and not is_precomputed(model) else X
+    return as_views(model, X)
 
 
 def _bound_views(model: Any, X: Views, binder: Binder) -> KernelBank:
@@ -284,6 +297,11 @@ def _family_of_view(model: Any, view: str, part: Any) -> KernelFamily:
                 f"{shortened(list(map(repr, given)))}"
             )
         given = given[view]
+    if given is None and isinstance(part, Objects):
+        raise ValueError(
+            f"{type(model).__name__}: view {view!r} holds objects ({abbreviated(part.values[0])}), for which there are "
+            "no default kernels: give kernels by view, among them kernels.external(...) for this one"
+        )
     return for_columns(part) if given is None else deepcopy(as_family(given))
 
 

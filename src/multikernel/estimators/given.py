@@ -10,6 +10,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from multikernel._typing import Array
 from multikernel.banks.checks import as_array, check_numbers, refuse_fields
 from multikernel.tables.cells import check_names, is_frame, is_missing
+from multikernel.tables.objects import holds_cells
 
 _LARGEST = int(np.finfo(float).max)
 _INSTEAD = {
@@ -108,6 +109,11 @@ def _check_objects(values: Any, what: str, strict: bool = True, missing: bool = 
             raise ValueError(
                 f"{what} contains a set, first at {where}: write items as a string, ', '.join(sorted(items)), for "
                 "kernels.Items(','), and sets of vectors by kernels.written for kernels.VectorSets"
+            )
+        if values.ndim == 1 and not holds_cells([value]):
+            raise ValueError(
+                f"{what} contains an object of type {type(value).__name__}, first at {where}: kernels of objects are "
+                "made by kernels.external(...), and all kernels have to be of that kind"
             )
 
 

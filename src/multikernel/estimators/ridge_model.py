@@ -24,14 +24,14 @@ from multikernel.banks.checks import numbers
 from multikernel.banks.rows import BankRows
 from multikernel.banks.threads import slices
 from multikernel.estimators.base import KernelEstimator
-from multikernel.estimators.binding import is_given, is_precomputed
+from multikernel.estimators.binding import as_views, is_given
 from multikernel.estimators.given import check_predicted
 from multikernel.estimators.posterior import KernelPosterior, Posterior
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.regressor import KernelRegressor
 from multikernel.estimators.samples import samples_of
 from multikernel.machines.ridge.smoother import CRITERIA, Smoother
-from multikernel.sources.views import Views, is_views, views
+from multikernel.sources.views import Views
 
 _CHUNK_VALUES = 1 << 24  # kernel values of new samples in memory at a time, twice: 256 MB
 _NAMES = Choice(tuple(CRITERIA))
@@ -213,7 +213,7 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
 
     def _met(self, X: Any, given: Any) -> Iterator[tuple[KernelBank, Array]]:
         """New samples against those of training, and their self-values (m, rows), in parts of limited size."""
-        X = views(X) if is_views(X) and not is_precomputed(self) else X
+        X = as_views(self, X)
         predictor: Any = self.predictor_
         needed = self._known.needs_self_values
         if is_given(self, X) or given is not None:

@@ -1,4 +1,4 @@
-"""Samples as kernels take them, checked: those of training, and new ones with the same columns.
+"""Samples as kernels take them, checked: those of training, and new ones with the same columns, or objects.
 
 What is known of the columns from training is kept on the estimator: which held strings, which dates, and the array
 library that the samples were of.
@@ -14,9 +14,10 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from multikernel._arrays import checked, foreign, library, like, unmasked
-from multikernel._rules import shortened
+from multikernel._rules import abbreviated, shortened
 from multikernel.estimators.given import check_samples
 from multikernel.kernels import Features, KernelFamily, as_family
+from multikernel.tables.objects import Objects, as_objects, complete
 from multikernel.tables.table import Table, as_table, with_missing
 
 
@@ -29,6 +30,35 @@ def family_of(model: Any) -> KernelFamily:
     except (TypeError, ValueError) as error:
         kind = ValueError if isinstance(model.kernels, str) else type(error)
         raise kind(f"{type(model).__name__}: {error}") from None
+
+
+def takes_objects(model: Any) -> bool:
+    """Whether all kernels of a model take samples that are objects; False where none are given, or no kernels."""
+    given = getattr(model, "kernels", None)
+    if given is None or isinstance(given, str):
+        return False
+    try:
+        return as_family(given).takes_objects
+    except (TypeError, ValueError):  # the fit says so
+        return False
+
+
+def objects_of(model: Any, X: Any, reset: bool) -> Objects | None:
+    """Samples as objects where the kernels take these, and none is missing; None where they are rows of a table.
+
+    New samples are objects where those of training were, rows of a matrix as well.
+    """
+    if not (takes_objects(model) if reset else model._objects):
+        return None
+    objects = as_objects(X)
+    if objects is None and not reset:
+        if not isinstance(X, np.ndarray):
+            raise ValueError(
+                f"{type(model).__name__} was fitted to a list of objects: give new samples as a list, too, and not as "
+                f"{abbreviated(type(X).__name__)}"
+            )
+        objects = Objects.of(X)
+    return None if objects is None else complete(objects)
 
 
 def features_of(model: Any, X: Any) -> Features:
@@ -44,6 +74,9 @@ def samples_of(model: Any, X: Any, reset: bool = False) -> Any:
     if foreign(X):
         return _foreign_samples(model, X, reset)
     X = unmasked(X)
+    objects = objects_of(model, X, reset)
+    if objects is not None:
+        return _objects(model, objects, reset)
     if model._method.binding.missing_cells:
         X = with_missing(X)
     check_samples(X)
@@ -65,8 +98,21 @@ def samples_of(model: Any, X: Any, reset: bool = False) -> Any:
     if features.missing and not reset:
         _check_complete(model, samples)
     if reset:
-        model._home = None
+        model._objects, model._home = False, None
     return like(model._home, samples)
+
+
+def _objects(model: Any, samples: Objects, reset: bool) -> Objects:
+    """Samples that are objects, of which the model keeps nothing but that they are."""
+    validate_data(model, samples, reset=reset, skip_check_array=True)
+    if len(samples) < (2 if reset else 1):
+        raise ValueError(
+            f"Found array with {len(samples)} sample(s) while a minimum of {2 if reset else 1} is required"
+        )
+    if reset:
+        model._strings = model._times = ()
+        model._objects, model._home = True, None
+    return samples
 
 
 def _check_types(model: Any, features: Features, samples: Any) -> None:
@@ -95,6 +141,7 @@ def _foreign_samples(model: Any, X: Any, reset: bool) -> Any:
     validate_data(model, samples, reset=reset, skip_check_array=True)
     if reset:
         model._strings = model._times = ()
+        model._objects = False
         if samples.shape[0] < 2:
             raise ValueError(f"Found array with {samples.shape[0]} sample(s) while a minimum of 2 is required")
         model._home = samples[:0, :]

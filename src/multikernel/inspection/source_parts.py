@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
-from multikernel._rules import shortened, shown
+from multikernel._rules import abbreviated, shortened
 from multikernel._typing import Array
 from multikernel.banks import KernelBank, precomputed
 from multikernel.banks.concatenated import ConcatenatedBank
@@ -176,7 +176,9 @@ def given_sources(sources: Any, parts: Parts) -> Sources:
     ValueError : where sources is no dict, a source has no part, a part is not there, or two sources share one
     """
     if not isinstance(sources, Mapping) or not sources:
-        raise ValueError(f"source_values: sources must be a dict of the columns of each source, got {shown(sources)}")
+        raise ValueError(
+            f"source_values: sources must be a dict of the columns of each source, got {abbreviated(sources)}"
+        )
     features = Features(len(parts.names), parts.names)
     found: Sources = {}
     owner: dict[int, str] = {}

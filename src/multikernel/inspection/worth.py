@@ -48,7 +48,7 @@ from multikernel.estimators.parameters import Folds
 from multikernel.estimators.samples import family_of
 from multikernel.inspection.source_fits import Setting, last_step, takes_bank
 from multikernel.inspection.source_parts import ColumnParts, Parts, Sources, given_sources, parts_of, sources_of_columns
-from multikernel.sources.rows import check_samples_rows
+from multikernel.sources.rows import aligned
 
 _FOLDS = 5
 _TIE = 1e-12  # a difference of two means of the same scores that rounding may leave
@@ -140,7 +140,7 @@ def source_values(
     Folds().check(cv, "source_values: cv")
     if repeats > 1 and not isinstance(cv, Integral):
         raise ValueError("source_values: repeats draws folds anew; give cv as a number of folds, or repeats=1")
-    check_samples_rows(X, y=y, groups=groups)
+    y, groups = aligned(X, y=y, groups=groups)
     target = check_array(host(y), ensure_2d=False, dtype=None, input_name="y")
     parts = parts_of(X, isinstance(last_step(estimator), KernelEstimator) and is_precomputed(last_step(estimator)))
     named, by_kernels = _sources(estimator, parts, sources)

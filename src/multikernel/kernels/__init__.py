@@ -7,6 +7,7 @@ from multikernel.kernels.distance import RBF, DistanceKernel, Laplacian
 from multikernel.kernels.dot import HomogeneousPolynomial, Linear, Polynomial
 from multikernel.kernels.encoding import Encoded, Encoding, Together
 from multikernel.kernels.encodings import DateParts, NormalScores, Parsed, Ranks, Standardize
+from multikernel.kernels.external_kernels import external
 from multikernel.kernels.families import (
     column_groups,
     homogeneous_polynomials,
@@ -92,6 +93,7 @@ __all__ = [
     "chains",
     "column_groups",
     "column_types",
+    "external",
     "for_columns",
     "gapped_subsequences",
     "grid",

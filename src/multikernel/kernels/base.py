@@ -46,6 +46,18 @@ class Kernel(Specification, ABC):
         return self
 
     @property
+    def takes_objects(self) -> bool:
+        """Whether samples may be objects of any kind, one each; as all of its parts do, unless it says itself."""
+        found: list[bool] = []
+
+        def look(part: Kernel) -> Kernel:
+            found.append(part.takes_objects)
+            return part
+
+        self.map_parts(look)
+        return bool(found) and all(found)
+
+    @property
     def follows_sample(self) -> bool:
         """Whether k(x, z) depends on the training sample (a centred kernel does)."""
         return False

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.kernels.base import Kernel
+from multikernel.kernels.base import Fact, Kernel
+from multikernel.kernels.bits import shares, words
 from multikernel.kernels.categories import OneHot
 from multikernel.kernels.dot import Linear
 from multikernel.kernels.encoding import Encoded
+from multikernel.kernels.facts import OnDemand
 from multikernel.kernels.features import Features
 from multikernel.tables.table import as_samples
 
@@ -60,9 +62,28 @@ class Tanimoto(Kernel):
 
     Two empty fingerprints have k = 0. The formula is a kernel of any real vectors: it is the sum s + s^2 + s^3 + ...
     with s = x'z / (|x|^2 + |z|^2), which is a kernel with values in [-1/2, 1/2].
+
+    Parameters
+    ----------
+    packed : bool, whether samples are bits, eight in a byte, as ``np.packbits(bits, axis=1)`` returns them. Then bits
+        are counted, which is exact, and several times as fast as a product of matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import kernels
+    >>> bits = np.array([[1, 1, 0, 1], [1, 1, 0, 0], [0, 0, 1, 1]])
+    >>> kernels.Tanimoto(packed=True)(np.packbits(bits, axis=1)).round(2)
+    array([[1.  , 0.67, 0.25],
+           [0.67, 1.  , 0.  ],
+           [0.25, 0.  , 1.  ]])
     """
 
+    packed: bool = False
+
     def __call__(self, X: Any, Z: Any = None) -> Array:
+        if self.packed:
+            return shares(X, Z)
         dot: Array = Linear()(X, Z).astype(float)
         union = Linear().diagonal(X)[:, None] + Linear().diagonal(X if Z is None else Z)[None, :] - dot
         K = np.zeros_like(dot)
@@ -70,7 +91,12 @@ class Tanimoto(Kernel):
         return K
 
     def diagonal(self, X: Any) -> Array:
+        if self.packed:
+            return words(X).any(axis=1).astype(float)
         return (Linear().diagonal(X) > 0).astype(float)
+
+    def facts(self) -> tuple[Fact, ...]:
+        return (OnDemand(self),) if self.packed else ()
 
 
 def _column(X: Any, j: int) -> Array:

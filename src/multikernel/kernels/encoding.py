@@ -50,6 +50,11 @@ class Encoding(Specification, ABC):
     def sources(self) -> tuple[int, ...]:
         """For each of the q numbers the column that it comes from; only once it is learned."""
 
+    @property
+    def takes_objects(self) -> bool:
+        """Whether samples may be objects of any kind."""
+        return False
+
     def notation(self, kernel: str) -> str:
         """How a kernel of samples so encoded is written."""
         return f"Encoded({kernel}, {self!r})"
@@ -101,6 +106,10 @@ class Encoded(View):
 
     def resolve(self, features: Features) -> Encoded:
         return replace(self, encoding=self.encoding.resolve(features))
+
+    @property
+    def takes_objects(self) -> bool:
+        return self.encoding.takes_objects
 
     @property
     def learns(self) -> bool:

@@ -61,5 +61,12 @@ class Elementary(Fact):
 
 
 @dataclass(frozen=True)
+class OnDemand(Fact):
+    """K(X, Z) is ``kernel(X, Z)``, and takes so little time that a large matrix need not be stored for many passes."""
+
+    kernel: Kernel
+
+
+@dataclass(frozen=True)
 class Costly(Fact):
     """A value takes so long to evaluate that a stack in single precision is better than none."""

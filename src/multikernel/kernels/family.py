@@ -43,6 +43,11 @@ class KernelFamily(Specification, ABC):
         return self
 
     @property
+    def takes_objects(self) -> bool:
+        """Whether all kernels take samples that are objects."""
+        return False
+
+    @property
     def names(self) -> Sequence[str]:
         """The kernels' names; a TypeError where they depend on the data."""
         raise self._unresolved()
@@ -181,6 +186,10 @@ class Kernels(KernelFamily):
             return self.labels
         return tuple(map(repr, self.kernels))
 
+    @property
+    def takes_objects(self) -> bool:
+        return all(k.takes_objects for k in self.kernels)
+
     def resolve(self, features: Features) -> Kernels:
         return Kernels(tuple(k.resolve(features) for k in self.kernels), self.names)
 
@@ -219,6 +228,10 @@ class Concatenation(KernelFamily):
         if len(parts) == 1:
             return parts[0]
         return Concatenation(tuple(parts))
+
+    @property
+    def takes_objects(self) -> bool:
+        return all(family.takes_objects for family in self.families)
 
     def map(self, change: Callable[[Kernel], Kernel]) -> Concatenation:
         return Concatenation(tuple(family.map(change) for family in self.families))

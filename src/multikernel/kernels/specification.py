@@ -23,7 +23,7 @@ class Specification:
             raise TypeError(f"{type(self).__name__} needs @dataclass above it: its fields are its parameters")
         params = {f.name: getattr(self, f.name) for f in fields(self)}
         if deep:
-            nested = {k: v for k, v in params.items() if isinstance(v, Specification)}
+            nested = {k: v for k, v in params.items() if _has_parameters(v)}
             for name, part in nested.items():
                 params |= {f"{name}__{k}": v for k, v in part.get_params().items()}
         return params
@@ -33,7 +33,7 @@ class Specification:
         own = self.get_params(deep=False)
         for key, value in params.items():
             name, _, rest = key.partition("__")
-            if name not in own or (rest and not isinstance(own[name], Specification)):
+            if name not in own or (rest and not _has_parameters(own[name])):
                 raise ValueError(f"{type(self).__name__} has no parameter {key!r}; it has {', '.join(own) or 'none'}")
             if rest:
                 own[name].set_params(**{rest: value})
@@ -51,6 +51,11 @@ class Specification:
         """As a user would write it, with plain numbers for those of numpy."""
         parameters = (f"{name}={plain(value)!r}" for name, value in self.get_params(deep=False).items())
         return f"{type(self).__name__}({', '.join(parameters)})"
+
+
+def _has_parameters(value: Any) -> bool:
+    """Whether a value has parameters of its own: a specification, or a kernel of another package."""
+    return hasattr(value, "get_params") and not isinstance(value, type)
 
 
 def plain(value: Any) -> Any:

@@ -46,7 +46,8 @@ _NAMED: dict[str, Callable[[], Kernel]] = {
 }
 _INSTEAD = {
     "WhiteKernel": "it is noise, and no similarity of samples: what it stands for is the ridge alpha of a regressor",
-    "ExpSineSquared": "use RBF on the cosine and the sine of the period, as DateParts does for dates",
+    "ExpSineSquared": "use RBF on the cosine and the sine of the period, as DateParts does for dates, or evaluate it "
+    "as it is by kernels.external(...)",
     "PairwiseKernel": "use Linear(), Polynomial(), RBF() or Laplacian() of multikernel.kernels itself",
     "CompoundKernel": "give its kernels as a list",
 }
@@ -77,10 +78,7 @@ def no_kernel(given: Any) -> str:
     if isinstance(given, type):
         return f"the class {given.__name__}, not a kernel of that class ({given.__name__}(...))"
     if callable(given):
-        return (
-            "a function: give the matrices that it makes with kernels='precomputed', or write it as a subclass of "
-            "multikernel.kernels.Kernel"
-        )
+        return "a function: kernels.external(...) makes a kernel of it"
     return f"of type {type(given).__name__}"
 
 
@@ -123,7 +121,7 @@ def _translated(given: Any) -> Kernel:
             return _translated(given.kernel) ** int(given.exponent)
         case "Exponentiation":
             raise ValueError(f"{given} of scikit-learn is no kernel in general: use a whole exponent")
-    instead = _INSTEAD.get(type(given).__name__, "write it with the kernels of multikernel.kernels")
+    instead = _INSTEAD.get(type(given).__name__, "evaluate it as it is by kernels.external(...)")
     raise ValueError(f"{type(given).__name__} of scikit-learn has no counterpart: {instead}")
 
 

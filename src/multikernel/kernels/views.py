@@ -15,7 +15,7 @@ from multikernel._typing import Array, Columns
 from multikernel.kernels.algebra import View, within
 from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.distance import OfDistance
-from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, PowerOf, Wrapped
+from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, OnDemand, PowerOf, Wrapped
 from multikernel.kernels.features import Features
 from multikernel.kernels.samples import scaled_rows
 from multikernel.tables.cells import is_frame
@@ -120,6 +120,8 @@ class Restricted(View):
                 return Encodes(kernel, encoding, columns)
             case Wrapped(kernel, by):
                 return Wrapped(Restricted(kernel, columns), by)
+            case OnDemand(kernel):
+                return OnDemand(Restricted(kernel, columns))
             case Costly():
                 return fact
         return None  # of a restriction of a restriction, say: nothing is lost but speed

@@ -47,6 +47,13 @@ _FOREIGN = frozenset(
 )
 _FACES = ("multikernel", "multikernel.kernels")  # where classes that users make have their names
 _WITH_STATE = (  # no estimators, and yet what fitted ones consist of
+    *(
+        f"sklearn.gaussian_process.kernels:{kernel}"
+        for kernel in (
+            *("CompoundKernel", "ConstantKernel", "DotProduct", "ExpSineSquared", "Exponentiation", "Matern"),
+            *("PairwiseKernel", "Product", "RBF", "RationalQuadratic", "Sum", "WhiteKernel"),
+        )
+    ),
     "sklearn.calibration:_CalibratedClassifier",
     "sklearn.compose._column_transformer:make_column_selector",
     "sklearn.metrics._scorer:_PassthroughScorer",
@@ -61,6 +68,13 @@ _FUNCTIONS = (
     "sklearn.feature_selection:mutual_info_classif",
     "sklearn.feature_selection:mutual_info_regression",
     "sklearn.feature_selection:r_regression",
+    *(
+        f"sklearn.metrics.pairwise:{kernel}"
+        for kernel in (
+            *("additive_chi2_kernel", "chi2_kernel", "cosine_similarity", "laplacian_kernel", "linear_kernel"),
+            *("polynomial_kernel", "rbf_kernel", "sigmoid_kernel"),
+        )
+    ),
 )
 _RENAMED: dict[str, str] = {  # names of earlier versions, and what they are called now
     "multikernel.auto:Linear": "multikernel.auto:LinearSimilarity",

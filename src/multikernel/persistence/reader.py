@@ -37,6 +37,7 @@ class Reader:
         self._arrays: dict[str, Array] = {}
         self._kinds: dict[str, Callable[[Any], Any]] = {
             "tuple": self._tuple,
+            "set": self._set,
             "slice": self._slice,
             "dict": self._dict,
             "array": self._array,
@@ -66,6 +67,9 @@ class Reader:
 
     def _tuple(self, value: Any) -> Any:
         return tuple(self.decode(v) for v in value["tuple"])
+
+    def _set(self, value: Any) -> Any:
+        return (frozenset if value["frozen"] else set)(self.decode(v) for v in value["set"])
 
     def _slice(self, value: Any) -> Any:
         return slice(*(self.decode(v) for v in value["slice"]))

@@ -21,7 +21,8 @@ def _why(value: Any) -> str:
     if callable(value) and not isinstance(value, type) and hasattr(value, "__name__"):
         return (
             f"of functions only those of NumPy such as np.log1p are saved, and not {value.__name__}; name columns "
-            "in the place of a function that selects them, and apply other functions to the samples beforehand"
+            "in the place of a function that selects them, apply other functions to the samples beforehand, and write "
+            "one that is a kernel as a dataclass with __call__ that is registered by multikernel.register"
         )
     return (
         f"a {type(value).__name__} has no form of plain arrays and JSON; a dataclass of your own can be registered by "
@@ -64,6 +65,9 @@ class Writer:
                 return [self.encode(v, f"{where}[{i}]") for i, v in enumerate(value)]
             case slice():
                 return {"slice": [self.encode(v, where) for v in (value.start, value.stop, value.step)]}
+            case set() | frozenset():
+                items = [self.encode(v, f"an item of {where}") for v in sorted(value, key=repr)]
+                return {"set": items, "frozen": isinstance(value, frozenset)}
             case tuple():
                 return {"tuple": [self.encode(v, f"{where}[{i}]") for i, v in enumerate(value)]}
             case dict():

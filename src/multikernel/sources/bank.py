@@ -20,6 +20,7 @@ from multikernel._typing import Array, Index
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.banks.base import KernelBank
 from multikernel.banks.bind import bind_kernels
+from multikernel.banks.checks import as_array
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.indices import positions
 from multikernel.banks.mapped import MappedBank, SampleMap
@@ -32,6 +33,7 @@ from multikernel.sources.completion import Anchors, Completion, anchor_rows
 from multikernel.sources.joined import stand_ins
 from multikernel.sources.views import Views
 from multikernel.tables.cells import column_names, is_frame
+from multikernel.tables.objects import Objects, as_objects
 from multikernel.tables.table import Table, as_table
 
 Binder = Callable[..., KernelBank]  # of a family and samples: ``bind_kernels``, or ``sketched`` for a forecast
@@ -52,6 +54,7 @@ class ViewSamples(SampleMap):
     completion : what stands for the view where a sample lacks it; None for kernels that are 0 there
     observed : the anchors of the completion that have the view: their samples, or for kernel matrices their rows
     family : the kernels, which have learned; None for kernel matrices
+    objects : whether the kernels take samples that are objects
     """
 
     view: str
@@ -63,6 +66,7 @@ class ViewSamples(SampleMap):
     completion: Completion | None = None
     observed: Any = None
     family: KernelFamily | None = None
+    objects: bool = False
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -137,11 +141,13 @@ class ViewSamples(SampleMap):
         if self._is_missing(X):
             return nothing
         part = X.part(self.view)
-        samples, present = view_samples(self.view, part)
+        samples, present = view_samples(self.view, part, self.objects)
         present = present & X.has(self.view)
         before = self.features
         assert before is not None
         now = features_of(part, samples)
+        if isinstance(samples, Objects):  # of any length
+            now = before
         if now.n != before.n or (now.names or before.names) != (before.names or now.names):
             was, got = (shortened(each.names, 10) if each.names else f"{each.n} columns" for each in (before, now))
             raise ValueError(f"view {self.view!r} had {was} in training, and has {got} now")
@@ -290,7 +296,8 @@ def _of_matrices(view: str, bank: KernelBank, X: Views) -> LearnedView:
 
 
 def _of_samples(view: str, part: Any, X: Views, families: Callable[[str, Any], KernelFamily]) -> LearnedView:
-    samples, present = view_samples(view, part)
+    family = families(view, part)
+    samples, present = view_samples(view, part, family.takes_objects)
     present = present & X.has(view)
     if not present.any():
         raise ValueError(f"view {view!r} is missing for all samples")
@@ -298,9 +305,11 @@ def _of_samples(view: str, part: Any, X: Views, families: Callable[[str, Any], K
     having = np.flatnonzero(present)
     some = samples[having]
     missing = samples.among(having).missing.tolist() if isinstance(samples, Table) else ()
-    family = families(view, part).resolve(replace(features, missing=tuple(missing))).learned(some)
+    takes_objects = family.takes_objects
+    family = family.resolve(replace(features, missing=tuple(missing))).learned(some)
     whole = some if present.all() else samples[stand_ins(present)]
-    new = ViewSamples(view, features=features, example=some[:1], labels=tuple(family.names), family=family)
+    labels = tuple(family.names)
+    new = ViewSamples(view, features=features, example=some[:1], labels=labels, family=family, objects=takes_objects)
     return LearnedView(view, whole, present, new)
 
 
@@ -382,6 +391,8 @@ def mixing(present: Array, weights: Array, columns: Array) -> Any:
 
 def stacked(first: Any, then: Any) -> Any:
     """Samples of two parts in the same form, one after the other."""
+    if isinstance(first, Objects):
+        return Objects(np.concatenate([first.values, then.values]))
     if isinstance(first, Table) or isinstance(then, Table):
         one, two = (each if isinstance(each, Table) else Table.of_numbers(each) for each in (first, then))
         return replace(one, numbers=np.vstack([one.numbers, two.numbers]), texts=np.vstack([one.texts, two.texts]))
@@ -395,24 +406,31 @@ def _zeroed(bank: KernelBank, present: Array) -> KernelBank:
     return WeightedBank(bank, left=present.astype(float), right=np.ones(bank.shape[1]))
 
 
-def view_samples(view: str, part: Any) -> tuple[Any, Array]:
+def view_samples(view: str, part: Any, objects: bool = False) -> tuple[Any, Array]:
     """Samples of a view as kernels take them, and which of them have it.
 
     Parameters
     ----------
     view : str, its name
     part : as the user gave it
+    objects : whether the kernels take samples that are objects
 
     Raises
     ------
     ValueError : that names the view, where it holds no samples
     """
+    if objects and (found := as_objects(part)) is not None:
+        return found, ~found.absent
+    listed = isinstance(part, Objects)
+    if listed:
+        part = as_array(list(part.values), f"view {view!r}")
     try:
         return _samples_of(part)
     except OverflowError:
         raise ValueError(f"view {view!r} holds a number above 1e308: give it in larger units") from None
     except (TypeError, ValueError) as error:
-        raise ValueError(f"view {view!r}: {error}") from None
+        more = "; kernels of objects are made by kernels.external(...)" if listed else ""
+        raise ValueError(f"view {view!r}: {error}{more}") from None
 
 
 def _samples_of(part: Any) -> tuple[Any, Array]:

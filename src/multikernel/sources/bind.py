@@ -26,10 +26,10 @@ def bind(
     family : a kernel, a list of kernels or a KernelFamily; several sources share them, or a dict says which each
         has; kernel matrices need none
     X : array or CSR matrix of shape (n, p), or data frame; float32 is kept, other numbers become float64. Arrays of
-        torch or cupy stay on their device, in double precision. Kernels of
-        strings take a sequence of strings, or columns of them. What kernels learn from a training sample (widths,
-        means, categories, words) they learn from X; blocks of the bank keep it. Several sources are a dict of them, or
-        ``views``.
+        torch or cupy stay on their device, in double precision. Kernels of strings take a sequence of strings, or
+        columns of them, and those of ``kernels.external`` a list of any objects. What kernels learn from a training
+        sample (widths, means, categories, words) they learn from X; blocks of the bank keep it. Several sources are a
+        dict of them, or ``views``.
     memory : bytes that the largest stored thing may take. Where the one n x n matrix of powers or of distances exceeds
         it, the matrix is stored in float32, and beyond that made on demand. A stack of unrelated kernels that exceeds
         it is made on demand.

@@ -33,6 +33,7 @@ from multikernel.banks.precomputed import precomputed
 from multikernel.sources.joined import Missing, joined
 from multikernel.sources.readers import sources_of_anndata, sources_of_mudata
 from multikernel.tables.cells import is_frame
+from multikernel.tables.objects import Objects, holds_cells
 
 Rows = Literal["order", "index"]
 
@@ -71,7 +72,7 @@ class Views:
         if twice is not None:
             raise ValueError(f"two views have the name {twice!r}; give each a name of its own")
         parts = tuple(
-            unmasked(host(part)) if hasattr(part, "shape") else as_array(part, f"view {str(name)!r}")
+            unmasked(host(part)) if hasattr(part, "shape") else _listed(part, f"view {str(name)!r}")
             for name, part in items.items()
         )
         for name, part in zip(items, parts, strict=True):
@@ -191,10 +192,10 @@ class ViewsMaker:
 
         Parameters
         ----------
-        X : dict or list of views: arrays (n, p), CSR matrices, data frames or strings; and kernel matrices (n, n),
-            which are symmetric, or banks. CSR matrices hold features, and a fit refuses those with as many columns
-            as samples that ``features`` does not name. Data frames whose columns have other names than their rows hold
-            features, unless they are symmetric.
+        X : dict or list of views: arrays (n, p), CSR matrices, data frames, strings, or lists of objects for kernels of
+            other packages (``kernels.external``); and kernel matrices (n, n), which are symmetric, or banks. CSR
+            matrices hold features, and a fit refuses those with as many columns as samples that ``features`` does not
+            name. Data frames whose columns have other names than their rows hold features, unless they are symmetric.
         features : names of views that hold features, though they have as many columns as samples; the views of a list
             are named "view 0", "view 1" and so on
         rows : "order" or "index", default "order"
@@ -337,6 +338,19 @@ def _without_labels(source: Any) -> Any:
     return source.reset_index(drop=True) if hasattr(source, "reset_index") else source
 
 
+def _listed(part: Any, name: str) -> Any:
+    """A view that is a list: an array where it can be a table, else objects."""
+    if not isinstance(part, list | tuple) or any(item is part for item in part):
+        return as_array(part, name)
+    if not holds_cells(part):
+        return Objects.of(part)
+    try:
+        found = np.asarray(part)
+    except ValueError:  # of different lengths
+        return Objects.of(part)
+    return found if found.ndim < 3 else Objects.of(part)
+
+
 def _checked(matrices: list[Any], names: Sequence[str], named: bool) -> KernelBank:
     """The bank of matrices that are symmetric; where one is no kernel matrix, the error says what else it may be."""
     try:
@@ -381,7 +395,9 @@ def _as_matrix(part: Any) -> Any:
 
 def _values(part: Any) -> Array | None:
     """The entries of a view that is square and holds numbers; None for any other, and for a sparse one."""
-    if isinstance(part, KernelBank) or hasattr(part, "tocsr") or len(part.shape) != 2 or len(set(part.shape)) > 1:
+    if isinstance(part, KernelBank | Objects) or hasattr(part, "tocsr") or len(part.shape) != 2:
+        return None
+    if part.shape[0] != part.shape[1]:
         return None
     values = np.asarray(part)
     if values.dtype.kind == "O":
@@ -395,6 +411,8 @@ def _form(part: Any) -> str:
     """What a view is, in a few words."""
     if isinstance(part, KernelBank):
         return f"{len(part)} kernel{'s' if len(part) > 1 else ''}"
+    if isinstance(part, Objects):
+        return "objects"
     columns = int(part.shape[1]) if len(part.shape) > 1 else 1
     return f"{columns} column{'s' if columns > 1 else ''}"
 

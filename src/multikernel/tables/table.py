@@ -16,6 +16,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.tables.cells import Cells, columns_of, frame_columns, is_frame, is_plain
+from multikernel.tables.objects import Objects
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +126,8 @@ def as_table(X: Any) -> Table | None:
     """
     if isinstance(X, Table):
         return X
+    if isinstance(X, Objects):
+        return None
     if is_frame(X):
         return _of_frame(X)
     values = _objects(X)

@@ -18,6 +18,7 @@ from multikernel.kernels.facts import Elementary, ExplicitFeatures, PowerOf, Wra
 from multikernel.kernels.interactions import elementary
 from multikernel.kernels.samples import as_floats
 from multikernel.sources import bind
+from multikernel.tables.objects import as_objects
 from multikernel.tables.table import as_table
 from multikernel.testing.assertions import require
 from multikernel.testing.comparison import close
@@ -37,8 +38,8 @@ def check_kernel(kernel: Kernel, X: Any) -> None:
     Parameters
     ----------
     kernel : Kernel
-    X : array (n, p) of at least six samples, or a sequence of strings for a kernel of strings. The more kinds of
-        samples there are (some alike, some with zeros), the more is checked.
+    X : array (n, p) of at least six samples, a sequence of strings for a kernel of strings, or of objects for one of
+        these. The more kinds of samples there are (some alike, some with zeros), the more is checked.
 
     Raises
     ------
@@ -51,7 +52,8 @@ def check_kernel(kernel: Kernel, X: Any) -> None:
     >>> from multikernel.testing import check_kernel
     >>> check_kernel(kernels.RBF(0.5).on([0, 2]), np.random.default_rng(0).normal(size=(8, 3)))
     """
-    table = as_table(X)
+    objects = as_objects(X) if kernel.takes_objects else None
+    table = objects if objects is not None else as_table(X)
     samples = as_floats(X) if table is None else table
     require(samples.shape[0] >= 6, f"check_kernel: needs at least six samples, got {samples.shape[0]}")
     K = kernel(samples)

@@ -20,7 +20,7 @@ import numpy as np
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import Gram
-from multikernel.banks.checks import rounding
+from multikernel.numerics.definite import rounding
 
 _FAR = 1e4  # times the resolution: a spectrum without eigenvalues between it and this has a null space
 _ROUNDING = float(np.finfo(float).eps)

@@ -19,8 +19,8 @@ from scipy.linalg import lapack
 
 from multikernel._typing import Array
 from multikernel.banks import Gram
-from multikernel.banks.checks import rounding
 from multikernel.machines.ridge.spectrum import spectrum
+from multikernel.numerics.definite import rounding
 
 _BLOCK = 64  # columns of work for each target: LAPACK applies some reflections at once
 

@@ -1,0 +1,395 @@
+"""Kernels of other packages: whatever they offer becomes a kernel, and is checked where it meets a training sample.
+
+    matrix      k(X, Z) returns a matrix: Gaussian-process kernels of scikit-learn, functions of its metrics.pairwise
+    pairwise    k(x, z) returns a number: alignments of two series, similarities of two fingerprints
+    estimator   fit_transform(train) returns the matrix, transform(new) that of new against training samples: GraKeL
+
+A matrix of training samples that is not finite, not symmetric or not positive semi-definite is refused. What can be
+made of one that is not, with new samples in mind, is in kernels/similarities.py.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from inspect import signature
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from sklearn.base import clone
+
+from multikernel._arrays import foreign, host, like
+from multikernel._rules import Choice, Flag, Rule, abbreviated
+from multikernel._typing import Array
+from multikernel.kernels.base import Fact, Kernel
+from multikernel.kernels.dot import Linear
+from multikernel.kernels.encoding import Encoded
+from multikernel.kernels.facts import Costly
+from multikernel.kernels.features import Features
+from multikernel.kernels.reference import Reference
+from multikernel.kernels.samples import as_floats, dense
+from multikernel.numerics.definite import negative_eigenvalue, precision
+from multikernel.tables.objects import Objects, as_objects
+from multikernel.tables.table import Table, as_samples
+
+_TURNED = 20  # pairs that a function of two samples is tried on in both orders
+_AT_ONCE = 16  # samples whose block of the matrix is evaluated for its diagonal: a call takes as long as many values
+
+
+@dataclass(frozen=True)
+class Offered(Rule):
+    """What another package offers for a kernel."""
+
+    words = (
+        "a function k(X, Z) that returns a matrix, an object with fit_transform and transform that return one, or, "
+        "with pairwise=True, a function k(x, z) of two samples"
+    )
+
+    def accepts(self, value: Any) -> bool:
+        return not isinstance(value, type | Kernel) and (callable(value) or is_estimator(value))
+
+
+def is_estimator(value: Any) -> bool:
+    """Whether it is fitted to samples, and transforms others."""
+    return hasattr(value, "fit_transform") and hasattr(value, "transform")
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What is kept of a training sample for an estimator of kernels.
+
+    Parameters
+    ----------
+    estimator : fitted to the training samples
+    reference : these
+    """
+
+    estimator: Any
+    reference: Reference
+
+
+@dataclass(repr=False, eq=False)
+class External(Kernel):
+    """A kernel that another package evaluates; ``external`` makes it.
+
+    Parameters
+    ----------
+    obj : what the package offers: a function, or an estimator of kernels
+    pairwise : bool, whether the function compares two single samples
+    fitted : what an estimator of kernels has learned from a training sample
+    """
+
+    obj: Annotated[Any, Offered()]
+    pairwise: bool = False
+    fitted: Fitted | None = None
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        if Z is None or Z is X:
+            K = self.symmetric(taken_in(X))
+            self._check_positive(K)
+            return like(X, K)
+        return like(X, self.similarities(taken_in(X), taken_in(Z)))
+
+    def similarities(self, X: Any, Z: Any) -> Array:
+        """The matrix as the package evaluates it, for every pair of a row and a column; finite, and nothing else."""
+        return self._checked(self._between(X, Z), X.shape[0], Z.shape[0])
+
+    def diagonal(self, X: Any) -> Array:
+        X = taken_in(X)
+        samples = handed(X, self.pairwise)
+        if self.pairwise:
+            return np.array([self._value(x, x) for x in samples])
+        if is_estimator(self.obj):
+            return self._self_values_of_estimator(X)
+        if hasattr(self.obj, "diag"):
+            return np.asarray(self.obj.diag(samples), dtype=float)
+        values = np.empty(X.shape[0])
+        for start in range(0, len(values), _AT_ONCE):
+            block = X[start : start + _AT_ONCE]
+            values[start : start + _AT_ONCE] = np.diagonal(self.similarities(block, block))
+        return values
+
+    # -- what kernels state ------------------------------------------------------------------------------------------
+
+    def facts(self) -> tuple[Fact, ...]:
+        return (Costly(),)
+
+    @property
+    def takes_objects(self) -> bool:
+        return True
+
+    @property
+    def learns(self) -> bool:
+        return is_estimator(self.obj) and self.fitted is None
+
+    def learned(self, X: Any) -> External:
+        if not self.learns:
+            return self
+        X = taken_in(X)
+        return replace(self, fitted=Fitted(_fitted(self.obj, X), Reference(X)))
+
+    def resolve(self, features: Features) -> External:
+        if features.n == 1 and features.strings:
+            features.check_complete(self)
+        else:
+            features.check_numbers(self)
+        return self
+
+    # -- evaluation --------------------------------------------------------------------------------------------------
+
+    def _training(self, X: Any) -> Any:
+        """The matrix of samples among themselves, as the package evaluates it."""
+        samples = handed(X, self.pairwise)
+        if self.pairwise:
+            return self._pairs(samples)
+        if not is_estimator(self.obj):
+            return self._called(samples) if _one_suffices(self.obj) else self._called(samples, samples)
+        if self.fitted is None:
+            return clone(self.obj, safe=False).fit_transform(samples)
+        if X is self.fitted.reference.samples:
+            return self.fitted.estimator.fit_transform(samples)
+        return self._between(X, X)
+
+    def _between(self, X: Any, Z: Any) -> Any:
+        rows, columns = handed(X, self.pairwise), handed(Z, self.pairwise)
+        if not X.shape[0]:
+            return np.empty((0, Z.shape[0]))
+        if self.pairwise:
+            return np.array([[self._value(x, z) for z in columns] for x in rows])
+        if not is_estimator(self.obj):
+            return self._called(rows, columns)
+        places = None if self.fitted is None else self.fitted.reference.places(Z)
+        if self.fitted is None or places is None:
+            return _fitted(self.obj, Z).transform(rows)
+        return np.asarray(self.fitted.estimator.transform(rows))[:, places]
+
+    def _called(self, *samples: Any) -> Any:
+        """What a function of all samples returns; its own error, with what may be the reason."""
+        try:
+            return self.obj(*samples)
+        except Exception as error:
+            raise ValueError(
+                f"{self!r} was called with all samples at a time and failed, {type(error).__name__}: {error}. If it "
+                "compares two single samples, say so: external(..., pairwise=True)"
+            ) from error
+
+    def _pairs(self, samples: list[Any]) -> Array:
+        """The matrix of a function of two samples, by its lower half; a few pairs are tried in both orders."""
+        n = len(samples)
+        K = np.empty((n, n))
+        for i, x in enumerate(samples):
+            for j in range(i + 1):
+                K[i, j] = K[j, i] = self._value(x, samples[j])
+        for i in range(1, min(n, _TURNED + 1)):
+            K[i - 1, i] = self._value(samples[i - 1], samples[i])
+        return K
+
+    def _self_values_of_estimator(self, X: Any) -> Array:
+        if self.fitted is None or X is self.fitted.reference.samples:
+            return np.diagonal(self._checked(self._training(X), X.shape[0], X.shape[0])).copy()
+        if not hasattr(self.obj, "diagonal"):
+            return np.array([float(clone(self.obj, safe=False).fit_transform([x])[0, 0]) for x in handed(X)])
+        estimator = self.fitted.estimator
+        estimator.transform(handed(X))
+        known = estimator.diagonal()  # of training and of new samples, before they are normalised
+        values = np.ravel(known[-1] if isinstance(known, tuple) else known).astype(float)
+        return (values > 0).astype(float) if getattr(estimator, "normalize", False) else values
+
+    # -- checks ------------------------------------------------------------------------------------------------------
+
+    def _value(self, x: Any, z: Any) -> float:
+        """What a function of two samples returns for them; ValueError where it is no number."""
+        value = self.obj(x, z)
+        if isinstance(value, float):
+            return value
+        if np.size(value) != 1 or np.asarray(value).dtype.kind not in "fiub":
+            raise ValueError(
+                f"{self!r} returned {abbreviated(value)} for two samples, where pairwise=True needs a number; if it "
+                "compares all samples at a time, leave pairwise=True out"
+            )
+        return float(np.ravel(value)[0])
+
+    def _checked(self, K: Any, r: int, c: int) -> Array:
+        """A copy as floats; ValueError where K is no matrix of that shape, or an entry is NaN or infinite."""
+        K = np.asarray(K.toarray() if hasattr(K, "toarray") else K)
+        if K.shape != (r, c) or K.dtype.kind not in "fiub":
+            found = "a single number" if K.ndim == 0 else f"an array of {K.dtype} of shape {K.shape}"
+            raise ValueError(
+                f"{self!r} returned {found} for {r} and {c} samples, where a matrix of numbers of shape ({r}, {c}) is "
+                "needed; if it compares two single samples, say so: external(..., pairwise=True)"
+            )
+        K = K.astype(K.dtype if K.dtype == np.float32 else np.float64)
+        if not np.isfinite(K).all():
+            i, j = np.argwhere(~np.isfinite(K))[0]
+            raise ValueError(
+                f"{self!r} is NaN or infinite for samples {i} and {j}: leave out samples that it cannot compare"
+            )
+        return K
+
+    def symmetric(self, X: Any) -> Array:
+        """The matrix of training samples; ValueError with the pair of samples whose order matters."""
+        K = self._checked(self._training(X), X.shape[0], X.shape[0])
+        if not len(K):
+            return K
+        difference = np.abs(K - K.T)
+        i, j = np.unravel_index(int(difference.argmax()), K.shape)
+        if difference[i, j] > precision(K) * np.abs(K).max():
+            raise ValueError(
+                f"{self!r} is not symmetric: it is {K[i, j]:.6g} for samples {i} and {j}, and {K[j, i]:.6g} in the "
+                "other order; external(..., psd='square') compares samples by their similarities to training samples"
+            )
+        return np.asarray(0.5 * (K + K.T))
+
+    def _check_positive(self, K: Array) -> None:
+        """ValueError where a symmetric matrix of training samples is not positive semi-definite."""
+        smallest = negative_eigenvalue(K) if len(K) else None
+        if smallest is not None:
+            raise ValueError(
+                f"{self!r} is not positive semi-definite: the smallest eigenvalue of its matrix of training samples is "
+                f"{smallest:.3g} (the trace is {float(np.trace(K)):.3g}); external(..., psd='clip') leaves out the "
+                "negative part, for new samples as well"
+            )
+
+    # -- as a value --------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return self.notation()
+
+    def notation(self, **more: Any) -> str:
+        """As a user writes it."""
+        name = getattr(self.obj, "__name__", None) or " ".join(repr(self.obj).split())
+        options = ({"pairwise": True} if self.pairwise else {}) | more
+        return f"external({', '.join([name, *(f'{key}={value!r}' for key, value in options.items())])})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, External):
+            return NotImplemented
+        return self.pairwise == other.pairwise and self.fitted is other.fitted and _same(self.obj, other.obj)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> External:
+        try:
+            obj = deepcopy(self.obj, memo)
+        except TypeError:  # functions of compiled packages cannot be copied, and do not change
+            obj = self.obj
+        return External(obj, self.pairwise, deepcopy(self.fitted, memo))
+
+    def __sklearn_clone__(self) -> External:
+        return deepcopy(self)
+
+
+def external(obj: Any, *, pairwise: bool = False, psd: Literal["clip", "flip", "square"] | None = None) -> Kernel:
+    """A kernel of what another package offers.
+
+    Samples are a matrix of numbers, or objects of any kind: a list or an array of graphs, molecules, sets, strings or
+    series of different lengths, as X or as one of several views. Matrices of training samples are checked: they have to
+    be finite, symmetric and positive semi-definite beyond rounding.
+
+    Parameters
+    ----------
+    obj : a function k(X, Z) that returns the matrix of all pairs of samples, such as a kernel of
+        ``sklearn.gaussian_process`` or a function of ``sklearn.metrics.pairwise``; or an object with ``fit_transform``,
+        which returns the matrix of training samples, and ``transform``, which returns that of new samples against
+        training samples, such as the graph kernels of GraKeL: a clone is fitted to the training samples.
+    pairwise : bool, whether obj is a function k(x, z) of two samples that returns a number
+    psd : what becomes of similarities that are not positive semi-definite, or not symmetric. With s the similarities of
+        a sample to the training samples, K their matrix and K = U diag(l) U':
+
+        - None: they are refused.
+        - "clip": features with what is positive, diag(l)^(-1/2) U's for l > 0. Training samples have the nearest
+          positive semi-definite matrix.
+        - "flip": features |diag(l)|^(-1/2) U's. Negative eigenvalues of the training matrix change their sign.
+        - "square": features s / sqrt(n), the similarities themselves. K may have any form.
+
+        New samples have the same features, so their kernels follow without a gap [1]_.
+
+    Returns
+    -------
+    Kernel
+
+    Raises
+    ------
+    ValueError : where obj is none of these; and where samples are compared, for a matrix that has another shape, a NaN
+        or an infinity, or is not symmetric or not positive semi-definite
+
+    References
+    ----------
+    .. [1] Chen, Garcia, Gupta, Rahimi and Cazzanti (2009), Similarity-based classification: concepts and algorithms,
+       JMLR 10, 747-776.
+
+    Examples
+    --------
+    >>> from sklearn.gaussian_process.kernels import ExpSineSquared
+    >>> from multikernel import L1MKLClassifier, kernels
+    >>> hours = [[1.0], [3.0], [9.0], [11.0], [23.0], [14.0]]
+    >>> daily = kernels.external(ExpSineSquared(periodicity=24.0))
+    >>> daily(hours).shape
+    (6, 6)
+    >>> def common(x, z):
+    ...     return len(x & z)
+    >>> baskets = [{"tea", "milk"}, {"tea"}, {"milk", "tea", "eggs"}, {"nails"}, {"nails", "glue"}, {"glue"}]
+    >>> model = L1MKLClassifier(kernels.external(common, pairwise=True)).fit(baskets, [0, 0, 0, 1, 1, 1])
+    >>> model.predict([{"tea", "bread"}, {"glue", "nails", "wood"}])
+    array([0, 1])
+    """
+    Offered().check(obj, "external: obj")
+    Flag().check(pairwise, "external: pairwise")
+    Choice(("clip", "flip", "square")).check("clip" if psd is None else psd, "external: psd")
+    kernel = External(obj, bool(pairwise))
+    if psd is None:
+        return kernel
+    from multikernel.kernels.similarities import Similarities
+
+    return Encoded(Linear(), Similarities(kernel, psd))
+
+
+def taken_in(X: Any) -> Any:
+    """Samples as objects, a table, or an array or CSR matrix of numbers."""
+    if foreign(X):
+        return host(X)
+    objects = as_objects(X)
+    return as_samples(X) if objects is None else objects
+
+
+def handed(X: Any, single: bool = False) -> Any:
+    """Samples as another package is handed them: a list of objects or strings, or an array.
+
+    Parameters
+    ----------
+    X : samples that are taken in
+    single : whether they are compared one by one
+    """
+    if isinstance(X, Objects):
+        return list(X.values)
+    if isinstance(X, Table):
+        return X.texts[:, 0].tolist()
+    return list(dense(X)) if single else as_floats(X)
+
+
+def _fitted(estimator: Any, X: Any) -> Any:
+    """A clone of an estimator of kernels, fitted to samples."""
+    copied = clone(estimator, safe=False)
+    copied.fit(handed(X))
+    return copied
+
+
+def _one_suffices(function: Any) -> bool:
+    """Whether a function may be called without second samples: noise on the diagonal is in such a matrix only."""
+    try:
+        parameters = list(signature(function).parameters.values())
+    except (TypeError, ValueError):  # of compiled functions
+        return False
+    return len(parameters) > 1 and parameters[1].default is None
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two objects of another package are equal, where they say so."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    try:
+        if hasattr(one, "get_params"):
+            one, other = one.get_params(), other.get_params()
+        return bool(one == other)
+    except ValueError:  # arrays do not say so in one word
+        return False

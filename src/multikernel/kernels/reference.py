@@ -1,0 +1,60 @@
+"""Training samples that a kernel refers to, and where others stand among them.
+
+Objects are found again by their identity, strings and rows of numbers by what they hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.tables.objects import Objects
+from multikernel.tables.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """Training samples.
+
+    Parameters
+    ----------
+    samples : Objects, a table with one column of strings, an array or a CSR matrix
+    """
+
+    samples: Any
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, and one that is unpickled, has other objects, whose identities are looked up again."""
+        return Reference, (self.samples,)
+
+    def places(self, X: Any) -> Array | None:
+        """The places of samples among those of training, shape (len(X),); None where one is not among them."""
+        if X is self.samples:
+            return np.arange(X.shape[0])
+        if type(X) is not type(self.samples):
+            return None
+        found = [self._known.get(key, -1) for key in _keys(X)]
+        return None if -1 in found else np.array(found, dtype=int)
+
+    @cached_property
+    def _known(self) -> dict[Hashable, int]:
+        return {key: place for place, key in enumerate(_keys(self.samples))}
+
+
+def _keys(X: Any) -> list[Hashable]:
+    """What a sample is known by."""
+    if isinstance(X, Objects):
+        return [value if isinstance(value, str) else id(value) for value in X.values]
+    if isinstance(X, Table):
+        return list(map(tuple, X.texts.tolist()))
+    rows = X.astype(np.float64, copy=False)
+    if hasattr(rows, "tocsr"):
+        rows = rows.tocsr()
+        pairs = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+        return [(rows.indices[a:b].tobytes(), rows.data[a:b].tobytes()) for a, b in pairs]
+    return [row.tobytes() for row in np.ascontiguousarray(rows)]
