@@ -13,8 +13,7 @@ from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Goal
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.task import RidgeTask
-
-_KERNEL_VALUES = 1 << 24  # kernel values of new samples in memory at a time: 128 MB
+from multikernel.tuning import NEW_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +95,7 @@ class Answer:
 
     def parts(self, new: PreparedSamples) -> Array:
         """What each member adds: shape (len(new), members, k)."""
-        height = max(1, _KERNEL_VALUES // max(1, len(self.samples)))
+        height = max(1, NEW_VALUES // max(1, len(self.samples)))
         starts = range(0, len(new), height)
         return np.concatenate([self._of(new.of(np.arange(len(new))[start : start + height])) for start in starts])
 

@@ -31,7 +31,6 @@ from multikernel._typing import Array
 STAY = 0.995  # the part of the way to the boundary that a step may go (Mehrotra: 0.99 to 0.9995)
 NEGLIGIBLE_STEP = 1e-6  # a shorter step changes nothing: rounding dominates the system
 FIRST_INSIDE = 0.01  # of the middle of a bounded box: many first variables should not be nearer to zero
-PINNED = 1e-12  # where all slacks are below this part of the largest variable there is one feasible point
 
 
 @dataclass(frozen=True, eq=False)

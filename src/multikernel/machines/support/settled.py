@@ -15,11 +15,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from multikernel._floats import SINGULAR
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.machines.support.program import SupportProgram
-
-_RANK = 1e-13  # singular values below this part of the largest one are zero
 
 
 def settled(program: SupportProgram, G: Array, a: Array, f: Array, intercept: float) -> Array:
@@ -68,9 +67,9 @@ def _change(G: Array, r: Array, ridge: Array, lacking: float, equality: bool) ->
     ones = np.ones((len(r), int(equality)))
     B = np.hstack([G, ones])
     if not ridge.any():
-        v = linalg.lstsq(B, r, cond=_RANK)[0]
+        v = linalg.lstsq(B, r, cond=SINGULAR)[0]
         wanted = np.concatenate([v[: G.shape[1]], [lacking] * int(equality)])
-        shortest: Array = linalg.lstsq(B.T, wanted, cond=_RANK)[0]
+        shortest: Array = linalg.lstsq(B.T, wanted, cond=SINGULAR)[0]
         return shortest
     scaled = B / ridge[:, None]
     M = B.T @ scaled

@@ -36,12 +36,6 @@ from multikernel.machines.support.program import SupportProgram
 from multikernel.numerics.cholesky import cholesky, solved
 from multikernel.numerics.interior_point import STAY, BarrierPoint, NewtonSystem, Targets
 
-_OUTSIDE = 4.0  # a step may lead to this value of the domain's constraint, which is 1 on its boundary, and no further
-_SHORTER_STEP = 0.8  # times the length of a step that leads further
-_STAY_CURVED = 0.9  # the part of the way to the boundary to go where scores are no linear functions of the weights
-_LEFT_OF_MULTIPLIER = 0.1  # the part of the constraint's multiplier that a step leaves at least
-_SWAMPING = 10.0  # an eliminated kernel may add at most this many times the mean diagonal entry of K to the matrix
-
 
 @dataclass(frozen=True, eq=False)
 class Products:
@@ -106,14 +100,17 @@ class Newton(NewtonSystem):
         self._border(np.empty((n, 0)) if root is None else root)
 
     def _swamping(self) -> Array:
-        """The kernels that would swamp the matrix if they were eliminated, at most n / 2 of them."""
+        """The kernels that would swamp the matrix if they were eliminated, at most n / 2 of them.
+
+        One of another adds to its diagonal no more than ten times the mean of what is there.
+        """
         Z = self.products.Z
         n = self.program.n
         size = float(np.mean(self.products.K.diagonal() + np.minimum(self.barrier, 1.0)))
         added = np.einsum("kn,kn->k", Z, Z) / (n * self.T)
         found = np.zeros(len(Z), dtype=bool)
         found[np.argsort(-added, kind="stable")[: n // 2]] = True
-        return found & (added > _SWAMPING * size)
+        return found & (added > 10.0 * size)
 
     def _factored(self) -> None:
         """The factor of the matrix with the kernels that are eliminated and the barrier; the diagonal without it."""
@@ -185,8 +182,8 @@ class Newton(NewtonSystem):
 
     @property
     def stay(self) -> float:  # type: ignore[override]
-        """Shorter steps where the scores are no linear functions of the weights."""
-        return STAY if self.hessian is None else _STAY_CURVED
+        """Of the way to the boundary; steps are shorter where the scores are no linear functions of the weights."""
+        return STAY if self.hessian is None else 0.9
 
     def correction(self, predictor: BarrierPoint) -> BarrierPoint:
         """Of curved scores that of the variables alone: scores curve more than products of weights and costs do."""
@@ -198,15 +195,16 @@ class Newton(NewtonSystem):
         """The length, shortened where the step leads far out of a curved domain: there its linearisation means nothing.
 
         In a ball of norm p weights that are twice too large take log 2 p further steps to come back. The system is
-        definite while the multiplier of the constraint is not negative, and no complementarity product keeps it so.
+        definite while the multiplier of the constraint is not negative, and no complementarity product keeps it so: a
+        step leaves a tenth of it.
         """
         if not self.curved:
             return length, self.at.moved(step, length)
-        most = max(_OUTSIDE, self.F_c + 1.0)
+        most = max(4.0, self.F_c + 1.0)  # of the constraint, which is 1 on the boundary
         while self.domain.constraint(self.at.delta + length * step.delta)[0].sum() > most:
-            length *= _SHORTER_STEP
+            length *= 0.8
         moved = self.at.moved(step, length)
-        return length, replace(moved, multiplier=max(moved.multiplier, _LEFT_OF_MULTIPLIER * self.at.multiplier))
+        return length, replace(moved, multiplier=max(moved.multiplier, 0.1 * self.at.multiplier))
 
     def _variables(self, db: Array, r_a: Array, change: Array) -> Array:
         """The step of the variables from that of the coefficients and of the function values.

@@ -12,11 +12,7 @@ from multikernel.procedures.interior.newton import Products
 from multikernel.procedures.interior.saddle import Saddle
 from multikernel.procedures.interior.working import WorkingSet
 
-_LARGEST_EXPONENT = 500.0  # first weights are sought between 2^-500 and 2^500
-_HALVINGS = 20  # so often the interval of the exponents is halved: weights are found to a factor of 2^0.001
-_AGREEMENTS = 20  # in which variables and weights that only a penalty bounds are brought to each other's size
 FIRST_MULTIPLIER = 0.55  # times the largest score is the first multiplier; with less than a half none is feasible
-_OF_UPPER = 0.5  # of its upper bound: a first variable is at most this large
 
 
 def first_point(saddle: Saddle, working: WorkingSet) -> BarrierPoint:
@@ -56,7 +52,7 @@ def first_point(saddle: Saddle, working: WorkingSet) -> BarrierPoint:
 def _agreed(saddle: Saddle, a: Array, size: float, v: Array, count: int) -> tuple[float, Array]:
     """The multiple of a, and weights that only a penalty bounds, each of the size that the other asks for."""
     delta = np.zeros(len(v))
-    for _ in range(_AGREEMENTS):
+    for _ in range(20):
         size *= _finite(saddle, size**2 * v)
         delta = _balanced(saddle, _barrier(saddle, size * a, 0.0, count), 0.5 * size**2 * v)
         size = float(np.sqrt(size * _size(saddle, a, float(delta @ v))))
@@ -74,12 +70,12 @@ def _barrier(saddle: Saddle, a: Array, quadratic: float, count: int) -> float:
 
 
 def _size(saddle: Saddle, a: Array, quadratic: float) -> float:
-    """The multiple of a at which the linear and the quadratic part agree, within the bounds; 1 for a given sum."""
+    """The multiple of a at which the linear and the quadratic part agree, or half of the bounds; 1 for a given sum."""
     program = saddle.program
     curved = quadratic + program.cost(a)
     if program.total != 0.0 or not curved > 0.0:
         return 1.0
-    return min(float(np.abs(program.linear) @ a) / curved, float((_OF_UPPER * program.upper / a).min()))
+    return min(float(np.abs(program.linear) @ a) / curved, float((0.5 * program.upper / a).min()))
 
 
 def _opposed(saddle: Saddle, a: Array) -> bool:
@@ -103,10 +99,13 @@ def _scores(saddle: Saddle, working: WorkingSet, products: Products, a: Array) -
 
 
 def _balanced(saddle: Saddle, mu: float, half: Array) -> Array:
-    """Weights that only a penalty bounds: its slope is half the score and mu / delta; by bisection."""
-    low = np.full(len(half), -_LARGEST_EXPONENT)
-    high = np.full(len(half), _LARGEST_EXPONENT)
-    for _ in range(_HALVINGS):
+    """Weights that only a penalty bounds: its slope is half the score and mu / delta; by bisection.
+
+    Between 2^-500 and 2^500, to a factor of 2^0.001.
+    """
+    low = np.full(len(half), -500.0)
+    high = np.full(len(half), 500.0)
+    for _ in range(20):
         exponent = 0.5 * (low + high)
         delta = np.exp2(exponent)
         above = saddle.domain.separable_penalty(delta)[1] / saddle.program.scale > half + mu / delta
