@@ -8,7 +8,11 @@ On the support S = {a > 0} the optimality conditions are one linear system,
 
 and the support is {i : y_i f(x_i) < 1} with f = K b + c. Solving for b and reading off the next support is a semismooth
 Newton step; it is exact once the support no longer changes (Chapelle 2007, Training a support vector machine in the
-primal). Scaled to sum 1 on each class, a is the solution of EasyMKL's problem.
+primal).
+
+With g of sum 1 on each class and Q(g) = g'(Y K Y + ridge I) g, a = t g has the value 4 t - t^2 Q(g), and at the best
+t = 2 / Q(g) it is 4 / Q(g): scaled to sum 1 on each class, a has the least Q. With ridge = lam / (1 - lam) that is
+EasyMKL's problem, divided by 1 - lam.
 """
 
 from __future__ import annotations

@@ -95,7 +95,8 @@ def _step(U: Array, jitter: float, s: Array, low: Array, high: Array, equality: 
     curvature = float(image @ image) - jitter * float(nearest @ nearest)
     part = 1.0 if curvature <= slope else slope / curvature
     gain = part * slope - 0.5 * part * part * max(curvature, 0.0)
-    if gain > 0.5 * 0.5 * float(s @ d):  # half of what the step without bounds would gain
+    # Half of what the step d without bounds would gain: (K + R) d = s - v 1 and 1'd = 0, so that it gains s'd / 2.
+    if gain > 0.5 * 0.5 * float(s @ d):
         return part * nearest
     factor = U.copy()
     # a system of m unknowns costs about as much as meeting m / 30 + 1e6 / m^2 bounds one after the other
@@ -109,7 +110,7 @@ def _step(U: Array, jitter: float, s: Array, low: Array, high: Array, equality: 
 
 
 def _unbounded(U: Array, s: Array, equality: bool) -> Array:
-    """The step without bounds."""
+    """The step without bounds: H^{-1} (s - v 1), H = U'U, with the v at which its sum is zero."""
     both = solved(U.T, np.column_stack([s, np.ones(len(s))]))
     step: Array = both[:, 0]
     if equality:

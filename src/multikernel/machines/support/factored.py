@@ -6,8 +6,16 @@ A primal-dual interior point method, whose Newton system has the order of the fe
     F_a     p - rho a - E'(f + c 1) + below - above = 0        a below = mu,   (u - a) above = mu
     F_b     1'b - total = 0
 
-a step in the variables is da = (r - E'(G s + dc 1)) / theta, theta = rho + below / a + above / (u - a). With the
-diagonal D of E theta^{-1} E' what is left are the changes s of G'b and dc of the intercept:
+the linearised products give the steps of the multipliers,
+
+    dbelow = mu / a - below - below / a da,        dabove = mu / (u - a) - above + above / (u - a) da.
+
+Put into the linearised F_a, with s = G'db the change of G'b and dc that of the intercept, they leave
+
+    theta da = r - E'(G s + dc 1),        theta = rho + below / a + above / (u - a),
+    r = F_a + (mu / a - below) - (mu / (u - a) - above).
+
+db = E da has to have this s, and 1'db = -F_b. With the diagonal matrix D = E theta^{-1} E' that is
 
     s + G'D (G s + dc 1) = G'E (r / theta)
         1'D (G s + dc 1) = 1'E (r / theta) + F_b
@@ -131,7 +139,11 @@ class FactoredProgram:
                 return
 
     def _first(self) -> BarrierPoint:
-        """Inside the box, where the linear and the quadratic part agree if that is not too near zero; F_a is zero."""
+        """Inside the box, where the linear and the quadratic part agree if that is not too near zero; F_a is zero.
+
+        Of the multiples t a the value t p'a - t^2/2 (b'K b + sum rho a^2) is largest where the two parts are equal,
+        t p'a = t^2 (b'K b + sum rho a^2).
+        """
         program, none = self.program, np.empty(0)
         a = self._middle()
         w = product(self.G.T, program.coef(a))

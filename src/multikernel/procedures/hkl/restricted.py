@@ -109,7 +109,11 @@ class HullProblem(InteriorProblem[HullPoint]):
         return Products(DenseGram(K), norm.mixed @ Z, norm.gradient, norm.weights @ Z)
 
     def _first_point(self) -> BarrierPoint | None:
-        """Equal node weights, variables at which linear and quadratic part agree; None where all kernels vanish."""
+        """Equal node weights, variables at which linear and quadratic part agree; None where all kernels vanish.
+
+        As in ``interior/start.py``: h is homogeneous in the scores, of degree one, so that for t a it is t^2 h; and the
+        multiplier is more than half of the largest slope of h, so that reduced costs are positive.
+        """
         program = self.program
         m = len(self.bank)
         a = central(program)

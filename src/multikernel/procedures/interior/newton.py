@@ -9,12 +9,26 @@ of a weight, the conditions of the saddle point for a barrier parameter mu are
     F_delta  -v/2 + R'(delta) + nu c'(delta) - s = 0                      delta s = mu
     F_c      sum c(delta) - 1 = 0
 
-Their linearisation, with everything eliminated but the coefficients, the intercept and nu, is one positive definite
-system of order n with a border of two:
+They are linearised. The multipliers of the box are eliminated as in ``machines/support/factored.py``, whose r is r_a
+here; d(K b) = K db + Z'ddelta, so that
 
-    (K + Z'T^{-1}Z + D) db + 1 dintercept - Z'T^{-1}c' dnu = ...,    T = R'' + nu c'' + s / delta,
+    theta da = r_a - E'(K db + Z'ddelta + 1 dintercept),        theta = rho + below / a + above / (u - a).
 
-D the diagonal of the barrier of the box. Its cost is a Cholesky factorisation, whatever the number of kernels. Where a
+E times that over theta is db. Multiplied with D = (E theta^{-1} E')^{-1}, a diagonal matrix, it is
+
+    (K + D) db + Z'ddelta + 1 dintercept = D E (r_a / theta).
+
+In F_delta dv = 2 Z db, and ds = mu / delta - s - (s / delta) ddelta. With r_delta = mu / delta - s - F_delta
+
+    T ddelta = Z db - c' dnu + r_delta,        T = R'' + nu c'' + s / delta.
+
+Once ddelta is eliminated, too, what is left is one positive definite system of order n with a border of two:
+
+    (K + Z'T^{-1}Z + D) db + 1 dintercept - Z'T^{-1}c' dnu = D E (r_a / theta) - Z'T^{-1} r_delta
+                                                     1'db = -F_b
+                       -c'T^{-1}Z db + c'T^{-1}c' dnu = F_c + c'T^{-1} r_delta
+
+Its cost is a Cholesky factorisation, whatever the number of kernels. Where a
 weight is away from zero near the optimum T vanishes, and Z'T^{-1}Z would swamp the other digits of the matrix: such a
 kernel is not eliminated, its weight joins the border as an unknown.
 
@@ -210,7 +224,8 @@ class Newton(NewtonSystem):
         """The step of the variables from that of the coefficients and of the function values.
 
         theta da = r_a - sign df is accurate where theta is large, at a bound; between bounds, where it vanishes, the
-        variables take what the coefficients ask for.
+        variables take what the coefficients ask for. What E da then lacks of db is shared out among the variables of a
+        sample in proportion to 1 / theta, whose sum over them is 1 / D.
         """
         sample = self.program.sample
         sign = self.program.sign

@@ -16,7 +16,13 @@ FIRST_MULTIPLIER = 0.55  # times the largest score is the first multiplier; with
 
 
 def first_point(saddle: Saddle, working: WorkingSet) -> BarrierPoint:
-    """The central point, brought to the size at which the linear and the quadratic part of the program agree."""
+    """The central point, brought to the size at which the linear and the quadratic part of the program agree.
+
+    Of the multiples t a the value t p'a - t^2/2 (b'K b + sum rho a^2) is largest there. The barrier parameter is such
+    that the complementarity products, whose sum is the gap, sum to about the value; a multiplier is mu / variable.
+    F_delta (``newton.py``), -v/2 + R' + nu c' - s = 0, asks for reduced costs s > 0. With a constraint, nu is therefore
+    more than half of the largest v / c' (FIRST_MULTIPLIER). Without one, weights are such that R' = v/2 + mu / delta.
+    """
     program = saddle.program
     domain = saddle.domain
     a = central(saddle.program)
@@ -101,7 +107,8 @@ def _scores(saddle: Saddle, working: WorkingSet, products: Products, a: Array) -
 def _balanced(saddle: Saddle, mu: float, half: Array) -> Array:
     """Weights that only a penalty bounds: its slope is half the score and mu / delta; by bisection.
 
-    Between 2^-500 and 2^500, to a factor of 2^0.001.
+    The slope rises in delta, and mu / delta falls, so that there is one such weight. It is sought between 2^-500 and
+    2^500, to a factor of 2^0.001.
     """
     low = np.full(len(half), -500.0)
     high = np.full(len(half), 500.0)
