@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 _SHOWN = 60  # characters of a value that a sentence shows
-_MOST_THREADS = 1024
+_MOST_THREADS = 1024  # a larger number is a slip: no machine of today has so many cores
 
 
 class Rule(ABC):

@@ -30,7 +30,7 @@ from multikernel.estimators.targets import loss_weight, losses
 from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
 from multikernel.procedures.units import kernel_size, spread
 
-_FOLDS = 3
+_FOLDS = 3  # fewer than elsewhere: every candidate is fitted in each
 _MOST = 500  # samples that choose
 _STRIDE = 2  # candidates are tried in such steps first, and then those beside the best of them
 ROUGH = 1e-2  # tolerance of the fits that are compared

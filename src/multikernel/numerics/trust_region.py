@@ -41,7 +41,10 @@ def minimise_in_ball(H: Array, g: Array, radius: float) -> Array:
 
 
 def descend_in_ball(product: Callable[[Array], Array], g: Array, radius: float) -> Array:
-    """A point at least as low as the lowest one in the direction -g, by conjugate gradients on v -> H v."""
+    """A point at least as low as the lowest one in the direction -g, by conjugate gradients on v -> H v.
+
+    They end at a hundredth of |g|, at the boundary, or after 200 products.
+    """
     z = np.zeros_like(g)
     r = g
     p = -g

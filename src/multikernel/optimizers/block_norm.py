@@ -56,7 +56,7 @@ class BlockNorm(Descent):
                 return
             state = yield Proposal(_stretched(problem.domain, at.theta, plain, stretch))
             if state.best is not at:
-                stretch *= 1.5
+                stretch *= 1.5  # further after each success
                 continue
             if stretch > 1.0:
                 stretch = 1.0

@@ -166,7 +166,7 @@ def _lowest(way: _Way, at: Evaluation, state: State) -> Generator[Proposal, Stat
         falls = found.value <= at.value + ARMIJO * t * first + at.upper - at.value
         if falls and (lower is None or found.value < lower.value):
             lower = found
-        lowest = before <= 0.0 <= after or abs(after) <= 0.3 * abs(first)
+        lowest = before <= 0.0 <= after or abs(after) <= 0.3 * abs(first)  # the strong Wolfe condition
         if falls and (lowest or (right is None and (way.scaled or after < 0.0))):
             break
         if falls and after < 0.0 and right is not None:

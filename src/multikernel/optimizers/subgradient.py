@@ -87,7 +87,7 @@ def _length(domain: Domain, at: Evaluation, fall: float) -> float:
     if not (size > 0.0 and fall > 0.0):
         return 0.0
     length = fall / size
-    for _ in range(100):
+    for _ in range(100):  # four times as long each time, until the tangent has fallen so far
         if left(length) <= 0.0:
             return float(brentq(left, 0.0, length, rtol=1e-3, xtol=np.finfo(float).tiny))
         length *= 4.0

@@ -111,6 +111,7 @@ def alternating(
         products = bank.apply(dual.coef[:, None])[:, :, 0]
         warm = dual.warm
         hull = hull.with_point(program, warm, products)
+        # the mixtures are solved to a small part of the gap that is left
         weights_next, x = hull.solved(domain, program.scale, 0.02 * max(min(gap, 1.0), tol))
         mixture = feasible(program, np.clip(x @ hull.points, 0.0, program.upper))
         found = support.pair(weights, sizes, dual, weights @ products, products @ dual.coef)

@@ -221,7 +221,7 @@ def _without_hint(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
 
 
 def _some(lines: Iterator[str]) -> list[str]:
-    """The first lines, from which the delimiter is inferred."""
+    """The first lines, from which the delimiter is inferred: 50, or fewer of more than a megabyte, two at least."""
     found: list[str] = []
     size = 0
     for line in islice(lines, 50):

@@ -95,7 +95,7 @@ def _columns(levels: Sequence[int], lines: Sequence[tuple[int, int]]) -> list[li
         neighbours[above].append(node)
         neighbours[node].append(above)
     height = np.zeros(len(levels))
-    for sweep in range(6):
+    for sweep in range(6):  # to the right and to the left in turn, each node to the mean of its neighbours
         for column in columns if sweep % 2 == 0 else columns[::-1]:
             if sweep > 0:
                 column.sort(key=lambda k: float(np.mean(height[neighbours[k]])) if neighbours[k] else height[k])

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-LANES = 64
+LANES = 64  # a multiple of what vector registers hold
 _ROUNDING = float(np.finfo(float).eps)
 TINY = 1e-300  # a smaller curvature is taken for none, so that a step goes as far as it can; a smaller value likewise
 

@@ -95,7 +95,7 @@ class Ridge:
         system = LinearOperator((n, n), lambda b: gram.multiply(b.ravel()) + self.alpha * b.ravel(), dtype=np.float64)
         near = LinearOperator((n, n), factor.solve, dtype=np.float64)
         C = np.empty_like(self.Y)
-        for c, y in zip(C.T, self.Y.T, strict=True):
+        for c, y in zip(C.T, self.Y.T, strict=True):  # each with up to 30 products
             start = factor.solve(y)
             least = 0.5 * np.sqrt(ROUNDING * self.alpha * max(float(y @ start), 0.0))  # a residual that is accurate
             c[:] = cg(system, y, x0=start, rtol=0.0, atol=float(least), maxiter=30, M=near)[0]
