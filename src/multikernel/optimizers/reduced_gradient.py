@@ -106,7 +106,7 @@ class _Way:
         d = np.maximum(self.d + t * self.direction, 0.0)
         d[self.largest] = 0.0
         d[self.largest] = self.total - d.sum()
-        d = np.where(d > 1e-8 * self.total, d, 0.0)  # a smaller weight would be a corner of its own on each way
+        d = np.where(d > 1e-8 * self.total, d, 0.0)  # a smaller weight becomes zero
         return d * (self.total / d.sum())
 
     def slopes(self, t: float, found: Evaluation) -> tuple[float, float]:

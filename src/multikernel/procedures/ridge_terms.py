@@ -238,7 +238,7 @@ class RidgeTerms:
         """
         beyond = self.beyond / self.alpha
         trace = float(self.problem.combination.gram(self.problem.bank, theta).diagonal().sum())
-        hidden = beyond if EPS * trace <= 1e-7 * self.alpha else 0.0  # of the targets
+        hidden = beyond if EPS * trace <= 1e-7 * self.alpha else 0.0  # nobody sees 1e-7 of the targets
         coef = self._over_samples(found.coef, hidden)
         factor = self._over_samples(found.factor, beyond)
         intercept = float(self.mean[0]) if self.single else self.mean

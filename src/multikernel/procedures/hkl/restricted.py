@@ -79,7 +79,6 @@ class HullProblem(InteriorProblem[HullPoint]):
         b = self.program.coef(point.a)
         Z = self._images(b)
         norm = self.norm(point.delta, Z @ b)
-        point = _with_reduced_costs(point, norm)
         total = float(point.delta.sum())
         weights = norm.weights * total ** (-1.0 / exponent(self.rho))
         f = weights @ Z
@@ -179,13 +178,3 @@ def _approach(rho: float) -> list[float]:
     while values[-1] < 1.1:
         values.append(1.0 + 1.5 * (values[-1] - 1.0))
     return values[::-1]
-
-
-def _with_reduced_costs(point: BarrierPoint, norm: DualNorm) -> BarrierPoint:
-    """The reduced costs brought to what the slopes of h ask for, as far as the products stay near their mean.
-
-    h curves so strongly where node weights vanish together that a Newton step leaves much of this condition open. A
-    product stays within a tenth and ten times the mean.
-    """
-    mu = point.mu / point.delta
-    return replace(point, reduced_cost=np.clip(point.multiplier - 0.5 * norm.gradient, 0.1 * mu, 10.0 * mu))

@@ -48,7 +48,7 @@ from multikernel.banks import Gram
 from multikernel.domains import Separable
 from multikernel.machines.support.program import SupportProgram
 from multikernel.numerics.cholesky import cholesky, solved
-from multikernel.numerics.interior_point import STAY, BarrierPoint, NewtonSystem, Targets
+from multikernel.numerics.interior_point import BarrierPoint, NewtonSystem, Targets
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,23 +194,12 @@ class Newton(NewtonSystem):
         da = self._variables(db, r_a, self.products.K.multiply(db) + ddelta @ Z + intercept)
         return targets.step(da, intercept, ddelta, multiplier)
 
-    @property
-    def stay(self) -> float:  # type: ignore[override]
-        """Of the way to the boundary; steps are shorter where the scores are no linear functions of the weights."""
-        return STAY if self.hessian is None else 0.9
-
-    def correction(self, predictor: BarrierPoint) -> BarrierPoint:
-        """Of curved scores that of the variables alone: scores curve more than products of weights and costs do."""
-        if self.hessian is None:
-            return predictor
-        return replace(predictor, reduced_cost=np.zeros_like(predictor.reduced_cost))
-
     def arrived(self, step: BarrierPoint, length: float) -> tuple[float, BarrierPoint]:
         """The length, shortened where the step leads far out of a curved domain: there its linearisation means nothing.
 
-        In a ball of norm p weights that are twice too large take log 2 p further steps to come back. The system is
-        definite while the multiplier of the constraint is not negative, and no complementarity product keeps it so: a
-        step leaves a tenth of it.
+        In a ball of norm p weights that are twice too large take log 2 p further steps to come back; for p = 20 8 of 48
+        fits never came back. The system is definite while the multiplier of the constraint is not negative, and
+        no complementarity product keeps it so.
         """
         if not self.curved:
             return length, self.at.moved(step, length)
@@ -218,7 +207,7 @@ class Newton(NewtonSystem):
         while self.domain.constraint(self.at.delta + length * step.delta)[0].sum() > most:
             length *= 0.8
         moved = self.at.moved(step, length)
-        return length, replace(moved, multiplier=max(moved.multiplier, 0.1 * self.at.multiplier))
+        return length, replace(moved, multiplier=max(moved.multiplier, 0.0))
 
     def _variables(self, db: Array, r_a: Array, change: Array) -> Array:
         """The step of the variables from that of the coefficients and of the function values.
