@@ -109,9 +109,9 @@ def doubled(n: int) -> None:
 
 
 FITS: dict[str, Callable[[], None]] = {
-    "DOUBLED_VALUES": lambda: doubled(50_000),
+    "COPIED_VALUES": lambda: doubled(50_000),
     "MIRRORED_ROWS": lambda: doubled(20_000),
-    "INVERTED_ROWS": lambda: inverted(3000),
+    "SQUARE_TILE": lambda: inverted(3000),
     "CHOLESKY_ROWS": lambda: factorised(8000),
     "INTERIOR_SAMPLES": lambda: support(6000, 5),
     "INTERIOR_ALL": lambda: support(1500),
@@ -131,7 +131,6 @@ FITS: dict[str, Callable[[], None]] = {
     "FOLD_FACTORS_KEPT": lambda: ridge_cv(20_000, 1000),
     "FOLD_COORDINATES": lambda: ridge_cv(5000, 300),
     "FOLD_SUMS": lambda: ridge_cv(5000, 500),
-    "FOLD_FEATURES_COPIED": lambda: ridge_cv(50_000, 500),
     "JACOBIAN_COLUMNS": lambda: scales(400),
     "JACOBIAN_PART": lambda: scales(1000),
     "JACOBIAN_THREADS_FROM": lambda: scales(600),

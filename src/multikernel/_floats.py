@@ -13,6 +13,13 @@ from multikernel._typing import Array
 EPS = float(np.finfo(float).eps)  # the distance from 1 to the next number
 TINY = float(np.finfo(float).tiny)  # the smallest normal number
 
+# What rounding leaves of a number that would be zero, relative to the numbers that it is the difference of: 45 EPS. A
+# sum of n terms errs by up to n EPS of their sizes, a pairwise one by log2(n) EPS (Higham 2002, section 4.2).
+ROUNDING = 1e-14
+# Likewise of an eigenvalue, a pivot or a quadratic form, relative to the largest of the matrix: algorithms for n x n
+# matrices err by up to n EPS (Higham 2002, theorem 10.3), and 1e-12 is that for 4500 samples.
+SINGULAR = 1e-12
+
 
 def positive_product(*factors: float) -> float:
     """The product of finite numbers > 0, kept between the smallest normal and the largest number.

@@ -18,6 +18,7 @@ from multikernel._arrays import host
 from multikernel._typing import Array
 
 Fold = tuple[Array, Array]  # training and test rows
+FOLDS = 5  # where none are given, as scikit-learn has for cv=None
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from scipy.linalg import blas
 
 from multikernel._arrays import foreign, host, in_double, like, namespace, taken
 from multikernel._typing import Array
-from multikernel.tuning import DOUBLED_VALUES, MIRRORED_ROWS
+from multikernel.tuning import COPIED_VALUES, MIRRORED_ROWS
 
 
 def as_columns(A: Array) -> Array:
@@ -33,7 +33,7 @@ def product(A: Any, V: Array) -> Array:
     """
     if foreign(A):
         return host(namespace(A).matmul(A, like(A, V)))
-    if isinstance(A, np.ndarray) and A.dtype == np.float32 and V.dtype == np.float64 and A.size > DOUBLED_VALUES:
+    if isinstance(A, np.ndarray) and A.dtype == np.float32 and V.dtype == np.float64 and A.size > COPIED_VALUES:
         return _in_tiles(A, V)
     contiguous = isinstance(A, np.ndarray) and (A.flags.c_contiguous or A.flags.f_contiguous)
     if not (contiguous and A.dtype == np.float64 and A.size and V.size):
@@ -51,7 +51,7 @@ def _in_tiles(A: Array, V: Array) -> Array:
     by_columns = A.flags.f_contiguous and not A.flags.c_contiguous
     out = np.zeros((len(A), *V.shape[1:]))
     length = len(A) if by_columns else A.shape[1]
-    step = max(1, DOUBLED_VALUES // max(1, length))
+    step = max(1, COPIED_VALUES // max(1, length))
     end = A.shape[1] if by_columns else len(A)
     for start in range(0, end, step):
         part = slice(start, start + step)
@@ -75,7 +75,7 @@ def squared(F: Array, columns: Array | None = None, weight: Array | None = None)
         return _foreign_squared(F, columns, weight)
     q = F.shape[1] if columns is None else len(columns)
     total = np.zeros((q, q), order="F")
-    step = max(1, 2 * DOUBLED_VALUES // max(1, F.shape[1]))
+    step = max(1, 2 * COPIED_VALUES // max(1, F.shape[1]))
     for start in range(0, len(F), step):
         rows = slice(start, start + step)
         T = F[rows] if columns is None else F[rows][:, columns]
@@ -90,7 +90,7 @@ def _foreign_squared(F: Any, columns: Array | None, weight: Array | None) -> Arr
     """The same where F is of another library; there as well only some rows are copied."""
     F = F if columns is None else taken(F, columns, axis=1)
     total = np.zeros((F.shape[1], F.shape[1]))
-    step = max(1, 8 * DOUBLED_VALUES // max(1, F.shape[1]))
+    step = max(1, 8 * COPIED_VALUES // max(1, F.shape[1]))
     parts = (slice(start, start + step) for start in range(0, F.shape[0], step))
     for T, rows in ((in_double(taken(F, rows)), rows) for rows in parts):
         total += host(namespace(F).matmul(T.T, T if weight is None else like(T, weight[rows])[:, None] * T))

@@ -7,7 +7,6 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-_HALF = 0.5  # of the memory, that one thing may take
 _FEW = 1e-3  # of the memory, that is taken without a look at what is left, which takes .4 ms
 _ROOT = Path("/")
 
@@ -41,8 +40,8 @@ def available_memory(root: Path = _ROOT) -> float:
 
 
 def fits(bytes: float) -> bool:
-    """Whether something so large, of which there is one, is kept in memory."""
-    return bytes <= _HALF * available_memory()
+    """Whether something so large, of which there is one, is kept in memory: it may take half of what is available."""
+    return bytes <= 0.5 * available_memory()
 
 
 def check_memory(values: float, what: str, instead: str, itemsize: int = 8) -> None:

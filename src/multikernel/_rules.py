@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 _LONGEST = 60  # characters of a value in a message
-_MOST_THREADS = 1024
-_NAMES = 5  # that a sentence lists
+_MOST_THREADS = 1024  # a larger number is a slip: no machine of today has so many cores
 
 
 class Rule(ABC):
@@ -234,7 +233,7 @@ def repeated(names: Iterable[str]) -> str | None:
     return None
 
 
-def shortened(names: Sequence[str], most: int = _NAMES) -> str:
+def shortened(names: Sequence[str], most: int = 5) -> str:
     """The first of several names, and how many more there are."""
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

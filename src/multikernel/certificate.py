@@ -21,6 +21,7 @@ from multikernel._floats import TINY
 
 Kind = Literal["duality gap", "stationarity"]
 FINEST_GAP = 1e-13  # no solver is asked for a smaller relative gap: values have some fifteen digits
+NO_PROGRESS = 0.9  # times the best gap so far: a step or round that leaves a larger one made no progress
 
 
 def relative(excess: float, value: float, floor: float = 0.0) -> float:

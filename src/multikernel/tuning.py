@@ -15,11 +15,12 @@ The first command sets the number before any other module reads it.
 
 # -- linear algebra: benchmarks/tuning.py, benchmarks/cholesky.py ------------------------------------------------------
 
-DOUBLED_VALUES = 1 << 21  # of a matrix in single precision that are doubled at a time: 16 MB
+COPIED_VALUES = 1 << 21  # of a matrix that are copied, or doubled from single precision, at a time: 16 MB
 MIRRORED_ROWS = 256  # of a triangle that are copied at a time: two such tiles stay in the cache
-INVERTED_ROWS = 64  # the same for an inverse that is stored by rows
+SQUARE_TILE = 64  # rows and columns at a time where a matrix meets its transpose by rows: both stay in the cache
 # of a block given to LAPACK: a quarter of the size at which OpenBLAS ends the process on two threads
 CHOLESKY_ROWS = 4000
+SYSTEM_VALUES = 60_000_000  # of a machine's largest linear system: 480 MB, 7745 unknowns (10954 in single precision)
 
 # -- which way is faster: benchmarks/tuning.py -------------------------------------------------------------------------
 
@@ -47,7 +48,6 @@ NEWTON_WEIGHTS = 50  # up to which second derivatives cost less than the steps t
 FOLD_FACTORS_KEPT = 128 << 20  # bytes of the factors of all folds that a point keeps: a step from it needs them again
 FOLD_COORDINATES = 1500  # up to which matrices of them cost little
 FOLD_SUMS = 20  # folds at most that have sums of their own
-FOLD_FEATURES_COPIED = 1 << 23  # at a time: 64 MB
 JACOBIAN_COLUMNS = 2.0  # in products with one matrix, in multiples of the samples: more cost more than they save
 JACOBIAN_PART = 0.02  # of the samples: so many columns at a time
 JACOBIAN_THREADS_FROM = 512  # samples from which a fold is worth a thread; smaller problems run beside each other
@@ -58,9 +58,6 @@ HKL_STRETCH = 1024  # entries worked on at a time: they and those of some twenty
 HKL_BUFFER = 1 << 20  # entries of products of kernels held at a time: 8 MB
 HKL_PIECES = 32  # that a thread splits in one call
 HKL_CHILDREN = 1e11  # multiplications for the tables of children: a hull that would take more has far to grow anyhow
-
-# diagnostics
-MONTE_CARLO_VALUES = 1 << 22  # entries of products that are in memory at a time: 32 MB
 
 # -- seconds of one operation, on one thread: benchmarks/forecast.py ---------------------------------------------------
 
@@ -111,9 +108,11 @@ SEARCH_STORED = 256 << 20  # bytes of the matrices of test samples that are stor
 # -- kernels and banks: benchmarks/passes.py times whole passes --------------------------------------------------------
 
 # several files
-BUFFER_VALUES = 1 << 22  # of what is made of stored matrices or features in memory at a time: 32 MB
-PIECE_VALUES = 1 << 22  # that a thread reads or evaluates at a time
-TILE_ROWS = 64  # of a tile at least: fewer spend their time on reading the columns' samples
+BUFFER_VALUES = 1 << 22  # of matrices, features or products that are in memory at a time: 32 MB
+PIECE_VALUES = 1 << 21  # that a thread reads or evaluates at a time: half a millisecond
+NEW_VALUES = 1 << 24  # kernel values of new samples in memory at a time: 128 MB
+ROW_TILE = 512  # entries of rows that compiled loops work on at a time: in the first-level cache
+TILE_ROWS = 64  # given to a thread at a time, and of a tile at least: fewer spend their time on reading the columns
 
 # kernels/categories.py
 ONE_HOT_DENSE = 256  # columns up to which an array of zeros and ones is as good as a sparse matrix
@@ -144,14 +143,6 @@ STACK_TINY = 32 << 20  # bytes of a stack that is made in a few milliseconds in 
 STACK_SMALL = 256 << 20  # bytes of a stored stack up to which a pass over it is faster than new exponentials
 DIFFERENCES_FEATURES = 8  # Gaussians on more columns share a matrix of distances, which is one matrix product
 
-# banks/checks.py
-SYMMETRY_TILE = 64  # rows compared with columns at a time: both stay in the cache
-
-# banks/columns.py
-DIFFERENCES_PIECE = 1 << 20  # differences of columns that a thread forms at a time
-
-# banks/factor.py
-FACTOR_COPIED = 1 << 21  # features that are copied at a time: 16 MB
 
 # banks/factor_gram.py
 FEATURES_FEW = 20  # samples for each feature from which steps on features cost less than rows of K
@@ -163,11 +154,7 @@ FEATURES_COPIED = 1 << 24  # values: more features are not copied, 128 MB
 DISTANCES_TILE = 1 << 18  # values of a tile of distances: 2 MB
 POWER_FAST = 8  # a higher power takes as long as an exponential
 
-# banks/lazy.py
-MATRIX_SMALL = 1 << 22  # values: larger matrices are formed one at a time, not one for each thread
 
-# banks/packed.py
-PACKED_PIECE = 1 << 21  # entries that a thread reads at a time: half a millisecond
 PACKED_SHORTEST = 1 << 13  # entries of a sum that a thread works on at least, however many matrices are added
 PACKED_DENSE = 0.3  # share of the rows in a quadratic form above which reading all rows is faster than skipping some
 PACKED_FORMS = 2  # columns of A up to which one form for each is faster than the inner product with A A'
@@ -177,21 +164,15 @@ PACKED_KEPT = 8  # times the bytes of a sum: a stack of so many, or more, keeps 
 UNPACKED_ROWS = 512  # rows of a matrix that a thread unpacks at a time
 UNPACKED_LEAST = 16  # the same at least: mirrored they are columns, whose neighbours share two lines of the cache
 
-# banks/powers.py
-POWERS_ROWS = 64  # rows of a stored matrix given to a thread at a time
 
 # banks/powers_gram.py
 POWERS_TILE = 1 << 20  # values of rows made on demand at a time: 8 MB
-POWERS_LEAST = 256  # rows at least: fewer spend their time on reading the columns' samples
 
-# banks/streaming.py
-TILES_HELD = 1 << 21  # values in memory where a pass needs the tiles of all matrices together: 16 MB
 
 # banks/subset_rbf.py
 SUBSETS_COLUMNS = 0.5  # share of the columns up to which leaving out the others saves time
 SUBSETS_GROUP = 1 << 13  # kernels at a time
 SUBSETS_SHORTEST = 1 << 9  # pairs that a thread works on at least, however many kernels there are
-SUBSETS_STORED = 1 << 23  # kernel values in memory at a time, where tiles are needed: 64 MB
 
 # banks/threads.py
 THREADS_VALUES = 1 << 18  # of a matrix: waking threads takes as long as filling a matrix of so many

@@ -80,7 +80,7 @@ def test_single_precision_halves_the_memory_of_everything() -> None:
 
 def test_kernels_that_share_nothing_are_stored_for_many_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Large matrices are formed one at a time; of none in common there is nothing to form."""
-    monkeypatch.setattr(sys.modules[stack.__module__], "MATRIX_SMALL", 1)
+    monkeypatch.setattr(sys.modules[stack.__module__], "BUFFER_VALUES", 1)
     chosen = (RBF(0.5), Linear())
     np.testing.assert_allclose(stack(chosen, X).matrices(), np.stack([kernel(X) for kernel in chosen]), atol=1e-12)
 

@@ -85,7 +85,7 @@ def test_stack_list_and_bank_are_the_same_and_seeds_repeat(monkeypatch: pytest.M
     assert len({round(diagnostics.rademacher_bound(K), 12) for K in forms}) == 1
     first = [diagnostics.empirical_rademacher(K, n_draws=100, random_state=7).value for K in forms]
     assert first == pytest.approx([first[0]] * 3)
-    monkeypatch.setattr("multikernel.diagnostics.montecarlo.MONTE_CARLO_VALUES", 500)  # many small batches
+    monkeypatch.setattr("multikernel.diagnostics.montecarlo.BUFFER_VALUES", 500)  # many small batches
     assert diagnostics.empirical_rademacher(bank, n_draws=100, random_state=7).value == pytest.approx(first[0])
 
 

@@ -27,7 +27,8 @@ from multikernel import (
     bind,
     kernels,
 )
-from multikernel.estimators.calibration import FOLDS, Isotonic, Sigmoid, stratified
+from multikernel._folds import FOLDS
+from multikernel.estimators.calibration import Isotonic, Sigmoid, stratified
 from multikernel.estimators.multiclass import probabilities
 from zoo_estimators import numbered
 

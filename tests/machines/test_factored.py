@@ -16,6 +16,7 @@ from multikernel.machines import (
     SquaredHingeMachine,
     SupportMachine,
 )
+from multikernel.machines.support import settled
 
 N = 1000
 FEATURES = 6
@@ -119,3 +120,22 @@ def test_targets_that_ask_for_nothing_get_coefficients_of_zero() -> None:
     found = EpsilonMachine(C=1.0, epsilon=10.0).solve(few(), TARGET)
     assert found.converged
     assert not found.coef.any()
+
+
+@pytest.mark.parametrize(("free", "features"), [(4, 9), (6, 6), (9, 4)])
+@pytest.mark.parametrize("equality", [False, True])
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+def test_last_equations_are_solved(
+    free: int, features: int, equality: bool, ridge: float, rng: np.random.Generator
+) -> None:
+    """Whether the variables between their bounds are more or fewer than the features."""
+    G = rng.normal(size=(free, features))
+    change = rng.normal(size=free)
+    r = G @ (G.T @ change) + ridge * change + 0.7 * equality
+    total = float(change.sum())
+    x = settled._change(G, r, np.full(free, ridge), total, equality)
+    left = r - G @ (G.T @ x) - ridge * x
+    if equality:
+        np.testing.assert_allclose(x.sum(), total, atol=1e-12)
+        left = left - left.mean()
+    np.testing.assert_allclose(left, 0.0, atol=1e-12)

@@ -52,8 +52,6 @@ from multikernel.estimators.parameters import CrossValidation
 from multikernel.tables.cells import check_names, column_names, is_frame
 from multikernel.tables.columns import ColumnTypes
 
-_GAP = 1e-4  # the default ``tol`` of the certified estimators
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
@@ -300,8 +298,8 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     @property
     def converged_(self) -> bool:
-        """Whether that gap is at most 1e-4."""
-        return self.certificate_.reached(_GAP)
+        """Whether that gap is at most 1e-4, the default ``tol`` of the certified estimators."""
+        return self.certificate_.reached(1e-4)
 
     def problem_names(self) -> list[str]:
         """The name of the one problem that has weights."""

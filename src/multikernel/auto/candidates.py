@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._folds import FOLDS
 from multikernel._typing import Array
 from multikernel._work import Work
 from multikernel._workers import time_is_up
@@ -26,7 +27,7 @@ from multikernel.auto.samples import (
     Similarity,
     WeightedSimilarity,
 )
-from multikernel.auto.task import FOLDS, RidgeTask
+from multikernel.auto.task import RidgeTask
 from multikernel.banks import precomputed
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.cost import NONE, BankCost
@@ -37,11 +38,8 @@ from multikernel.procedures.learned_scales import learned_scales
 from multikernel.procedures.ridge_cv import ridge_cv
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 
-_MANY = 300  # groups of columns beyond which no scale is learned for each: more scales than that fit the folds
 _RIDGES = np.geomspace(1e-4, 1e3, 8)  # times the mean self-value of the kernel
 _SEARCH_STEPS = 60  # of learned scales and weights: the tolerance ends almost all of them earlier
-_PARTS = 20  # kernels that a sum is forecast to have
-_NAMED_FEATURES = 3  # features that a line names
 _WIDTHS = (0.05, 0.3, 2.0)  # of a Gaussian in a sum: the mean of its exponent over pairs
 
 
@@ -102,10 +100,10 @@ class Scales(KernelCandidate):
         )
 
     def _learned(self, parts: Array, names: Sequence[str]) -> str:
-        """The mean exponent, or the features with the largest part in it."""
+        """The mean exponent, or the three features with the largest part in it."""
         if self.each != "feature":
             return f"mean exponent {float(parts.sum()):.2g}"
-        largest = np.argsort(-parts, kind="stable")[:_NAMED_FEATURES]
+        largest = np.argsort(-parts, kind="stable")[:3]
         return "mostly " + ", ".join(dict.fromkeys(names[k] for k in largest))
 
     def work(self, n: int, p: int) -> Work:
@@ -145,7 +143,8 @@ class SumOfSources(KernelCandidate):
         return KernelAndRidge(sum_of, found.alpha, f"{len(used)} of {len(parts)} kernels have weight", cut)
 
     def work(self, n: int, p: int) -> Work:
-        return forecast.ridge_cv(BankCost.stored(_PARTS, n, 0.0), FOLDS).work or NONE
+        # a sum is forecast to have 20 kernels
+        return forecast.ridge_cv(BankCost.stored(20, n, 0.0), FOLDS).work or NONE
 
 
 def _parts(samples: PreparedSamples) -> list[Similarity]:
@@ -190,7 +189,8 @@ def candidates(samples: PreparedSamples) -> list[KernelCandidate]:
             LinearRidge(),
             Scales("Laplacian, one width", Laplacian(), False, "all"),
         ]
-        if 1 < groups <= _MANY:
+        # more than 300 scales would fit the folds
+        if 1 < groups <= 300:
             found += [
                 Scales("Matern by ranks, a scale for each feature", Matern(), True, "feature"),
                 Scales("Laplacian by ranks, a scale for each feature", Laplacian(), True, "feature"),

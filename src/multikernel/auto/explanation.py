@@ -15,8 +15,6 @@ from multikernel.auto.samples import PreparedSamples
 from multikernel.auto.search import Tried
 from multikernel.procedures.ridge_cv import Folds
 
-_ALIKE = 0.999  # correlation with the target beyond which a column may hold the answer
-
 
 @dataclass(frozen=True)
 class CandidateRow:
@@ -196,7 +194,8 @@ def warnings_about(samples: PreparedSamples, Y: Array, groups: Array | None = No
         norms = np.sqrt((Z**2).sum(axis=0))
         with np.errstate(divide="ignore", invalid="ignore"):
             alike = np.abs(Z.T @ centred) / norms[:, None] / size
-        found = {samples.names[samples.owner[j]] for j in np.flatnonzero((np.nan_to_num(alike) > _ALIKE).any(axis=1))}
+        leaks = (np.nan_to_num(alike) > 0.999).any(axis=1)  # correlations with the target
+        found = {samples.names[samples.owner[j]] for j in np.flatnonzero(leaks)}
         for name in sorted(found):
             sentence = f"Column {name!r} alone predicts the target almost exactly: it may hold the answer (a leak)."
             if sentence not in sentences:

@@ -19,15 +19,9 @@ from multikernel.auto.candidates import KernelCandidate
 from multikernel.banks.cost import BankCost
 from multikernel.procedures import forecast
 
-# Without a time budget a fit takes about as long as a grid search of a support vector machine on the same samples.
-_CHOICE = 1000  # samples to choose on where no time is given
-_TRAINING = 8000  # samples to train on where no time is given
 _FEWEST = 100  # samples below which held-out errors say little
-_MOST_TO_CHOOSE = 4000  # samples to choose on at most, whatever the time
 CHOICE_SHARE = 0.7  # of the time: the rest is for training
 _MATRICES = 8.0  # of n x n numbers that are in memory at a time, which tests/auto/test_limits.py measures
-_MEMORY = 0.5  # of what is available
-_LESS = 0.9  # times the samples, where they take too long
 
 
 @dataclass(frozen=True)
@@ -57,17 +51,18 @@ class Limits:
         seconds : time for a fit, or None
         memory : bytes, or None for half of what is available
         """
-        held = (memory or _MEMORY * available_memory()) / (8.0 * _MATRICES)
+        held = (memory or 0.5 * available_memory()) / (8.0 * _MATRICES)
         fits = max(_FEWEST, int(np.sqrt(held)))
-        if seconds is None:
-            return cls(min(n, fits, _CHOICE), min(n, fits, _TRAINING), tuple(found))
+        if seconds is None:  # about as long as a grid search of a support vector machine on the same samples
+            return cls(min(n, fits, 1000), min(n, fits, 8000), tuple(found))
         tried = list(found)
         allowed = CHOICE_SHARE * seconds
 
         def too_long(count: int) -> bool:
             return sum(candidate.work(count, p).seconds for candidate in tried) > allowed
 
-        choice = _fewer(min(n, fits, _MOST_TO_CHOOSE), min(3 * _FEWEST, n), too_long)
+        # to choose, 4000 samples say enough whatever the time
+        choice = _fewer(min(n, fits, 4000), min(3 * _FEWEST, n), too_long)
         while len(tried) > 1 and too_long(choice):
             tried.pop()
         choice = _fewer(choice, min(_FEWEST, n), too_long)
@@ -77,9 +72,9 @@ class Limits:
 
 
 def _fewer(count: int, least: int, too_long: Callable[[int], bool]) -> int:
-    """So many samples, or fewer while they take too long; about the least number at least."""
+    """So many samples, or a tenth fewer while they take too long; about the least number at least."""
     while count > least and too_long(count):
-        count = int(_LESS * count)
+        count = int(0.9 * count)
     return count
 
 

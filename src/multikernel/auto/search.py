@@ -25,8 +25,7 @@ from multikernel.auto.limits import Limits, some
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.task import RidgeTask
 from multikernel.banks.threads import one_blas_thread
-
-_KERNEL_VALUES = 1 << 24  # kernel values of new samples in memory at a time: 128 MB
+from multikernel.tuning import NEW_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +211,7 @@ class Answer:
 
     def parts(self, new: PreparedSamples) -> Array:
         """What each member adds: shape (len(new), members, k)."""
-        height = max(1, _KERNEL_VALUES // max(1, len(self.samples)))
+        height = max(1, NEW_VALUES // max(1, len(self.samples)))
         starts = range(0, len(new), height)
         return np.concatenate([self._of(new.of(np.arange(len(new))[start : start + height])) for start in starts])
 

@@ -27,8 +27,6 @@ from multikernel.tables.cells import Cells, check_names, columns_of, is_frame
 from multikernel.tables.columns import Declared
 from multikernel.tables.objects import Objects, holds_cells
 
-_DENSE_COLUMNS = 200  # columns up to which a sparse matrix is read as numbers
-
 
 @dataclass(frozen=True, eq=False)
 class GivenTable:
@@ -252,7 +250,7 @@ def _sparse(X: Any) -> GivenTable:
     matrix = X.tocsr().astype(float)
     if not np.isfinite(matrix.data).all():
         raise ValueError("X is sparse and has a NaN or infinity among its entries; leave these out or fill them in")
-    if matrix.shape[1] <= _DENSE_COLUMNS:
+    if matrix.shape[1] <= 200:  # so few columns are typed one by one, as those of an array
         return _array(matrix.toarray())
     return GivenTable(matrix.shape[0], {}, {"sparse": matrix})
 

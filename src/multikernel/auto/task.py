@@ -10,13 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from multikernel._folds import UNDECIDED, Resampling
+from multikernel._folds import FOLDS, UNDECIDED, Resampling
 from multikernel._typing import Array
 from multikernel.numerics.cholesky import cholesky, solved
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
-
-FOLDS = 5  # that candidates learn on, and as many that they are compared on
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,15 +8,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from multikernel.tuning import ROW_TILE
+
 _FAST = {"reassoc", "contract", "nsz"}
-_TILE = 256  # samples in the first-level cache at a time
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def weighted_sum(X, Z, s, out):  # type: ignore[no-untyped-def]
     """out[i, l] = sum_j s_j |X[j, i] - Z[j, l]|, samples in columns."""
-    for first in range(0, Z.shape[1], _TILE):
-        last = min(first + _TILE, Z.shape[1])
+    for first in range(0, Z.shape[1], ROW_TILE):
+        last = min(first + ROW_TILE, Z.shape[1])
         for i in range(X.shape[1]):
             row = out[i, first:last]
             row[:] = 0.0
@@ -30,8 +31,8 @@ def weighted_sum(X, Z, s, out):  # type: ignore[no-untyped-def]
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def inner(X, Z, M, out):  # type: ignore[no-untyped-def]
     """out[j] += sum_il M[i, l] |X[j, i] - Z[j, l]|, samples in columns."""
-    for first in range(0, Z.shape[1], _TILE):
-        last = min(first + _TILE, Z.shape[1])
+    for first in range(0, Z.shape[1], ROW_TILE):
+        last = min(first + ROW_TILE, Z.shape[1])
         for i in range(X.shape[1]):
             row = M[i, first:last]
             for j in range(len(out)):
@@ -46,10 +47,10 @@ def inner(X, Z, M, out):  # type: ignore[no-untyped-def]
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def inner_square(X, M, out, begin, end):  # type: ignore[no-untyped-def]
     """out[j] += sum over l < i of (M[i, l] + M[l, i]) |X[j, i] - X[j, l]| for begin <= i < end, samples in columns."""
-    row = np.empty(_TILE)
+    row = np.empty(ROW_TILE)
     for i in range(begin, end):
-        for first in range(0, i, _TILE):
-            last = min(first + _TILE, i)
+        for first in range(0, i, ROW_TILE):
+            last = min(first + ROW_TILE, i)
             for c in range(first, last):
                 row[c - first] = M[i, c] + M[c, i]
             for j in range(len(out)):

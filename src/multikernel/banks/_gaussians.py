@@ -18,16 +18,15 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
+from multikernel.tuning import POWER_FAST, ROW_TILE
+
 _FAST = {"reassoc", "contract", "nsz"}
-_TILE = 512  # pairs in the first-level cache at a time
-_LARGEST_POWER = 8  # beyond it an exponential is as cheap
 _LONGEST_CHAIN = 256  # rounding grows with the product of the powers since the last exponential
-_LONGEST_SINGLE_CHAIN = 2  # likewise in single precision
 _LOG2_E = 1.4426950408889634
+# ln 2 in two parts, as in fdlibm's e_exp.c
 _LN2_HIGH = 6.93147180369123816490e-01  # its last 20 bits are zero: multiples are exact
 _LN2_LOW = 1.90821492927058770002e-10
 _TO_INTEGER = 6755399441055744.0  # 1.5 2^52: a number added to it is rounded to a whole one, in the last bits
-_SMALLEST_EXPONENT = -708.0  # exp of it is the smallest normal number, near enough to 0
 # The same in single precision, and the factors of Taylor's polynomial.
 _SINGLE_LOG2_E, _SINGLE_TO_INTEGER, _SINGLE_SMALLEST_EXPONENT = (
     np.float32(_LOG2_E),
@@ -43,8 +42,8 @@ _FIFTH, _SIXTH, _SEVENTH = np.float32(1 / 120), np.float32(1 / 720), np.float32(
 def forms(X, Z, half, row, column, W, subsets, owner, gammas, kind, out):  # type: ignore[no-untyped-def]
     """out[k, t] += sum_c W[t, c] K_k[c], for as many pairs as W has."""
     Q, D, K, spare, needed = _space(X, subsets, kind)
-    for begin in range(0, W.shape[1], _TILE):
-        size = min(_TILE, W.shape[1] - begin)
+    for begin in range(0, W.shape[1], ROW_TILE):
+        size = min(ROW_TILE, W.shape[1] - begin)
         row, column = _differences(X, Z, half, row, column, needed, Q[:, :size])
         d = D[:size]
         tile = K[:size]
@@ -62,8 +61,8 @@ def sums(X, Z, half, row, column, W, subsets, owner, gammas, kind, out):  # type
     """out[t, c] = sum_k W[t, k] K_k[c], for as many pairs as out has."""
     Q, D, K, spare, needed = _space(X, subsets, kind)
     out[:] = 0.0
-    for begin in range(0, out.shape[1], _TILE):
-        size = min(_TILE, out.shape[1] - begin)
+    for begin in range(0, out.shape[1], ROW_TILE):
+        size = min(ROW_TILE, out.shape[1] - begin)
         row, column = _differences(X, Z, half, row, column, needed, Q[:, :size])
         d = D[:size]
         tile = K[:size]
@@ -80,8 +79,8 @@ def sums(X, Z, half, row, column, W, subsets, owner, gammas, kind, out):  # type
 def values(X, Z, half, row, column, subsets, owner, gammas, out):  # type: ignore[no-untyped-def]
     """out[k, c] = K_k[c], in out's precision, for as many pairs as out has."""
     Q, D, K, spare, needed = _space(X, subsets, out)
-    for begin in range(0, out.shape[1], _TILE):
-        size = min(_TILE, out.shape[1] - begin)
+    for begin in range(0, out.shape[1], ROW_TILE):
+        size = min(ROW_TILE, out.shape[1] - begin)
         row, column = _differences(X, Z, half, row, column, needed, Q[:, :size])
         d = D[:size]
         tile = K[:size]
@@ -103,7 +102,8 @@ def products(X, Z, half, row, column, count, C, subsets, owner, gammas, kind, ou
     first = 0 if half else row
     while count > 0:
         i, j = row, column
-        size = min(_TILE, count, (i + 1 if half else Z.shape[1]) - j)  # the pairs of a tile are neighbours in one row
+        # the pairs of a tile are neighbours in one row
+        size = min(ROW_TILE, count, (i + 1 if half else Z.shape[1]) - j)
         row, column = _differences(X, Z, half, row, column, needed, Q[:, :size])
         d = D[:size]
         tile = K[:size]
@@ -128,8 +128,8 @@ def _space(X, subsets, kind):  # type: ignore[no-untyped-def]
         for j in features:
             if j >= 0:
                 used[j] = True
-    tiles = np.empty((2, _TILE), kind.dtype)
-    return np.empty((len(X), _TILE)), np.empty(_TILE), tiles[0], tiles[1], np.flatnonzero(used)
+    tiles = np.empty((2, ROW_TILE), kind.dtype)
+    return np.empty((len(X), ROW_TILE)), np.empty(ROW_TILE), tiles[0], tiles[1], np.flatnonzero(used)
 
 
 @njit(nogil=True, cache=True)
@@ -173,8 +173,8 @@ def _gaussian(d, gamma, before, chain, K, spare):  # type: ignore[no-untyped-def
     if chain > 0:
         ratio = gamma / before
         power = int(min(max(round(ratio), 0.0), 1e9))
-        whole = 1 <= power <= _LARGEST_POWER and abs(ratio - power) <= 1e-14 * power
-        longest = _LONGEST_CHAIN if K.itemsize == 8 else _LONGEST_SINGLE_CHAIN
+        whole = 1 <= power <= POWER_FAST and abs(ratio - power) <= 1e-14 * power
+        longest = _LONGEST_CHAIN if K.itemsize == 8 else 2  # in single precision
         if whole and chain * power <= longest:
             _raise(K, power, spare[: len(K)])
             return chain * power
@@ -199,7 +199,7 @@ def _in_double(factor, d, E, spare):  # type: ignore[no-untyped-def]
     """e^r by its Taylor polynomial of degree 13."""
     bits, exponents = spare.view(np.int64), E.view(np.int64)
     for t in range(len(d)):
-        x = max(factor * d[t], _SMALLEST_EXPONENT)
+        x = max(factor * d[t], -708.0)  # exp of it is the smallest normal number, near enough to 0
         shifted = x * _LOG2_E + _TO_INTEGER
         k = shifted - _TO_INTEGER
         r = (x - k * _LN2_HIGH) - k * _LN2_LOW

@@ -12,7 +12,7 @@ from numba import njit
 
 _FAST = {"reassoc", "contract", "nsz"}
 _STRETCH = 4096  # entries worked on at a time: they stay in the cache while several matrices are summed
-_TILE = 32  # rows mirrored at a time
+_MIRRORED = 32  # rows mirrored at a time
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
@@ -139,11 +139,11 @@ def unpack(packed, K, first, last):  # type: ignore[no-untyped-def]
     ``packed`` begins with the first of the rows.
     """
     before = first * (first + 1) // 2
-    for top in range(first, last, _TILE):
-        for left in range(0, min(top + _TILE, last), _TILE):
-            for i in range(top, min(top + _TILE, last)):
+    for top in range(first, last, _MIRRORED):
+        for left in range(0, min(top + _MIRRORED, last), _MIRRORED):
+            for i in range(top, min(top + _MIRRORED, last)):
                 start = i * (i + 1) // 2 - before
-                for j in range(left, min(left + _TILE, i + 1)):
+                for j in range(left, min(left + _MIRRORED, i + 1)):
                     K[i, j] = packed[start + j]
                     K[j, i] = packed[start + j]
 
@@ -152,12 +152,12 @@ def unpack(packed, K, first, last):  # type: ignore[no-untyped-def]
 def rows(packed, chosen, K):  # type: ignore[no-untyped-def]
     """K[a] = row chosen[a] of the whole matrix, tile by tile: entries beyond the diagonal stand in a column."""
     n = K.shape[1]
-    for top in range(0, len(chosen), _TILE):
-        for left in range(0, n, _TILE):
-            for a in range(top, min(top + _TILE, len(chosen))):
+    for top in range(0, len(chosen), _MIRRORED):
+        for left in range(0, n, _MIRRORED):
+            for a in range(top, min(top + _MIRRORED, len(chosen))):
                 i = chosen[a]
                 start = i * (i + 1) // 2
-                for j in range(left, min(left + _TILE, n)):
+                for j in range(left, min(left + _MIRRORED, n)):
                     K[a, j] = packed[start + j] if j <= i else packed[j * (j + 1) // 2 + i]
 
 

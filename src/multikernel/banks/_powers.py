@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-_TILE = 512
+from multikernel.tuning import ROW_TILE
+
 _FAST = {"reassoc", "contract", "nsz"}
 
 
@@ -18,8 +19,8 @@ def horner(B, coef, out, first, last):  # type: ignore[no-untyped-def]
     """out[i, j] = sum_d coef[d] B[i, j]^d for the rows first..last; four degrees for each pass over a tile."""
     top = len(coef) - 1
     for i in range(first, last):
-        for j in range(0, B.shape[1], _TILE):
-            b, s = B[i, j : j + _TILE], out[i, j : j + _TILE]
+        for j in range(0, B.shape[1], ROW_TILE):
+            b, s = B[i, j : j + ROW_TILE], out[i, j : j + ROW_TILE]
             s[:] = coef[top]
             d = top
             while d >= 4:
@@ -51,10 +52,10 @@ def outer_forms(B, L, R, symmetric, top, first, last):  # type: ignore[no-untype
     With ``symmetric`` (B and L R' are) only j >= i is read, and off-diagonal terms count twice.
     """
     forms = np.zeros(top + 1)
-    p = np.empty(_TILE)
+    p = np.empty(ROW_TILE)
     for i in range(first, last):
-        for j in range(i if symmetric else 0, B.shape[1], _TILE):
-            b = B[i, j : j + _TILE]
+        for j in range(i if symmetric else 0, B.shape[1], ROW_TILE):
+            b = B[i, j : j + ROW_TILE]
             w = p[: len(b)]
             w[:] = 0.0
             for q in range(L.shape[1]):
@@ -74,10 +75,10 @@ def outer_forms(B, L, R, symmetric, top, first, last):  # type: ignore[no-untype
 def matrix_forms(B, M, top, first, last):  # type: ignore[no-untyped-def]
     """For d = 0..top: sum_ij M_ij B_ij^d over the rows first..last."""
     forms = np.zeros(top + 1)
-    p = np.empty(_TILE)
+    p = np.empty(ROW_TILE)
     for i in range(first, last):
-        for j in range(0, B.shape[1], _TILE):
-            b = B[i, j : j + _TILE]
+        for j in range(0, B.shape[1], ROW_TILE):
+            b = B[i, j : j + ROW_TILE]
             w = p[: len(b)]
             for t in range(len(b)):
                 w[t] = M[i, j + t]

@@ -16,15 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._floats import ROUNDING
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
 from multikernel.banks.categories import NumericColumns, weighted_squares
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, same_samples
 from multikernel.banks.threads import one_blas_thread, over_rows, over_tiles
-from multikernel.tuning import DIFFERENCES_PIECE
-
-_ULPS = 16.0  # units in the last place of the largest value: what varies by less is constant but for rounding
+from multikernel.tuning import PIECE_VALUES
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,7 +91,7 @@ class ColumnDistancesBank(KernelBank):
     @property
     def rounded(self) -> Array:
         """What rounding may make of each group's distance where its columns are constant; units differ by column."""
-        errors = _ULPS * np.finfo(float).eps * np.abs(self.Z).max(axis=0, initial=0.0)
+        errors = ROUNDING * np.abs(self.Z).max(axis=0, initial=0.0)
         used = self.owner >= 0
         return np.bincount(self.owner[used], errors[used] ** self.degree, minlength=self.groups)
 
@@ -213,7 +212,7 @@ class ColumnDistancesBank(KernelBank):
                 _columns.inner(np.ascontiguousarray(Xt[:, rows]), Zt, M[rows], out)
             return out
 
-        height = max(1, DIFFERENCES_PIECE // max(1, self.Z.size))
+        height = max(1, PIECE_VALUES // max(1, self.Z.size))
         if len(self.X):
             return np.sum(over_rows(part, len(self.X), height), axis=0)
         return np.zeros(len(Xt))
@@ -248,7 +247,7 @@ def _absolute(s: Array, X: Array, Z: Array) -> Array:
     def part(rows: slice) -> None:
         _columns.weighted_sum(np.ascontiguousarray(X[rows].T), Zt, s, out[rows])
 
-    over_rows(part, len(X), max(1, DIFFERENCES_PIECE // max(1, Z.size)))
+    over_rows(part, len(X), max(1, PIECE_VALUES // max(1, Z.size)))
     return out
 
 

@@ -27,7 +27,7 @@ from multikernel.banks.rotation import Rotation
 from multikernel.banks.thin_root import Squares
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.samples import as_floats, dense, scaled_rows
-from multikernel.tuning import BLAS_OPERATION, FACTOR_COPIED, PASS_ENTRY
+from multikernel.tuning import BLAS_OPERATION, COPIED_VALUES, PASS_ENTRY
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,7 +118,7 @@ class FactorBank(KernelBank):
     @property
     def _height(self) -> int:
         """How many samples' features are copied at a time."""
-        return max(1, FACTOR_COPIED // max(1, self.n_features))
+        return max(1, COPIED_VALUES // max(1, self.n_features))
 
     def quads(self, A: Array) -> Array:
         return self._by_kernel(product(self.F.T, A) ** 2)
@@ -145,7 +145,7 @@ class FactorBank(KernelBank):
             return np.stack(sums) if sums else np.zeros((0, F.shape[0]))
         if hasattr(F, "multiply"):
             return self._by_kernel(F.multiply(F).toarray().T)
-        if F.size <= FACTOR_COPIED:
+        if F.size <= COPIED_VALUES:
             return self._by_kernel((F * F).T)
         values = np.empty((len(self), len(F)))
 

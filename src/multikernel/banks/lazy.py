@@ -31,7 +31,7 @@ from multikernel.kernels.facts import Costly, Elementary, PowerOf
 from multikernel.kernels.interactions import elementary, elementary_diagonals
 from multikernel.kernels.samples import as_floats, dense, in_double
 from multikernel.tables.objects import Objects, as_objects
-from multikernel.tuning import ANOVA_TILE, BLAS_OPERATION, MATRIX_SMALL
+from multikernel.tuning import ANOVA_TILE, BLAS_OPERATION, BUFFER_VALUES
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,7 +147,7 @@ def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any 
             for k, K in zip(group, _halves(list(group.values()), X), strict=True):
                 packed[k] = K
 
-    over_rows(whole, len(shared), 1 if n * n <= MATRIX_SMALL else max(1, len(shared)))
+    over_rows(whole, len(shared), 1 if n * n <= BUFFER_VALUES else max(1, len(shared)))
     for k in set(range(len(kernels))).difference(*squares, *shared):
         packed[k] = pack(real(kernels[k](X), repr(kernels[k])))
     return PackedBank(LazyBank(kernels, X, X), packed, n)

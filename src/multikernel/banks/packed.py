@@ -23,7 +23,7 @@ from multikernel.banks.indices import positions, unit_roundoff
 from multikernel.banks.packing import made, pack, unpack, weights_of_pairs
 from multikernel.banks.stored import StoredBank
 from multikernel.banks.threads import over_rows, slices
-from multikernel.tuning import BUFFER_VALUES, PACKED_DENSE, PACKED_FORMS, PACKED_KEPT, PACKED_PIECE, PACKED_SHORTEST
+from multikernel.tuning import BUFFER_VALUES, PACKED_DENSE, PACKED_FORMS, PACKED_KEPT, PACKED_SHORTEST, PIECE_VALUES
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,7 +116,7 @@ class PackedBank(StoredBank):
         used = np.flatnonzero(W.any(axis=0))  # matrices without weight are not read
         own = np.ascontiguousarray(W[:, used], dtype=np.float64)
         chosen = self.places[used]
-        pairs = max(PACKED_SHORTEST, PACKED_PIECE // max(1, own.size))
+        pairs = max(PACKED_SHORTEST, PIECE_VALUES // max(1, own.size))
         return lambda r, out: _packed.sums(self.stack, chosen, own, out, r.start, r.stop), pairs
 
     def apply(self, C: Array) -> Array:
@@ -163,7 +163,7 @@ class PackedBank(StoredBank):
 
     def _over_kernels(self, work: Callable[[slice], None], columns: int) -> None:
         """Share the kernels out among threads, so many at a time that a thread has something to do."""
-        over_rows(work, len(self), max(1, PACKED_PIECE // max(1, columns * self.stack.shape[1])))
+        over_rows(work, len(self), max(1, PIECE_VALUES // max(1, columns * self.stack.shape[1])))
 
     def diagonal(self) -> Array:
         return self._columns(np.cumsum(np.arange(self.n) + 1) - 1)
@@ -216,7 +216,7 @@ class PackedBank(StoredBank):
         def gather(part: slice) -> None:
             _packed.principal(self.stack, self.places, rows, packed, part.start, part.stop)
 
-        over_rows(gather, len(self), max(1, PACKED_PIECE // max(1, packed.shape[1])))
+        over_rows(gather, len(self), max(1, PIECE_VALUES // max(1, packed.shape[1])))
         return PackedBank(self.origin.block(rows, rows), packed, len(rows))
 
     def unrounded(self) -> KernelBank:

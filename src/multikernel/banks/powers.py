@@ -25,7 +25,7 @@ from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.one_matrix import OneMatrixBank
 from multikernel.banks.powers_gram import PowersGram, tile_rows
 from multikernel.banks.threads import one_blas_thread, over_rows
-from multikernel.tuning import POWERS_ROWS, SUPPORT_SHARE
+from multikernel.tuning import SUPPORT_SHARE, TILE_ROWS
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,7 +66,7 @@ class PowersBank(OneMatrixBank):
         if B is None:
             return PowersGram(self.B, coef)
         out = np.empty_like(B)
-        over_rows(lambda r: _powers.horner(B, coef, out, r.start, r.stop), len(out), POWERS_ROWS)
+        over_rows(lambda r: _powers.horner(B, coef, out, r.start, r.stop), len(out), TILE_ROWS)
         return DenseGram(out)
 
     def quad(self, A: Array) -> Array:
@@ -117,7 +117,7 @@ class PowersBank(OneMatrixBank):
         """The sums for the degrees 0..top over some rows at a time."""
         stored = self.B.stored is not None
         with nullcontext() if stored else one_blas_thread(0):  # threads that make their own products of samples
-            return sum(over_rows(rows, n, POWERS_ROWS if stored else tile_rows(n)), np.zeros(top + 1))
+            return sum(over_rows(rows, n, TILE_ROWS if stored else tile_rows(n)), np.zeros(top + 1))
 
     @property
     def _top(self) -> int:

@@ -17,13 +17,6 @@ from multikernel._work import Work
 from multikernel.banks.threads import n_threads, one_blas_thread
 from multikernel.tuning import ORDER_SMALL
 
-_ORDER = 256  # of the matrices that are multiplied
-_VALUES = 1 << 15  # of which exponentials are taken
-_ENTRIES = 1 << 20  # that are added up: more than caches hold
-_CALLS = 200
-_REPEATED = 4  # times; the fastest counts, since others may use the machine
-_GAINED = 0.8  # the power of the number of threads by which products of matrices are faster
-
 
 @dataclass(frozen=True)
 class Speed:
@@ -44,7 +37,8 @@ class Speed:
 
     def seconds(self, work: Work, order: int, threads: int) -> float:
         """Of work on matrices of this order, what can be shared out among so many threads being so."""
-        in_algebra = threads**_GAINED if order > ORDER_SMALL else 1.0
+        # products of matrices are faster by this power of the number of threads, as measured
+        in_algebra = threads**0.8 if order > ORDER_SMALL else 1.0
         return (
             work.algebra * self.algebra / _REFERENCE.algebra / in_algebra
             + work.memory * self.memory / _REFERENCE.memory / threads
@@ -63,13 +57,13 @@ def seconds_here(work: Work, order: int) -> float:
 
 @cache
 def _measured() -> Speed:
-    A = np.ones((_ORDER, _ORDER))
-    values = np.linspace(-1.0, 0.0, _VALUES)
-    entries = np.ones(_ENTRIES)
+    A = np.ones((256, 256))
+    values = np.linspace(-1.0, 0.0, 1 << 15)
+    entries = np.ones(1 << 20)  # more than caches hold
     few = np.ones(1000)
 
     def calls() -> None:
-        for _ in range(_CALLS):
+        for _ in range(200):
             few @ few
 
     with one_blas_thread(0):
@@ -84,7 +78,7 @@ def _measured() -> Speed:
 def _seconds(task: Callable[[], object]) -> float:
     """The least that it takes."""
     taken = []
-    for _ in range(_REPEATED):
+    for _ in range(4):  # the fastest counts, since others may use the machine
         start = perf_counter()
         task()
         taken.append(perf_counter() - start)

@@ -30,9 +30,14 @@ from multikernel.banks.stored import StoredBank
 from multikernel.banks.streaming import check_sums
 from multikernel.banks.threads import over_rows, slices
 from multikernel.kernels.samples import dense
-from multikernel.tuning import PIECE_VALUES, SUBSETS_COLUMNS, SUBSETS_GROUP, SUBSETS_SHORTEST, SUBSETS_STORED
-
-_VALUE = 2e-9  # seconds for each
+from multikernel.tuning import (
+    BUFFER_VALUES,
+    NUMPY_VALUE,
+    PIECE_VALUES,
+    SUBSETS_COLUMNS,
+    SUBSETS_GROUP,
+    SUBSETS_SHORTEST,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,7 +100,7 @@ class SubsetRBFBank(KernelBank):
         return unit_roundoff(np.dtype(float))
 
     def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
-        evaluated = BankCost.evaluated(len(self), self.shape[1], _VALUE)
+        evaluated = BankCost.evaluated(len(self), self.shape[1], NUMPY_VALUE)
         evaluated = replace(evaluated, sweep=0.5 * evaluated.sweep)  # of each pair once
         size = np.dtype(self.dtype).itemsize
         cost = packed(evaluated, evaluated.sweep, memory, size, matrices=0)
@@ -165,7 +170,7 @@ class SubsetRBFBank(KernelBank):
     def tiles(self, rows: Index) -> Iterator[Array]:
         """Some kernels are evaluated at a time, as many as memory is meant for."""
         some = replace(self, X=self.X[rows].copy())  # a copy: a bank of all rows is not taken for a square one
-        height = max(1, SUBSETS_STORED // max(1, some._n_pairs))
+        height = max(1, BUFFER_VALUES // max(1, some._n_pairs))
         return (K for part in slices(len(self), height) for K in some.select(part).values().reshape(-1, *some.shape))
 
     # -- passes --------------------------------------------------------------------------------------------------

@@ -24,8 +24,6 @@ from multikernel.banks.threads import over_tiles
 from multikernel.combinations.base import Combination
 from multikernel.kernels.distance import DistanceKernel
 
-_FARTHEST = 1e200  # a distance at which every profile is 0 or next to it, and whose multiples are finite
-
 
 @dataclass(frozen=True)
 class Profiles(Combination):
@@ -194,5 +192,8 @@ class Slopes:
 
 
 def _clipped(D: Array) -> Array:
-    """Distances are differences: rounding leaves some below 0. Those of samples far away may be infinite."""
-    return np.clip(D, 0.0, _FARTHEST)
+    """Distances are differences: rounding leaves some below 0. Those of samples far away may be infinite.
+
+    At a distance of 1e200 every profile is 0 or next to it, and multiples of it are finite.
+    """
+    return np.clip(D, 0.0, 1e200)

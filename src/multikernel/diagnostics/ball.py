@@ -14,14 +14,11 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from multikernel._floats import ROUNDING
 from multikernel._parameters import COUNT, POSITIVE
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.diagnostics import _input
-
-_COINCIDE = 1e-14  # times n and the largest self-value: below, centred self-values are rounding of equal samples
-# The compiled solver updates its gradient, which collects rounding; each round starts from an exact one.
-_FRESH_GRADIENTS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +82,7 @@ def meb_radius(K: Any, tol: float = 1e-8, max_iter: int = 1_000_000) -> MEB:
     C = _input.centered(matrix / scale) if scale > 0 else np.zeros_like(matrix)
     n = len(C)
     average = scale * max(float(np.diagonal(C).mean()), 0.0)
-    if np.diagonal(C).max() <= _COINCIDE * n:
+    if np.diagonal(C).max() <= ROUNDING * n:
         return MEB(0.0, np.full(n, 1.0 / n), scale * max(float(np.diagonal(C).max()), 0.0), average)
     a, value, gap = _solve(C, tol, max_iter)
     if gap > tol * value:
@@ -109,7 +106,8 @@ def _solve(C: Array, tol: float, max_iter: int) -> tuple[Array, float, float]:
     first = int(d.argmax())
     a = np.zeros(len(C))
     a[[first, int(M[first].argmin())]] = 0.5  # the farthest sample from the mean, and the farthest from that one
-    for _ in range(_FRESH_GRADIENTS):
+    # The compiled solver updates its gradient, which collects rounding; each round starts from an exact one.
+    for _ in range(3):
         _pairwise.descend(M, np.ones(len(C)), 1.0, 0.0, a, 2.0 * (M @ a), 0.0, tol, max_iter)
         a /= a.sum()
         Ma = M @ a

@@ -17,9 +17,6 @@ from multikernel._rules import Choice, Number
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.spectrum import spectral_ratio
 
-# E (s'Ks)^r <= (23/22 r tr K)^r for whole r (Cortes, Mohri and Rostamizadeh 2010). Khintchine's inequality gives it
-# too: its bound (2r - 1)!! (tr K)^r is smaller.
-_ETA = 23.0 / 22.0
 DEGREES = Choice((1, 2))
 
 
@@ -129,5 +126,9 @@ def dual_exponent(q: float) -> float:
 
 
 def _constant(r: float) -> float:
-    """The c in E (s'Ks)^r <= (c tr K)^r: 1 for r = 1, else that of r rounded up to a whole number."""
-    return 1.0 if r == 1.0 else _ETA * float(np.ceil(r - 1e-9))
+    """The c in E (s'Ks)^r <= (c tr K)^r: 1 for r = 1, else that of r rounded up to a whole number.
+
+    For whole r it is 23/22 r (Cortes, Mohri and Rostamizadeh 2010). Khintchine's inequality gives this, too: its bound
+    (2r - 1)!! (tr K)^r is smaller.
+    """
+    return 1.0 if r == 1.0 else 23.0 / 22.0 * float(np.ceil(r - 1e-9))

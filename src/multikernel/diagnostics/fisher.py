@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._floats import SINGULAR
 from multikernel._row_labels import check_rows
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.diagnostics import _input
-
-_VARIANCE = 1e-13  # a variance below this part of the mean self-value is rounding
 
 
 def fisher_scores(K: Any, y: Any) -> Array:
@@ -53,7 +52,7 @@ def fisher_scores(K: Any, y: Any) -> Array:
     apart = bank.quad(first / first.sum() - second / second.sum())
     within = class_variances(bank, first) + class_variances(bank, second)
     size = bank.diagonal().mean(axis=1)
-    apart = np.where(apart > _VARIANCE * size, apart, 0.0)
+    apart = np.where(apart > SINGULAR * size, apart, 0.0)
     infinite = np.where(apart > 0.0, np.inf, 0.0)
     return np.asarray(np.divide(apart, within, out=infinite, where=within > 0.0))
 
@@ -63,4 +62,4 @@ def class_variances(bank: KernelBank, s: Array) -> Array:
     share = s / s.sum()
     own = bank.diagonal() @ share
     variance = own - bank.quad(share)
-    return np.where(variance > _VARIANCE * own, variance, 0.0)
+    return np.where(variance > SINGULAR * own, variance, 0.0)

@@ -12,7 +12,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.complexity import DEGREES, check_class, dual_exponent
-from multikernel.tuning import MONTE_CARLO_VALUES
+from multikernel.tuning import BUFFER_VALUES
 
 _SQUARES = Choice((2, float("inf")), why="with degree=2")
 
@@ -89,7 +89,7 @@ def empirical_rademacher(
         _SQUARES.check(q, "empirical_rademacher: q")
         squares = [_of_squares(bank, 2.0 * rng.integers(0, 2, size=n) - 1.0, q) for _ in range(n_draws)]
         return _estimate(factor * norm / n * np.sqrt(squares))
-    batch = max(1, MONTE_CARLO_VALUES // (len(bank) * n))
+    batch = max(1, BUFFER_VALUES // (len(bank) * n))
     dual = dual_exponent(q)
     suprema: list[Array] = []
     for start in range(0, n_draws, batch):

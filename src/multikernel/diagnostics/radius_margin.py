@@ -14,8 +14,6 @@ from multikernel.banks import DenseGram
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.ball import meb_radius
 
-_MEET = 1e-9  # times the mean squared distance to the centroid: hulls with a smaller squared distance touch
-
 
 def radius_margin_bound(K: Any, y: Any, tol: float = 1e-6, max_iter: int = 1_000_000) -> float:
     """R^2 / (n m^2) = 4 R^2 / (n dist^2), for choosing between kernels by the leave-one-out error of a hard margin.
@@ -67,7 +65,7 @@ def radius_margin_bound(K: Any, y: Any, tol: float = 1e-6, max_iter: int = 1_000
     labels = _input.signs(y, len(matrix))
     ball = meb_radius(matrix, tol, max_iter)
     C = _input.centered(matrix)  # distances between samples, all that matters here, stay the same
-    floor = _MEET * float(np.diagonal(C).mean())
+    floor = 1e-9 * float(np.diagonal(C).mean())  # hulls with a smaller squared distance touch
     if ball.squared_radius == 0.0 or floor <= 0.0:
         return float("inf")
     solution = MarginMachine(lam=0.0, tol=tol, max_iter=max_iter).solve(DenseGram(C), labels)

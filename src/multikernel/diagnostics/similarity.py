@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._floats import ROUNDING, SINGULAR
 from multikernel._row_labels import check_rows
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.diagnostics import _input
-
-_VANISHED = 1e-12  # times the norm before centring: a norm below it after centring is the rounding of a constant
 
 
 def alignment(K: Any, y: Any, centered: bool = True) -> float:
@@ -77,7 +76,7 @@ def _unit(K: Array) -> Array:
 def _outer(y: Array, centered: bool) -> Array:
     """yy' of a target that is not constant (not zero, where nothing is centred)."""
     rest = y - y.mean() if centered else y
-    if np.abs(rest).max() <= _VANISHED * np.abs(y).max():
+    if np.abs(rest).max() <= ROUNDING * np.abs(y).max():
         raise ValueError(
             f"y is constant ({y[0]:.6g}): an alignment needs both classes or varying values"
             if centered
@@ -90,4 +89,4 @@ def _outer(y: Array, centered: bool) -> Array:
 def _without_mean(K: Array) -> Array:
     """JKJ, exactly zero where K was constant up to rounding."""
     C = _input.centered(K)
-    return C if np.linalg.norm(C) > _VANISHED * np.linalg.norm(K) else np.zeros_like(C)
+    return C if np.linalg.norm(C) > SINGULAR * np.linalg.norm(K) else np.zeros_like(C)

@@ -26,15 +26,12 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import brentq, nnls
 
+from multikernel._floats import SINGULAR
 from multikernel._parameters import NonNegative, NonNegativeVector
 from multikernel._rules import Rule
 from multikernel._typing import Array
 from multikernel.domains.base import Domain
 from multikernel.numerics.cholesky import factor_of, solved
-
-_WIDEST = 1e-13  # the least multiplier of the ellipsoid, relative to its size: with less it is not active
-_ASYMMETRIC = 1e-12  # of the largest entry: a matrix whose halves differ by more is not meant to be symmetric
-_FLATTEST = 1e-12  # of the largest eigenvalue: with a smaller one the inverse has no digits left
 
 
 @dataclass(frozen=True)
@@ -56,12 +53,12 @@ class DefiniteMatrix(Rule):
         if S.size == 0 or not np.isfinite(S).all():
             return False
         if S.ndim == 1:
-            return bool(S.min() > _FLATTEST * S.max())
-        if S.ndim != 2 or S.shape[0] != S.shape[1] or np.abs(S - S.T).max() > _ASYMMETRIC * np.abs(S).max():
+            return bool(S.min() > SINGULAR * S.max())
+        if S.ndim != 2 or S.shape[0] != S.shape[1] or np.abs(S - S.T).max() > SINGULAR * np.abs(S).max():
             return False
         with np.errstate(all="ignore"):
             values = np.linalg.eigvalsh(S / max(float(np.abs(S).max()), np.finfo(float).tiny))
-        return bool(values[0] > _FLATTEST * values[-1])
+        return bool(values[0] > SINGULAR * values[-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +143,7 @@ class Ellipsoid(Domain):
         def best(t: float) -> Array:
             return _least(t * self._inverse, q + t * self._pull)
 
-        low = _WIDEST * size
+        low = SINGULAR * size  # with a smaller multiplier the ellipsoid is not active
         d = best(low)
         t = low
         if self._length(d) > 1.0:

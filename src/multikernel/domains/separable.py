@@ -18,7 +18,6 @@ from multikernel._typing import Array
 from multikernel.domains.base import Domain
 
 Jet = tuple[Array, Array, Array]  # a function of one variable with its first two derivatives, elementwise
-_INFINITE = 1e100  # a curvature beyond this is infinite
 
 
 class Separable(Domain):
@@ -49,7 +48,7 @@ class Separable(Domain):
         zero = np.zeros(1)
         _, c1, c2 = self.constraint(zero)
         _, r1, r2 = self.separable_penalty(zero)
-        curved = not (c2[0] + r2[0] < _INFINITE)
+        curved = not (c2[0] + r2[0] < 1e100)  # beyond it a curvature is infinite
         return bool(c1[0] + r1[0] > 0 and not curved and not self.offset(m).any())
 
 

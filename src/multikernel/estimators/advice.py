@@ -7,16 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._floats import SINGULAR
 from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.banks import KernelBank
 
-_UNSEEN = 0.01  # of all squared distances: what half of the features may make up without being seen
 _UNEQUAL = 30.0  # by how much sizes may differ: 13 was measured to cost nothing, 33 up to .05 of accuracy, 60 up to .12
-_CONSTANT = 1e-10  # of the largest entry: a column that varies less is a constant
-_CENTRED = 0.01  # of the mean length: what the mean of centred samples is shorter than
-_TELLING = 0.45  # correlation of a class with the logarithm of the samples' lengths
-_MANY = 10_000  # kernels beyond which nobody looks at their sizes
 
 
 def advise_on_features(name: str, X: Any, names: Sequence[Any] | None, reach: float) -> None:
@@ -33,11 +29,12 @@ def advise_on_features(name: str, X: Any, names: Sequence[Any] | None, reach: fl
         return
     with np.errstate(over="ignore", invalid="ignore"):
         spread = X.std(axis=0)
-        used = np.flatnonzero(spread > _CONSTANT * np.abs(X).max(axis=0, initial=0.0))
+        used = np.flatnonzero(spread > SINGULAR * np.abs(X).max(axis=0, initial=0.0))
         shares = np.sort(spread[used] ** 2)
     if not len(used) or not np.isfinite(shares).all():
         return
-    if len(used) > 1 and shares[: len(used) // 2].sum() < _UNSEEN * shares.sum():
+    # half of the features make up less than 1/100 of all squared distances
+    if len(used) > 1 and shares[: len(used) // 2].sum() < 0.01 * shares.sum():
         small, large = (used[int(pick(spread[used]))] for pick in (np.argmin, np.argmax))
         warn_user(
             f"{name}: features of very different scale: {_named(names, large)} varies by {spread[large]:.2g} and "
@@ -67,17 +64,17 @@ def advise_on_lengths(name: str, X: Any, labels: Array) -> None:
     if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
         return
     lengths = np.linalg.norm(X, axis=1)
-    if not (np.isfinite(lengths).all() and lengths.min() > 0.0 and np.ptp(lengths) > _CONSTANT * lengths.max()):
+    if not (np.isfinite(lengths).all() and lengths.min() > 0.0 and np.ptp(lengths) > SINGULAR * lengths.max()):
         return
-    if np.linalg.norm(X.mean(axis=0)) > _CENTRED * lengths.mean():
+    if np.linalg.norm(X.mean(axis=0)) > 0.01 * lengths.mean():  # the samples are not centred
         return
     z = np.log(lengths)
     z = (z - z.mean()) / z.std()
     classes, index = np.unique(labels, return_inverse=True)
     share = np.bincount(index) / len(labels)
-    alike = np.abs(np.bincount(index, z) / len(labels)) / np.sqrt(np.maximum(share * (1.0 - share), _CONSTANT))
+    alike = np.abs(np.bincount(index, z) / len(labels)) / np.sqrt(np.maximum(share * (1.0 - share), SINGULAR))
     k = int(alike.argmax())
-    if alike[k] > _TELLING:
+    if alike[k] > 0.45:  # a correlation
         warn_user(
             f"{name}: the lengths of samples separate class {classes[k]!s} from the others (correlation "
             f"{alike[k]:.2f}), and the default kernels see the directions of samples only; give kernels.rbf_grid(), or "
@@ -110,14 +107,14 @@ def advise_on_sizes(name: str, bank: KernelBank, kernel_names: Sequence[Any]) ->
     kernel_names : of the kernels
     """
     n, m = bank.shape[0], len(bank)
-    if not 1 < m <= _MANY or bank.of_distances:
+    if not 1 < m <= 10_000 or bank.of_distances:  # nobody looks at the sizes of more kernels
         return
     self_values = bank.traces() / n
     some = self_values[self_values > 0.0]
     if not len(some) or some.max() <= _UNEQUAL * some.min():
         return
     sizes = self_values - bank.quad(np.full(n, 1.0 / n))
-    varying = np.flatnonzero(sizes > _CONSTANT * self_values)
+    varying = np.flatnonzero(sizes > SINGULAR * self_values)
     if not len(varying):
         return
     large, small = (int(varying[pick(sizes[varying])]) for pick in (np.argmax, np.argmin))

@@ -31,8 +31,6 @@ from multikernel.kernels.facts import ExplicitFeatures
 ApproximationName = Literal["nystroem", "fourier", "auto"] | None
 Rank = Annotated[float, AnyOf((COUNT, Number(above=0, below=1)))]
 
-_LARGE = 1 << 30  # bytes of features from which on they are in single precision
-_UNKNOWN = 256  # features of a kernel where an error is given
 _MATRICES = 4  # of all samples in double precision that an exact fit holds at a time
 _BUDGET = 4 << 30  # bytes that these may take
 
@@ -67,7 +65,7 @@ def bank_cost(model: Any, bank: KernelBank) -> BankCost:
     cost = bank.cost(MEMORY, np.dtype(model._method.binding.precision(model, m, n) or float).itemsize)
     if getattr(model, "approximation", None) is None or cost.features is None:
         return cost
-    single = 8.0 * cost.n * cost.features > _LARGE
+    single = 8.0 * cost.n * cost.features > 1 << 30  # bytes
     return replace(cost, made=None, held=(4.0 if single else 8.0) * cost.n * cost.features)
 
 
@@ -95,8 +93,8 @@ def _asked(model: Any, n: int, known: Callable[[], bool]) -> Approximation | Non
 
 
 def _unmade(model: Any, m: int, n: int) -> FactorBank:
-    """A bank of as many features as m approximate kernels of n samples will have, where that is known."""
-    q = m * min(n, int(model.rank) if model.rank >= 1 else _UNKNOWN)
+    """A bank of as many features as m approximate kernels of n samples will have: 256 each for a given accuracy."""
+    q = m * min(n, int(model.rank) if model.rank >= 1 else 256)
     F = np.broadcast_to(1.0, (n, q))  # a single 1 seen as an array
     return FactorBank(F, F, np.full(m, q // m), np.arange(q))
 

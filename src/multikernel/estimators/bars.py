@@ -11,7 +11,6 @@ from multikernel._typing import Array
 
 COLORS = ("#4a7fe0", "#dd8a33", "#3f9c6b", "#b5526b", "#7d66c4", "#2fa3b5", "#a58a2c", "#6b7387")
 _SHOWN = 40  # names
-_APART = 5  # groups that have bars of their own
 _ROW, _BAR = 0.26, 0.13  # inches
 
 
@@ -31,7 +30,7 @@ def draw_bars(
     """
     import matplotlib.pyplot as plt
 
-    if len(values) > _APART:
+    if len(values) > 5:  # bars of their own are too thin for more groups
         label = f"{label}, mean over {len(values)} problems"
         values, groups = values.mean(axis=0, keepdims=True), groups[:1]
         spread = None if spread is None else spread.mean(axis=0, keepdims=True)

@@ -37,11 +37,9 @@ from multikernel.sources.rows import aligned
 from multikernel.sources.views import Views, is_views, views
 from multikernel.tables.objects import Objects
 from multikernel.tables.table import with_missing
+from multikernel.tuning import NEW_VALUES
 
 Binder = Callable[..., KernelBank]  # of a family and samples: ``bind_kernels``, or ``sketched`` for a forecast
-
-_MANY = 100_000  # kernels
-_CHUNK_VALUES = 1 << 25  # kernel values of new samples in memory at a time: 256 MB
 
 
 # -- what an estimator says --------------------------------------------------------------------------------------------
@@ -54,7 +52,7 @@ def bound_samples(model: Any, X: Any, weight: Array | None, binder: Binder) -> K
     family = family_of(model).resolve(features_of(model, X)).learned(learned_from)
     model._bound_kernels = family
     # the names of very many kernels stay what they are, a sequence that makes them when they are asked for
-    model.kernel_names_ = np.array(family.names, dtype=object) if len(family) <= _MANY else family.names
+    model.kernel_names_ = np.array(family.names, dtype=object) if len(family) <= 100_000 else family.names
     with np.errstate(over="ignore", invalid="ignore"):  # a kernel that overflows is named by the check
         bank = bank_of_family(model, family, X, binder)
     check_self_values(bank, model.kernel_names_)
@@ -345,7 +343,7 @@ def new_banks(model: Any, X: Any, width: int = 1) -> Iterator[KernelBank]:
         yield from _crossed(predictor.reference, [X])
     else:
         X = samples_of(model, X)
-        height = max(1, _CHUNK_VALUES // max(len(predictor.support), width))
+        height = max(1, NEW_VALUES // max(len(predictor.support), width))
         yield from _crossed(predictor.reference, (taken(X, rows) for rows in slices(X.shape[0], height)))
 
 

@@ -24,23 +24,18 @@ import numpy as np
 from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
-from multikernel._folds import UNDECIDED, Fold, Resampling, complete
+from multikernel._floats import SINGULAR
+from multikernel._folds import FOLDS, UNDECIDED, Fold, Resampling, complete
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel._warnings import keeping
 from multikernel._workers import time_is_up, warn_of_cut_choice
 from multikernel.banks import KernelBank
 from multikernel.estimators.protocol import Fitted, Learner
+from multikernel.numerics.line_search import MOST_NEWTON_STEPS, SHORTEST
 from multikernel.persistence.checkpoint import Checkpoint
 
 Calibration = Literal["platt", "isotonic"]
-
-FOLDS = 5
-_ROUGH = 5e-2  # the certificate asked of a model of a fold, where the estimator's own is finer
-_SEED = 0
-_STEPS = 100
-_SHORTEST = 1e-10  # of a Newton step: one that gains only when it is cut further gains nothing
-_CURVED = 1e-12  # of the mean curvature: less has no direction, as where all values are equal
 
 
 class Calibrator(ABC):
@@ -77,14 +72,14 @@ class Sigmoid(Calibrator):
         x = np.stack([values / unit, np.ones(len(values))])
         theta = np.array([0.0, np.log((above + 1.0) / (below + 1.0))])
         loss = _loss(theta, x, target, weight)
-        for _ in range(_STEPS):
+        for _ in range(MOST_NEWTON_STEPS):
             p = expit(theta @ x)
             curvature = (x * (weight * p * (1.0 - p))) @ x.T
-            curvature += _CURVED * max(float(np.trace(curvature)), np.finfo(float).tiny) * np.eye(2)
+            curvature += SINGULAR * max(float(np.trace(curvature)), np.finfo(float).tiny) * np.eye(2)
             step, size = np.linalg.solve(curvature, x @ (weight * (p - target))), 1.0
-            while size > _SHORTEST and not _loss(theta - size * step, x, target, weight) < loss:
+            while size > SHORTEST and not _loss(theta - size * step, x, target, weight) < loss:
                 size *= 0.5
-            if size <= _SHORTEST:
+            if size <= SHORTEST:
                 break
             theta = theta - size * step
             loss = _loss(theta, x, target, weight)
@@ -214,7 +209,7 @@ def _folds(resampling: Resampling, labels: Array, weight: Array) -> list[Fold]:
         fold = stratified(labels, weight, resampling.count or FOLDS)
         return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(int(fold.max()) + 1)]
     known = np.flatnonzero(weight > 0)
-    found = resampling.among(known).folds(labels[known], FOLDS, np.random.default_rng(_SEED))
+    found = resampling.among(known).folds(labels[known], FOLDS, np.random.default_rng(0))
     found = complete(found, labels[known])
     if not found:
         raise ValueError(
@@ -227,7 +222,7 @@ def _folds(resampling: Resampling, labels: Array, weight: Array) -> list[Fold]:
 def stratified(labels: Array, weight: Array, count: int = FOLDS) -> Array:
     """The fold of each sample, 0 to ``count`` - 1, as many of each class in every fold; -1 for samples of none."""
     folds = np.full(len(labels), -1)
-    mixed = np.random.default_rng(_SEED).permutation(np.flatnonzero(weight > 0))
+    mixed = np.random.default_rng(0).permutation(np.flatnonzero(weight > 0))
     mixed = mixed[np.argsort(labels[mixed], kind="stable")]
     mixed = mixed[np.bincount(labels[mixed])[labels[mixed]] > 1]
     folds[mixed] = np.arange(len(mixed)) % count
@@ -235,9 +230,9 @@ def stratified(labels: Array, weight: Array, count: int = FOLDS) -> Array:
 
 
 def _rough(model: Any, numbers: Mapping[str, float]) -> Any:
-    """A copy of a classifier that is soon content."""
+    """A copy of a classifier whose certificate need not be finer than 0.05."""
     rough = copy(model)
-    rough.probability, rough.verbose, rough.tol = None, 0, max(model.tol, _ROUGH)
+    rough.probability, rough.verbose, rough.tol = None, 0, max(model.tol, 5e-2)
     for name, value in numbers.items():  # chosen once, on all samples
         setattr(rough, name, value)
     return rough

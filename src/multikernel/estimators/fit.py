@@ -46,9 +46,6 @@ from multikernel.streams.dask import as_source
 
 Model = TypeVar("Model")
 
-_CHOICE = 0.3  # of the time at most, for parameters given as "auto"
-_FIRST_PART = 0.5  # of the time, for kernels as they are stored, where passes over the kernels themselves follow
-
 
 def fit_model(model: Model, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **given: Any) -> Model:
     """Fit an estimator, and return it.
@@ -117,10 +114,11 @@ def fit_on_bank(
 
     with limited(model.time_budget):
         with _causes_named(model, bank), each_warning_once():
-            with limited(_CHOICE * seconds_left()):
+            with limited(0.3 * seconds_left()):  # for parameters given as "auto"
                 final = choose_parameters(model, learn, bank, target, sample_weight, checkpoint, held_out)
             unrounded = bank.unrounded() if exact else bank
-            with limited(None if unrounded is bank else _FIRST_PART * seconds_left()):
+            # passes over the kernels themselves follow, and have the other half of the time
+            with limited(None if unrounded is bank else 0.5 * seconds_left()):
                 fitted = solve_tasks(model, bank, tasks, starts, partial(learn, final), checkpoint)
             if unrounded is not bank:
                 again = solve_tasks(model, unrounded, tasks, fitted, partial(learn, final), checkpoint.under("exact"))

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from multikernel import _memory
+from multikernel._folds import FOLDS
 from multikernel._warnings import keeping
 from multikernel._work import Work
 from multikernel.banks import KernelBank
@@ -25,7 +26,6 @@ from multikernel.banks.rows import BankRows
 from multikernel.banks.speed import seconds_here
 from multikernel.estimators.approximated import bank_cost
 from multikernel.estimators.binding import is_given
-from multikernel.estimators.calibration import FOLDS
 from multikernel.estimators.protocol import Task
 from multikernel.estimators.schedule import cost_of_task
 from multikernel.estimators.search import ROUGH, with_parameters
@@ -33,10 +33,7 @@ from multikernel.procedures.forecast import Cost
 from multikernel.streams import Source
 from multikernel.streams.dask import as_source
 
-_TRIED = 6.0  # candidates of a search, in each of its folds
 _SEARCHED = 500, 3  # samples that choose at most, and folds of them
-_MOST_MATRICES = 16  # of all samples, that one problem holds at most: with fewer no fit has to be looked at
-_CALIBRATED = 0.5  # times the cost of a fit on a fold where it starts from nothing
 
 
 @dataclass(frozen=True)
@@ -127,7 +124,8 @@ def check_fits(model: Any, bank: KernelBank, tasks: Sequence[Task]) -> None:
     """MemoryError, with ways out, where a fit takes more memory than there is."""
     taken = bank.cost().held  # by the bank, which is bound: it is no longer available
     most = _memory.available_memory() + taken
-    if MEMORY + _MOST_MATRICES * 8.0 * float(bank.shape[0]) ** 2 * len(tasks) <= most:  # a small fit has no time
+    # a problem holds fewer than 16 matrices of all samples; a small fit has no time to be looked at
+    if MEMORY + 16 * 8.0 * float(bank.shape[0]) ** 2 * len(tasks) <= most:
         return
     cost = bank_cost(model, bank)
     needed = _bytes(model, cost, tasks)
@@ -170,7 +168,8 @@ def _search(model: Any, bank: BankCost, tasks: Sequence[Task]) -> Cost:
     rough = with_parameters(_with_any_numbers(model), tol=max(ROUGH, getattr(model, "tol", 0.0)))
     part = bank.block(max(1, n))
     each = sum((model._method.cost(rough, part, task) for task in tasks), Cost(part.made))
-    found = count * _TRIED * folds * each + Cost(bank.sweep)
+    # a search tries some six candidates in each fold
+    found = count * 6.0 * folds * each + Cost(bank.sweep)
     return replace(found, bytes=each.bytes + folds * part.held)
 
 
@@ -180,7 +179,8 @@ def _calibration(model: Any, bank: BankCost, tasks: Sequence[Task]) -> Cost:
         return Cost(Work())
     part = bank.block(bank.n - bank.n // FOLDS)
     each = sum((model._method.cost(model, part, task) for task in tasks), Cost(part.made))
-    return FOLDS * _CALIBRATED * each
+    # a model of a fold starts from that of all samples, and takes half the time of a fresh one
+    return FOLDS * 0.5 * each
 
 
 def _duration(seconds: float) -> str:

@@ -9,9 +9,9 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks.threads import slices
+from multikernel.tuning import BUFFER_VALUES
 
-_CERTAIN = 1e-7  # probabilities of pairs stay so far from 0 and 1
-_CHUNK_VALUES = 1 << 22  # of the matrices of pairs in memory at a time: 32 MB
+_CERTAIN = 1e-7  # probabilities of pairs stay so far from 0 and 1: LIBSVM's min_prob
 
 
 def binary_problems(labels: Array, n_classes: int, scheme: str) -> Iterator[tuple[Array, Array]]:
@@ -68,7 +68,7 @@ def probabilities(each: Array, n_classes: int, scheme: str) -> Array:
     if n_classes == 2:
         return np.column_stack([1.0 - each[:, 0], each[:, 0]])
     if scheme == "ovo":
-        height = max(1, _CHUNK_VALUES // n_classes**2)
+        height = max(1, BUFFER_VALUES // n_classes**2)
         return np.concatenate([_coupled(each[part], n_classes) for part in slices(len(each), height)])
     total = each.sum(axis=1, keepdims=True)
     none = total == 0.0

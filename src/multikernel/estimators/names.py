@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_LONGEST = 52  # characters of a name
 _ENDINGS = (".normalized()", ".centered()")
 
 
-def short_names(names: Sequence[str], longest: int = _LONGEST) -> list[str]:
+def short_names(names: Sequence[str], longest: int = 52) -> list[str]:
     """Numbers with four digits, no ending that all names have, the middle left out of long ones.
 
     Parameters

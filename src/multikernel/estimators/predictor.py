@@ -16,8 +16,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import Combination, Linear
-
-_MOST = 0.7  # of the columns: where a problem uses more of them, cutting out the others costs more than it saves
+from multikernel.tuning import SUPPORT_SHARE
 
 
 class Predictor(ABC):
@@ -108,7 +107,7 @@ class KernelPredictor(Predictor):
             own = np.flatnonzero(A.any(axis=1))  # of one-vs-one problems: only the samples of two classes
             if len(own):
                 # a square bank whose matrices follow the sample is not cut: its part would be another bank
-                cut = len(own) <= _MOST * len(A) and (bank.local or not bank.square)
+                cut = len(own) <= SUPPORT_SHARE * len(A) and (bank.local or not bank.square)
                 part, A = (bank.block(slice(None), own), A[own]) if cut else (bank, A)
                 values[:, problems] += self.combination.gram(part, self.weights[p]).multiply(A)
         return values

@@ -13,9 +13,6 @@ from multikernel._workers import check_interrupted
 from multikernel.certificate import Certificate
 from multikernel.observer import Event, Listener, Observer, Progress, Reading, listener
 
-_OFTEN = 0.5  # seconds between two lines of one problem, for verbose=1
-_OFTEN_IN_ROWS = 2.0  # seconds between two lines
-
 
 @dataclass(frozen=True, eq=False)
 class Reporter:
@@ -33,7 +30,7 @@ class Reporter:
         verbose = getattr(estimator, "verbose", 0)
         hears, often = listener(), 0.0
         if hears is None and verbose:
-            hears, often = _printed, _OFTEN if verbose == 1 else 0.0
+            hears, often = _printed, 0.5 if verbose == 1 else 0.0  # seconds between lines
         return cls(type(estimator).__name__, problems, getattr(estimator, "tol", 0.0), hears, often)
 
     def observer(self, number: int) -> Observer:
@@ -90,7 +87,8 @@ def pace(model: Any, known: int | None, done: int = 0) -> Callable[[int], None]:
         check_interrupted()
         now = perf_counter()
         over = known is not None and rows >= known
-        if report is None or (not over and now - last < (_OFTEN_IN_ROWS if verbose < 2 else 0.0)):
+        often = 2.0 if verbose < 2 else 0.0  # seconds between lines
+        if report is None or (not over and now - last < often):
             return
         last = now
         left = 1.0 - rows / known if known else 1.0

@@ -17,7 +17,6 @@ from multikernel.certificate import Certificate, worst
 from multikernel.estimators.feature_predictor import predictor_of
 from multikernel.estimators.protocol import Fitted
 
-_USABLE = 0.05  # of the objective: with less left to gain, predictions seldom change
 _ADVICE = (
     "Raise max_iter; where that does not help, bring the kernels to about the same size, lower C (raise alpha), or "
     "raise tol."
@@ -108,7 +107,8 @@ def not_converged(name: str, reached: Certificate, n_iter: int, budget: float | 
         advice = "Raise time_budget for a better one."
     if not np.isfinite(reached.value):
         return said + f"Nothing is known of how good the model is. {advice}"
-    model = "The model is usable" if reached.value <= _USABLE else "Do not rely on the model"
+    # With 0.05 of the objective left to gain, predictions seldom change.
+    model = "The model is usable" if reached.value <= 0.05 else "Do not rely on the model"
     return said + f"{model}: {_meaning(reached)}. {advice}"
 
 

@@ -32,8 +32,8 @@ from multikernel.estimators.regressor import KernelRegressor
 from multikernel.estimators.samples import samples_of
 from multikernel.machines.ridge.smoother import CRITERIA, Smoother
 from multikernel.sources.views import Views
+from multikernel.tuning import NEW_VALUES
 
-_CHUNK_VALUES = 1 << 24  # kernel values of new samples in memory at a time, twice: 256 MB
 _NAMES = Choice(tuple(CRITERIA))
 _PART = Number(above=0, below=1)
 
@@ -224,7 +224,7 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
                 start = rows.stop
             return
         samples = samples_of(self, X) if hasattr(self, "n_features_in_") else X
-        for rows in slices(samples.shape[0], max(1, _CHUNK_VALUES // max(len(predictor.support), 1))):
+        for rows in slices(samples.shape[0], max(1, NEW_VALUES // max(len(predictor.support), 1))):
             part = taken(samples, rows)
             bank, _ = keeping(partial(predictor.reference.cross, part))
             yield bank, predictor.reference.self_values(part) if needed else np.empty((0, bank.shape[0]))

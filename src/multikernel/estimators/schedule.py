@@ -11,6 +11,7 @@ from typing import Any
 from multikernel._work import Work
 from multikernel._workers import on_cluster, on_threads
 from multikernel.banks import KernelBank
+from multikernel.banks.base import MEMORY
 from multikernel.banks.cost import BankCost
 from multikernel.banks.factor_gram import few_features
 from multikernel.banks.shared import together
@@ -19,10 +20,6 @@ from multikernel.estimators.protocol import Fitted, Task
 from multikernel.procedures.forecast import Cost
 
 Job = Callable[[KernelBank], Fitted]  # solves one task on the bank that it shares with the others
-
-_TOGETHER = 2 << 30  # bytes for the matrices of the problems that are solved together
-_MATRICES = 4  # of n x n double-precision values that one problem has at a time
-_SHARED = 0.4  # of a pass is what a further problem adds to it
 
 
 def one_matrix(model: Any, bank: BankCost, task: Task) -> Cost:
@@ -96,7 +93,7 @@ class SharedPasses(Schedule):
     def at_a_time(self, model: Any, count: int, n: int) -> int:
         if model.multiclass != "ovr":
             return EACH_ALONE.at_a_time(model, count, n)
-        return min(count, max(1, _TOGETHER // (_MATRICES * 8 * n**2)))
+        return min(count, max(1, MEMORY // (4 * 8 * n**2)))  # a problem has four n x n matrices at a time
 
     def all_at_once(self, model: Any, count: int) -> bool:
         return model.multiclass == "ovr" or EACH_ALONE.all_at_once(model, count)
@@ -104,7 +101,8 @@ class SharedPasses(Schedule):
     def cost(self, model: Any, bank: BankCost, tasks: Sequence[Task]) -> Cost:
         if len(tasks) == 1 or model.multiclass != "ovr":
             return EACH_ALONE.cost(model, bank, tasks)
-        later = replace(bank, sweep=_SHARED * bank.sweep, exact=_SHARED * bank.exact)
+        # A further problem adds 0.4 of a pass to one that others make.
+        later = replace(bank, sweep=0.4 * bank.sweep, exact=0.4 * bank.exact)
         cost = model._method.cost
         return cost(model, bank, tasks[0]) + (len(tasks) - 1) * cost(model, later, tasks[1])
 

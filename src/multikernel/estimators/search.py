@@ -30,13 +30,10 @@ from multikernel.estimators.targets import loss_weight, losses
 from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
 from multikernel.procedures.units import kernel_size, spread
 
-_FOLDS = 3
+_FOLDS = 3  # fewer than elsewhere: every candidate is fitted in each
 _MOST = 500  # samples that choose
 _STRIDE = 2  # candidates are tried in such steps first, and then those beside the best of them
-_LEAST = 0.01  # of the error: what a step towards more complex models has to bring for the next one to be tried
-_EQUAL = 1e-3  # of the error: candidates that differ by less are as good as each other
 ROUGH = 1e-2  # tolerance of the fits that are compared
-_DIGITS = 9  # to which kernel values of different samples differ
 TUBE = 0.1  # of the spread of the target: residuals that cost nothing where epsilon is "auto"
 RIDGES = np.geomspace(1e4, 1e-6, 16)  # of a kernel whose mean self-value is 1
 MARGINS = np.geomspace(1e2, 1e-4, 10)
@@ -258,13 +255,13 @@ def best_place(model: Any, name: str, learn: Any, whole: Samples) -> int:
         return bool(errors[place] <= (1.0 - least) * before) and not time_is_up()
 
     def best() -> int:
-        """The simplest of those that are as good, as far as rough fits can say."""
-        return int(np.argmax(errors <= (1.0 + _EQUAL) * errors.min()))
+        """The simplest of those that are as good, as far as rough fits can say: to 1/1000 of the error."""
+        return int(np.argmax(errors <= 1.001 * errors.min()))
 
     if folds and improves(middle):
-        # what a more complex model has to bring is more than what a simpler one may cost
+        # a more complex model has to bring 1/100 of the error, which is more than a simpler one may cost
         for place in range(middle + _STRIDE, count, _STRIDE):
-            if not improves(place, _LEAST):
+            if not improves(place, 0.01):
                 break
         if best() == middle:
             for place in range(middle - _STRIDE, -1, -_STRIDE):
@@ -398,6 +395,6 @@ def folds_of(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Samples]]
 
 
 def _rounded(values: Array) -> Array:
-    """To so many digits of the largest."""
+    """To nine digits of the largest, to which kernel values of different samples differ."""
     top = float(np.abs(values).max(initial=0.0))
-    return np.round(values / top, _DIGITS) if 0.0 < top < np.inf else np.zeros(len(values))
+    return np.round(values / top, 9) if 0.0 < top < np.inf else np.zeros(len(values))

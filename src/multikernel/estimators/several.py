@@ -16,10 +16,9 @@ from multikernel.banks import KernelBank
 from multikernel.banks.dense import DenseBank
 from multikernel.banks.threads import one_blas_thread, slices
 from multikernel.estimators.predictor import KernelPredictor, with_known_values
-from multikernel.tuning import SEARCH_STORED
+from multikernel.tuning import NEW_VALUES, SEARCH_STORED
 
 _FEW = 1000  # kernels of which the products with all coefficients are kept
-_CHUNK_VALUES = 1 << 25  # values for new samples in memory at a time: 256 MB
 
 
 def share_reference(models: Sequence[Any], bank: KernelBank) -> None:
@@ -72,7 +71,7 @@ def _sums(bank: KernelBank, weights: Array, coef: Array) -> Array:
         return np.einsum("pk,krp->rp", weights[:, active], products)
     # a stored stack makes several sums in one pass; of very many kernels the products would be too large
     values = np.empty((bank.shape[0], len(coef)))
-    for part in slices(len(coef), max(1, _CHUNK_VALUES // max(1, bank.shape[0] * bank.shape[1]))):
+    for part in slices(len(coef), max(1, NEW_VALUES // max(1, bank.shape[0] * bank.shape[1]))):
         for p, gram in enumerate(bank.combine_all(weights[part]), part.start):
             values[:, p] = gram.multiply(coef[p])
     return values

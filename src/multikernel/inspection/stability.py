@@ -20,8 +20,6 @@ from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.learned_kernel import called
 from multikernel.estimators.names import short_names
 
-_STEADY = 0.9  # of the parts of the sample, in which a kernel that is reported has a positive weight
-
 
 @dataclass(frozen=True, eq=False)
 class WeightStability:
@@ -39,7 +37,7 @@ class WeightStability:
     problems: Sequence[str]
 
     def __repr__(self) -> str:
-        steady = int((self.frequency.mean(axis=0) >= _STEADY).sum())
+        steady = int((self.frequency.mean(axis=0) >= 0.9).sum())
         return (
             f"<WeightStability: {len(self.names)} kernels on {len(self.weights)} parts of the sample, "
             f"{steady} with a weight in nine of ten; frame() and plot() show each>"

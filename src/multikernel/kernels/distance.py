@@ -21,8 +21,6 @@ from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.samples import dense, squared_lengths
 from multikernel.kernels.widths import Gamma, Width
 
-_FAR = 1.0  # samples are far from zero where |middle|^2 exceeds this multiple of their variance
-
 
 def squared_distances(X: Any, Z: Any = None) -> Array:
     """|x - z|^2 of shape (len(X), len(Z)), never negative, and exactly 0 on the diagonal where Z is X.
@@ -48,9 +46,9 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
 
 
 def far_middle(X: Array) -> Array | None:
-    """The middle of samples that lie far from zero; None where they do not."""
+    """The middle of samples that lie farther from zero than from each other; None where they do not."""
     middle: Array = X.mean(axis=0)
-    if float(middle @ middle) > _FAR * float(X.var(axis=0).sum()):
+    if float(middle @ middle) > float(X.var(axis=0).sum()):
         return middle
     return None
 

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from multikernel._floats import ROUNDING
 from multikernel._rules import Instance, abbreviated
 from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
@@ -29,7 +30,6 @@ from multikernel.tables.dates import Order, check_readable, parsed, unreadable_n
 from multikernel.tables.numerals import PLAIN, Numerals
 from multikernel.tables.table import Table
 
-_CONSTANT = 10.0  # roundoffs of the mean: a deviation below is that of a constant column
 Numbers = Annotated[Encoding, Instance(Encoding, "an encoding of numbers such as Standardize()")]
 _CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}  # days
 _KNOTS = 257  # quantiles by which ranks are interpolated: scores within 1/256 of those of all ranks
@@ -198,7 +198,7 @@ def _units(X: Array) -> Array:
 
 def _deviations(mean: Array, variance: Array, unit: Array | float = 1.0) -> tuple[float, ...]:
     deviation = np.sqrt(np.maximum(variance, 0.0))
-    constant = deviation <= _CONSTANT * np.finfo(float).eps * np.abs(mean)
+    constant = deviation <= ROUNDING * np.abs(mean)
     return tuple(np.where(constant, 1.0, deviation * unit).tolist())
 
 

@@ -31,8 +31,6 @@ from multikernel.kernels.text import Grams, NGrams
 from multikernel.kernels.widths import Width
 from multikernel.tables.columns import TYPES, Column, ColumnType, Declared, typed
 
-_SINGLE = 100  # columns up to which each has a kernel of its own
-
 
 def column_types(X: Any) -> dict[str, ColumnType]:
     """What ``for_columns`` takes each column of a table for.
@@ -104,7 +102,8 @@ def for_columns(X: Any, single: bool | None = None, types: Mapping[str, Declared
             "for_columns: no column of X has two different values without naming its row, so that no kernel "
             "distinguishes samples"
         )
-    each = len(found) <= _SINGLE if single is None else single
+    # up to 100 columns have a kernel of their own
+    each = len(found) <= 100 if single is None else single
     named = [*_ladders(found), *_categories(found)]
     named += [pair for column in found if each or column.type == "text" for pair in _kernels(column)]
     return Kernels(tuple(kernel for _, kernel in named), tuple(name for name, _ in named))

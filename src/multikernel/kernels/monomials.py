@@ -30,8 +30,6 @@ from multikernel.kernels.family import KernelFamily, Kernels
 from multikernel.kernels.features import Features
 from multikernel.tuning import MONOMIALS_BLOCK, MONOMIALS_CHUNK
 
-_FINITE = 1e150  # below the root of the largest double, 1.3e154: sums of products of two monomials are finite
-
 
 @dataclass(frozen=True)
 class Draw:
@@ -97,7 +95,8 @@ class MonomialSum(Kernel):
         for start in range(0, len(factors), MONOMIALS_CHUNK):
             chunk = slice(start, start + MONOMIALS_CHUNK)
             values = _products(table, factors[chunk])
-            if not max(values.max(initial=0.0), -values.min(initial=0.0)) <= _FINITE:
+            # Sums of products of two monomials are finite: the root of the largest double is 1.3e154.
+            if not max(values.max(initial=0.0), -values.min(initial=0.0)) <= 1e150:
                 raise ValueError(f"monomials of degree {self.draw.max_degree} overflow: scale the features to [-1, 1]")
             if (numbers[chunk] > 1).any():
                 values *= np.sqrt(numbers[chunk])[:, None]

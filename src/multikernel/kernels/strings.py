@@ -22,8 +22,6 @@ from multikernel.kernels.of_strings import StringKernel
 from multikernel.kernels.sequences import GappedSubsequences
 from multikernel.tuning import COUNTS_DENSE
 
-_LARGEST_CODE = 1 << 62  # the largest number that may stand for a substring, so that none overflows
-
 
 @dataclass(repr=False)
 class Spectrum(StringKernel):
@@ -132,7 +130,7 @@ def _numbers(characters: Array, length: int) -> tuple[Array, int]:
     digits, size = _ranks(characters, int(characters.max(initial=0)) + 1)
     numbers, bound = digits, size
     for q in range(1, length):
-        if bound * size > _LARGEST_CODE:
+        if bound * size > 1 << 62:  # numbers are of 63 bits
             numbers, bound = _ranks(numbers, bound)
         numbers = numbers[:-1] * size + digits[q:]
         bound = bound * size

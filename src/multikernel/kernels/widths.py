@@ -21,7 +21,6 @@ from multikernel._typing import Array
 from multikernel.kernels.samples import as_floats
 
 _RULES = Choice(("scale", "median"))
-_SAMPLES = 500  # of which the median is taken: 125,000 distances, within some percent of the median of all
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,8 @@ class Width:
         if self.rule == "scale" or distance is None:
             size = X.shape[1] * _variance(X) ** (degree / 2.0)
         else:
-            some = np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], _SAMPLES)).astype(int))
+            # The median of 125,000 distances is within some percent of that of all.
+            some = np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], 500)).astype(int))
             D = np.asarray(distance(X[some]), dtype=np.float64)[np.triu_indices(len(some), 1)]
             apart = D[D > 0.0]
             size = degree * float(np.median(apart)) if len(apart) else 0.0

@@ -17,8 +17,6 @@ from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.banks import Gram
 
-_SOON = 1000  # samples up to which a machine takes some tenths of a second
-
 
 @dataclass(frozen=True, eq=False)
 class DualSolution:
@@ -114,7 +112,7 @@ class Machine(ABC):
 
 def out_of_time(n: int) -> bool:
     """Whether a machine of n samples is to return the best that it has; a small one is soon done, and ends first."""
-    return n > _SOON and time_is_up()
+    return n > 1000 and time_is_up()  # one of 1000 samples takes some tenths of a second
 
 
 def check_gram(gram: Gram, n: int) -> None:

@@ -23,12 +23,8 @@ from multikernel.banks import Gram
 from multikernel.machines.base import DualSolution, out_of_time
 
 TOLERATED = 0.25  # of the gap asked for: what the violations of samples that do not join may add to it
-_INNER = 0.4  # of the gap asked for: the gap to reach on the working set
 _LOOSE = 1e-3  # of the gap over all samples: the gap to reach on the working set while that is the larger of the two
 _FIRST = 1000  # samples in the first working set at least
-_PART = 8  # one of so many samples is in the first working set at least
-_NEAR = 0.25  # of the size of the support: how many samples without a coefficient stay, those nearest to having one
-_LEAVING = 4  # rounds in which samples may leave
 _BYTES = 4 << 30  # the largest block of the matrix that is formed
 
 
@@ -70,7 +66,7 @@ def on_working_samples(
     rows, variables, steps = np.sort(first)[:: -(-len(first) // most)], warm, 0
     history: tuple[float, ...] = ()
     best: DualSolution | None = None
-    finest = _INNER * tol
+    finest = 0.4 * tol  # the gap on the working set: with what is tolerated outside, less than the gap asked for
     aim = max(finest, _LOOSE)
     if variables is not None:
         proved = certify(rows, variables)
@@ -92,7 +88,7 @@ def on_working_samples(
                 break
             aim = finest
             continue
-        staying = _staying(proved, rows) if turn < _LEAVING else rows
+        staying = _staying(proved, rows) if turn < 4 else rows  # later samples would leave and join without end
         if len(staying) >= most:
             break
         aim = max(finest, _LOOSE * min(gap, 1.0))
@@ -110,15 +106,15 @@ def _joining(violation: Array, rows: Array) -> Array:
 
 
 def _staying(proved: Certified, rows: Array) -> Array:
-    """The support, the samples that violate optimality, and of the remaining ones those nearest to doing so."""
+    """The support, the samples that violate optimality, and a quarter as many of those nearest to doing so."""
     needed = (proved.solution.coef[rows] != 0.0) | (proved.violation[rows] > 0.0)
     idle = rows[~needed]
-    near = idle[np.argsort(-proved.violation[idle], kind="stable")][: int(_NEAR * needed.sum())]
+    near = idle[np.argsort(-proved.violation[idle], kind="stable")][: int(0.25 * needed.sum())]
     return np.concatenate([rows[needed], near])
 
 
 def first_samples(groups: Array, warm: Array | None) -> Array:
-    """The samples to start with: the support of an earlier solution, or samples at equal distances.
+    """The samples to start with: the support of an earlier solution, or at least every eighth, and 1000.
 
     Parameters
     ----------
@@ -130,5 +126,5 @@ def first_samples(groups: Array, warm: Array | None) -> Array:
         chosen = np.flatnonzero(warm)
     else:
         order = np.argsort(groups, kind="stable")  # group after group, so that each is chosen from by its size
-        chosen = order[np.linspace(0, n - 1, min(n, max(_FIRST, n // _PART))).astype(int)]
+        chosen = order[np.linspace(0, n - 1, min(n, max(_FIRST, n // 8))).astype(int)]
     return np.unique(np.concatenate([chosen, np.unique(groups, return_index=True)[1]]))

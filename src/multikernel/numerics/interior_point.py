@@ -28,10 +28,8 @@ from scipy.linalg import LinAlgError
 
 from multikernel._typing import Array
 
-STAY = 0.995  # the part of the way to the boundary that a step may go (Mehrotra: 0.99 to 0.9995)
 NEGLIGIBLE_STEP = 1e-6  # a shorter step changes nothing: rounding dominates the system
 FIRST_INSIDE = 0.01  # of the middle of a bounded box: many first variables should not be nearer to zero
-PINNED = 1e-12  # where all slacks are below this part of the largest variable there is one feasible point
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,15 +160,10 @@ class NewtonSystem(ABC):
     """The linear system at one point: factored once, solved for several right-hand sides."""
 
     at: BarrierPoint
-    stay: float = STAY
 
     @abstractmethod
     def step(self, mu: float, predictor: BarrierPoint | None = None) -> BarrierPoint:
         """The step towards the barrier parameter mu, corrected by a predictor from the same point."""
-
-    def correction(self, predictor: BarrierPoint) -> BarrierPoint:
-        """The part of a predictor that corrects the targets."""
-        return predictor
 
     def arrived(self, step: BarrierPoint, length: float) -> tuple[float, BarrierPoint]:
         """The length to go, at most that one, and the point there."""
@@ -195,8 +188,9 @@ def advance(point: BarrierPoint, system: Callable[[], NewtonSystem], target: flo
             predictor = newton.step(0.0)
             predicted = point.moved(predictor, point.longest(predictor)).mu
             part = max((predicted / point.mu) ** 3, target / point.complementarity)
-            step = newton.step(part * point.mu, newton.correction(predictor))
+            step = newton.step(part * point.mu, predictor)
         except LinAlgError:
             return 0.0, point
-        length, moved = newton.arrived(step, min(1.0, newton.stay * point.longest(step)))
+        # 0.995 of the way to the boundary: Mehrotra (1992) has 0.99 to 0.9995
+        length, moved = newton.arrived(step, min(1.0, 0.995 * point.longest(step)))
     return (length, moved) if moved.finite else (0.0, point)

@@ -17,8 +17,6 @@ from multikernel._typing import Array
 
 Function = Callable[[Array], tuple[float, Array]]
 GoesOn = Callable[[Array, float, Array], bool]
-_KEPT_PAIRS = 20  # of steps and changes of the gradient that are kept: the upper end of SciPy's advice, 3 to 20
-_EVALUATIONS = 20  # a step at most: SciPy's limit for one line search
 
 
 def remembering(function: Function) -> Function:
@@ -64,8 +62,8 @@ def lbfgs(
         callback=step,
         options={
             "maxiter": max_iter,
-            "maxfun": _EVALUATIONS * max_iter,
-            "maxcor": _KEPT_PAIRS,
+            "maxfun": 20 * max_iter,  # of a line search: SciPy's limit for one
+            "maxcor": 20,  # pairs that are kept: the upper end of SciPy's advice, 3 to 20
             "ftol": 0.0,
             "gtol": 0.0,
         },

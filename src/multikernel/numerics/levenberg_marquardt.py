@@ -21,9 +21,7 @@ from collections.abc import Callable
 
 from multikernel._typing import Array
 
-FIRST_DAMPING = 1e-2  # of D; Madsen, Nielsen and Tingleff take 1e-6 near a solution, 1e-3 to 1 elsewhere
 LEAST_DAMPING = 1e-8  # of D: with less the model of two equal columns is not definite in floating point
-MOST_DAMPING = 1e12  # of D: where a step with more damping does not lead down, none does
 ACCEPTED = 1e-3  # of the predicted decrease: a step that reaches less is refused (More takes 1e-4)
 
 
@@ -69,7 +67,7 @@ def descend(model: DampedModel, goes_on: Callable[[DampedModel], bool]) -> Dampe
     model : near the first point
     goes_on : of the model at the first point and after each step; False stops the run
     """
-    damping = FIRST_DAMPING
+    damping = 1e-2  # Madsen, Nielsen and Tingleff take 1e-6 near a solution, 1e-3 to 1 elsewhere
     scale = None
     while goes_on(model):
         scale = model.scale(scale)
@@ -86,7 +84,7 @@ def descend(model: DampedModel, goes_on: Callable[[DampedModel], bool]) -> Dampe
 def _lower(model: DampedModel, scale: Array, damping: float) -> tuple[TrialPoint, float] | None:
     """A point where F is lower, and the next damping; None where no step leads down."""
     growth = 2.0
-    while damping < MOST_DAMPING:
+    while damping < 1e12:  # where so short a step does not lead down, none does
         step, predicted = model.step(damping * scale)
         candidate = None  # what the last trial holds is freed before the next one takes as much
         candidate = model.tried(step) if predicted > 0.0 else None

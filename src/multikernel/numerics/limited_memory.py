@@ -19,9 +19,6 @@ import numpy as np
 from multikernel._typing import Array
 
 _MODEL_PAIRS = 50  # pairs that B is made of
-_LEAST_COSINE = 1e-10  # cosine of a pair: with a smaller one it shows no curvature
-_MODEL_STEPS = 100  # of spectral projected gradient on the model, at most
-_MODEL_TOL = 1e-2  # of the model's first projected gradient: a smaller one ends these steps
 
 Map = Callable[[Array], Array]
 
@@ -40,7 +37,8 @@ class Curvature:
 
     def with_pair(self, s: Array, y: Array) -> Curvature:
         """With a further pair if it shows positive curvature; then the oldest is dropped where there are many."""
-        if not float(s @ y) > _LEAST_COSINE * float(np.linalg.norm(s) * np.linalg.norm(y)):
+        # a pair of a smaller cosine shows no curvature
+        if not float(s @ y) > 1e-10 * float(np.linalg.norm(s) * np.linalg.norm(y)):
             return self
         steps = self.steps[1 - _MODEL_PAIRS :]
         changes = self.changes[1 - _MODEL_PAIRS :]
@@ -85,12 +83,13 @@ class Curvature:
         length = 1.0 / size
         first = np.inf
         with np.errstate(over="ignore", invalid="ignore"):
-            for _ in range(_MODEL_STEPS):
+            for _ in range(100):
                 step = project(x - length * slope) - x
                 change = float(np.linalg.norm(step)) / length
                 first = min(first, change)
                 descent = float(slope @ step)
-                if change <= _MODEL_TOL * first or not descent < 0.0:
+                # a hundredth of the model's first projected gradient ends these steps
+                if change <= 1e-2 * first or not descent < 0.0:
                     break
                 image = size * step - (W @ step) @ inner
                 curved = float(step @ image)

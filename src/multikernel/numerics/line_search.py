@@ -14,8 +14,6 @@ from multikernel._typing import Array
 ARMIJO = 1e-4  # of what the slope promises: by so much the value has to fall
 SHORTEST = 1e-10  # of a whole step: where a shorter part of it has no lower value, the fall is below rounding
 MOST_NEWTON_STEPS = 200  # a guard of iterations that converge quadratically: six to thirty are the rule
-_LEAST_PART = 0.1  # of the last length, for the next trial (Dennis and Schnabel 1983, algorithm A6.3.1)
-_MOST_PART = 0.5  # of the last length, likewise
 
 
 def length_of_size(size: float, gradient: Array) -> float:
@@ -33,6 +31,7 @@ def shorter(slope: float, rise: float) -> float:
     rise : float, by how much the value at its end is above that at its start
     """
     curvature = rise - slope
+    # between a tenth and a half of the step: Dennis and Schnabel (1983), algorithm A6.3.1
     if not curvature > 0.0:
-        return _MOST_PART
-    return min(max(-0.5 * slope / curvature, _LEAST_PART), _MOST_PART)
+        return 0.5
+    return min(max(-0.5 * slope / curvature, 0.1), 0.5)

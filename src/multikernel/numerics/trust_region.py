@@ -15,12 +15,8 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import brentq
 
-from multikernel._floats import TINY
+from multikernel._floats import ROUNDING, TINY
 from multikernel._typing import Array
-
-_SINGULAR = 1e-14  # of the largest shift that could be needed: a smaller eigenvalue counts as zero
-_RESIDUAL = 1e-2  # of g: conjugate gradients end at a smaller residual
-_MOST_PRODUCTS = 200  # products with H at most
 
 
 def minimise_in_ball(H: Array, g: Array, radius: float) -> Array:
@@ -28,7 +24,7 @@ def minimise_in_ball(H: Array, g: Array, radius: float) -> Array:
     values, vectors = linalg.eigh(H, check_finite=False)
     b = vectors.T @ g
     size = float(np.linalg.norm(b)) / radius
-    floor = max(0.0, _SINGULAR * (float(np.abs(values).max()) + size) + TINY - float(values[0]))
+    floor = max(0.0, ROUNDING * (float(np.abs(values).max()) + size) + TINY - float(values[0]))
 
     def point(t: float) -> Array:
         return -b / (values + t)
@@ -45,12 +41,15 @@ def minimise_in_ball(H: Array, g: Array, radius: float) -> Array:
 
 
 def descend_in_ball(product: Callable[[Array], Array], g: Array, radius: float) -> Array:
-    """A point at least as low as the lowest one in the direction -g, by conjugate gradients on v -> H v."""
+    """A point at least as low as the lowest one in the direction -g, by conjugate gradients on v -> H v.
+
+    They end at a hundredth of |g|, at the boundary, or after 200 products.
+    """
     z = np.zeros_like(g)
     r = g
     p = -g
-    enough = _RESIDUAL * float(np.linalg.norm(g))
-    for _ in range(_MOST_PRODUCTS):
+    enough = 1e-2 * float(np.linalg.norm(g))
+    for _ in range(200):
         image = product(p)
         size = float(r @ r)
         curvature = float(p @ image)

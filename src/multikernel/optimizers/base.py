@@ -30,9 +30,6 @@ from multikernel.observer import Observer, silent
 from multikernel.optimizers.state import Proposal, Result, State
 from multikernel.problem import Problem
 
-_UNKNOWN_VALUES = 3  # evaluations in a row that leave most of the value unknown, after which further ones are given up
-_DOMINANT = 0.1  # of the outer gap: a larger inner one has to shrink before the algorithm goes on
-
 Search = Generator[Proposal, State, None]
 
 
@@ -118,7 +115,8 @@ class Optimizer(ABC):
         )
 
     def _finished(self, state: State) -> bool:
-        over = len(state.history) >= self.max_iter or state.unknown >= _UNKNOWN_VALUES or time_is_up()
+        given_up = state.unknown >= 3  # so many values in a row were mostly unknown
+        over = len(state.history) >= self.max_iter or given_up or time_is_up()
         return over or state.certificate.reached(self.tol)
 
     def _continued(self, problem: Problem, state: State, observe: Observer) -> State:
@@ -149,7 +147,8 @@ class Optimizer(ABC):
             state = State.first(found) if state is None else state.after(found, self.tol)
             state = state.certified(self.certificate(problem, state))
             gap = state.certificate.value
-            sharp = found is not state.best or found.dual.gap <= _DOMINANT * gap
+            # an inner gap of more than a tenth of the outer one has to shrink before the algorithm goes on
+            sharp = found is not state.best or found.dual.gap <= 0.1 * gap
             if self._finished(state) or sharp or not found.dual.converged or asked >= before:
                 return state
             before = asked

@@ -23,8 +23,6 @@ from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Problem
 
 CENTRAL_SHARE = 1e-3  # share of the central point in a start that has zeros, for a weight of zero would stay zero
-_FURTHER = 1.5  # by which the exponent grows after a success
-_MOST_STRETCH = 100.0  # by which stretching changes a single weight in one step at most
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class BlockNorm(Descent):
                 return
             state = yield Proposal(_stretched(problem.domain, at.theta, plain, stretch))
             if state.best is not at:
-                stretch *= _FURTHER
+                stretch *= 1.5  # further after each success
                 continue
             if stretch > 1.0:
                 stretch = 1.0
@@ -70,6 +68,6 @@ def _stretched(domain: Domain, d: Array, plain: Array, stretch: float) -> Array:
     if stretch == 1.0:
         return plain
     ratio = np.divide(plain, d, out=np.ones_like(d), where=d > 0)
-    factor = np.clip(ratio ** (stretch - 1.0), 1.0 / _MOST_STRETCH, _MOST_STRETCH)
+    factor = np.clip(ratio ** (stretch - 1.0), 0.01, 100.0)  # by which stretching changes a single weight
     # every entry is at least the plain one, so the point is not inside, and the domain scales it back to its boundary
     return domain.feasible(plain * (factor / factor.min()))

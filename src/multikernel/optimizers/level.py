@@ -27,6 +27,7 @@ from typing import Annotated
 import numpy as np
 from scipy.linalg import lapack
 
+from multikernel._floats import SINGULAR
 from multikernel._rules import Number
 from multikernel._typing import Array
 from multikernel.domains import Simplex
@@ -36,8 +37,6 @@ from multikernel.optimizers.cuts import Cuts
 from multikernel.optimizers.needs import need_linear, need_simplex
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Problem
-
-_IDLE_ROUNDS = 20  # rounds after which a plane without multipliers is dropped
 
 
 @dataclass(frozen=True)
@@ -80,19 +79,14 @@ class LevelMethod(Optimizer):
             bound = max(bound, state.bound)
             level = self.level * state.best.upper + (1.0 - self.level) * bound
             theta, own = nearest(state.latest.theta, cuts, level)
-            cuts = cuts.after_round((multipliers > 0) | (own > 0), _IDLE_ROUNDS)
+            # a plane without a multiplier in 20 rounds is dropped
+            cuts = cuts.after_round((multipliers > 0) | (own > 0), 20)
             state = yield Proposal(theta, bound)
             cuts = cuts.with_plane(state.latest)
 
 
 # -- the nearest point of a level set ----------------------------------------------------------------------------------
 
-# Of the largest height of a plane above the level at z: so much any plane may be above it at the end.
-_PLANE_ACCURACY = 1e-9
-# ridges, the slopes of the planes being of size one
-_FIRST_RIDGE = 1e-6
-_LEAST_RIDGE = 1e-12  # with less, planes that are nearly parallel make the matrix singular
-_MOST_RIDGE = 1e12  # with more, a step is below rounding
 _RIDGE_FACTOR = 10.0  # by which the ridge shrinks after a step that leads up, and grows after one that does not
 
 
@@ -113,9 +107,10 @@ def nearest(z: Array, cuts: Cuts, level: float) -> tuple[Array, Array]:
 def _ascend(z: Array, Q: Array, b: Array, simplex: Simplex) -> tuple[Array, Array]:
     u = np.zeros(len(b))
     x = z
-    ridge = _FIRST_RIDGE
+    ridge = 1e-6  # the slopes of the planes being of size one
     value, slope = _phi(z, x, u, Q, b)
-    accuracy = _PLANE_ACCURACY * max(float(slope.max(initial=0.0)), float(np.finfo(float).tiny))
+    # so much any plane may be above the level at the end, in the largest height of one at z
+    accuracy = 1e-9 * max(float(slope.max(initial=0.0)), float(np.finfo(float).tiny))
     for _ in range(MOST_NEWTON_STEPS):
         free = (u > 0) | (slope > 0)
         if float(np.where(u > 0, np.abs(slope), slope).max(initial=0.0)) <= accuracy:
@@ -128,8 +123,8 @@ def _ascend(z: Array, Q: Array, b: Array, simplex: Simplex) -> tuple[Array, Arra
             x = there
             value = higher
             slope = next_slope
-            ridge = max(ridge / _RIDGE_FACTOR, _LEAST_RIDGE)
-        elif ridge > _MOST_RIDGE:
+            ridge = max(ridge / _RIDGE_FACTOR, SINGULAR)
+        elif ridge > 1e12:  # so short a step is below rounding
             break
         else:
             ridge *= _RIDGE_FACTOR

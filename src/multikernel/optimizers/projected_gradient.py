@@ -20,8 +20,7 @@ from multikernel.optimizers.base import Descent, Search
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 
-_LAST_VALUES = 8  # of the last values, the highest of which a new one has to be below
-_LENGTH_RANGE = 1e10  # by which factor a step may be longer or shorter than the first
+_LENGTH_RANGE = 1e10  # times the first length, or its inverse: Birgin, Martinez and Raydan (2000) have 1e30
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class ProjectedGradient(Descent):
                 part *= shorter(part * slope, found.value - at.value)
             length = min(max(_spectral(at, found, length), first / _LENGTH_RANGE), first * _LENGTH_RANGE)
             at = found
-            values = [*values[1 - _LAST_VALUES :], found.upper]
+            values = [*values[-7:], found.upper]  # a new value has to be below the highest of the last eight
 
 
 def _step(problem: Problem, at: Evaluation, length: float) -> Array:

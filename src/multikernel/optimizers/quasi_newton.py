@@ -24,8 +24,6 @@ from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Problem
 
-_SCORE_ERROR = 1e-3  # of the stationarity asked for: the errors of the scores that inner gaps may cause
-
 
 @dataclass(frozen=True, eq=False)
 class QuasiNewton(Optimizer):
@@ -46,8 +44,11 @@ class QuasiNewton(Optimizer):
     typical: NonNegativeVector | None = None
 
     def inner_gap(self, gap: float) -> float:
-        """The finest gap from the beginning: B is made of differences of scores, which err by the root of a gap."""
-        return (_SCORE_ERROR * self.tol) ** 2
+        """The finest gap from the beginning: B is made of differences of scores, which err by the root of a gap.
+
+        They may err by 1/1000 of the stationarity asked for.
+        """
+        return (1e-3 * self.tol) ** 2
 
     def certificate(self, problem: Problem, state: State) -> Certificate:
         known = super().certificate(problem, state)

@@ -31,12 +31,6 @@ from multikernel.optimizers.needs import need_simplex
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 
-_ZERO_WEIGHT = 1e-8  # of the total: a smaller weight becomes zero
-_FLAT_SLOPE = 0.3  # of the slope at the start of the way: the search along it ends at a smaller slope
-_TRIALS_ALONG = 20  # along one way at most
-_FROM_THE_ENDS = 0.05  # of an interval: a trial is at least so far from its ends, but for a corner
-_CORNER = 1e-6  # of t: what lies closer before a corner has its slopes
-
 Point = tuple[float, float, float]  # how far along the way, the value there, and its slope along the way
 
 
@@ -112,13 +106,13 @@ class _Way:
         d = np.maximum(self.d + t * self.direction, 0.0)
         d[self.largest] = 0.0
         d[self.largest] = self.total - d.sum()
-        d = np.where(d > _ZERO_WEIGHT * self.total, d, 0.0)
+        d = np.where(d > 1e-8 * self.total, d, 0.0)  # a smaller weight becomes zero
         return d * (self.total / d.sum())
 
     def slopes(self, t: float, found: Evaluation) -> tuple[float, float]:
         """The derivatives of the value along the way before and after t, where a weight may become zero."""
         each = self.direction * (found.gradient - found.gradient[self.largest])
-        before = self.d + (1.0 - _CORNER) * t * self.direction > 0.0
+        before = self.d + (1.0 - 1e-6) * t * self.direction > 0.0  # t may be short of a corner by rounding
         rising = self.direction > 0.0
         return float(each[before | rising].sum()), float(each[(found.theta > 0.0) | rising].sum())
 
@@ -165,14 +159,14 @@ def _lowest(way: _Way, at: Evaluation, state: State) -> Generator[Proposal, Stat
     left: Point = (0.0, at.value, first)
     right: Point | None = None
     lower: Evaluation | None = None
-    for _ in range(_TRIALS_ALONG):
+    for _ in range(20):
         state = yield Proposal(way.point(t))
         found = state.latest
         before, after = way.slopes(t, found)
         falls = found.value <= at.value + ARMIJO * t * first + at.upper - at.value
         if falls and (lower is None or found.value < lower.value):
             lower = found
-        lowest = before <= 0.0 <= after or abs(after) <= _FLAT_SLOPE * abs(first)
+        lowest = before <= 0.0 <= after or abs(after) <= 0.3 * abs(first)  # the strong Wolfe condition
         if falls and (lowest or (right is None and (way.scaled or after < 0.0))):
             break
         if falls and after < 0.0 and right is not None:
@@ -184,11 +178,11 @@ def _lowest(way: _Way, at: Evaluation, state: State) -> Generator[Proposal, Stat
 
 
 def _between(left: Point, right: Point) -> float:
-    """The minimiser of the cubic through two values and slopes, kept away from the ends."""
+    """The minimiser of the cubic through two values and slopes, kept away from the ends by 1/20 of the interval."""
     (s, a, down) = left
     (t, b, up) = right
     w = down + up - 3.0 * (b - a) / (t - s)
     root = np.sqrt(max(w * w - down * up, 0.0))
     curvature = up - down + 2.0 * root
     part = 1.0 - (up + root - w) / curvature if curvature > 0.0 else 0.5
-    return s + min(max(part, _FROM_THE_ENDS), 1.0 - _FROM_THE_ENDS) * (t - s)
+    return s + min(max(part, 0.05), 0.95) * (t - s)

@@ -11,8 +11,6 @@ from multikernel.certificate import Certificate
 from multikernel.observer import Event
 from multikernel.problem import Evaluation
 
-_HALF_KNOWN = 0.5  # the relative gap of a value of which half is known
-
 
 @dataclass(frozen=True, eq=False)
 class Result:
@@ -90,7 +88,7 @@ class State:
 
 def _unknown(evaluation: Evaluation) -> int:
     """1 where the machine left more than half of the value unknown, as rounding may; else 0."""
-    return int(not evaluation.dual.converged and evaluation.dual.gap > _HALF_KNOWN)
+    return int(not evaluation.dual.converged and evaluation.dual.gap > 0.5)
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,10 +26,6 @@ from multikernel.optimizers.needs import need_linear
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 
-_FORGETTING = 3.0  # power of a tangent's number that is its weight: the first tangents say little of the optimum
-_LENGTH_GROWTH = 4.0  # by which a step length grows until the target is reached
-_LONGER_TRIALS = 100  # of a longer step at most
-
 
 @dataclass(frozen=True)
 class Subgradient(Optimizer):
@@ -55,7 +51,8 @@ class Subgradient(Optimizer):
             length = _length(domain, at, at.upper - target)
             if length == 0.0:
                 return
-            mean = mean.plus(domain, at, length * number**_FORGETTING)
+            # the first tangents say little of the optimum
+            mean = mean.plus(domain, at, length * number**3.0)
             state = yield Proposal(_along(domain, at, length), dual_value(mean.constant, mean.slope, domain))
 
 
@@ -90,8 +87,8 @@ def _length(domain: Domain, at: Evaluation, fall: float) -> float:
     if not (size > 0.0 and fall > 0.0):
         return 0.0
     length = fall / size
-    for _ in range(_LONGER_TRIALS):
+    for _ in range(100):  # four times as long each time, until the tangent has fallen so far
         if left(length) <= 0.0:
             return float(brentq(left, 0.0, length, rtol=1e-3, xtol=np.finfo(float).tiny))
-        length *= _LENGTH_GROWTH
+        length *= 4.0
     return length

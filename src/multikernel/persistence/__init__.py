@@ -27,7 +27,7 @@ from multikernel.persistence.writer import Writer
 __all__ = ["Checkpoint", "checkpoints", "load", "read", "register", "save"]
 
 FORMAT = "multikernel model"
-VERSION = 4
+VERSION = 4  # of the files that are written
 _SEALED = 3  # the first version with digests, and with metadata that are written like the model
 _LONGEST = 300  # characters of an error that a sentence repeats
 

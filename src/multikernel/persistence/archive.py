@@ -23,9 +23,6 @@ _HEADER = "header.json"
 _DIGEST = "header.digest"
 _PACKINGS = (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED)
 _LARGEST_RATIO = 200  # of what is made of a file and its size; what would exceed it is written without packing
-_ALWAYS = 1 << 20  # bytes that may be made whatever the ratio
-_CHARACTER = 8  # bytes that a character of the header takes in Python at most
-_VALUE = 100  # and a value
 
 
 def write(path: Path, header: dict[str, Any], arrays: dict[str, Array], packings: Sequence[int] = _PACKINGS) -> None:
@@ -166,8 +163,8 @@ def _layout(member: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
 
 
 def _allowed(size: int) -> float:
-    """How many bytes may be unpacked from a file of this size."""
-    return _ALWAYS + _LARGEST_RATIO * size
+    """How many bytes may be unpacked from a file of this size: 1 MB in any case."""
+    return (1 << 20) + _LARGEST_RATIO * size
 
 
 def _made(file: zipfile.ZipFile) -> float:
@@ -176,5 +173,8 @@ def _made(file: zipfile.ZipFile) -> float:
 
 
 def _made_of(header: bytes) -> float:
-    """The bytes that the values of a JSON text take at most: each but one stands behind one of four marks."""
-    return _CHARACTER * len(header) + _VALUE * float(sum(map(header.count, (b"[", b"{", b",", b":"))))
+    """The bytes that the values of a JSON text take at most: each but one stands behind one of four marks.
+
+    In Python a character takes up to 8 bytes, and a value up to 100 beside its characters.
+    """
+    return 8 * len(header) + 100 * float(sum(map(header.count, (b"[", b"{", b",", b":"))))

@@ -32,7 +32,6 @@ from multikernel.persistence.writer import Writer
 
 T = TypeVar("T")
 _PLAN = "work.json"
-_LONGEST = 60  # characters of a part's name in the name of its file
 
 
 @dataclass(frozen=True)
@@ -202,8 +201,8 @@ def _file_of(name: str) -> str:
 
 
 def _slug(words: str) -> str:
-    """Words as the name of a file may have them."""
-    return re.sub(r"[^\w.=-]+", "-", words)[:_LONGEST].strip("-")
+    """Words as the name of a file may have them, 60 characters at most."""
+    return re.sub(r"[^\w.=-]+", "-", words)[:60].strip("-")
 
 
 def _plan(folder: Path) -> dict[str, Any]:

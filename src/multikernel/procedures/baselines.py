@@ -15,13 +15,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import nnls
 
+from multikernel._floats import SINGULAR
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.procedures.base import Weights
 from multikernel.procedures.units import spread
-
-# Of a kernel's trace, which is at least its norm: a smaller norm is what centring left by rounding.
-_VANISHED_NORM = 1e-10
 
 
 def average(bank: KernelBank) -> Weights:
@@ -96,7 +94,7 @@ def _norms(bank: KernelBank, pairs: Array, s: Array | None) -> Array:
     """|K_kc| of every kernel; 0 where it is the rounding that centring left of a constant kernel."""
     norms = np.sqrt(np.maximum(np.diagonal(pairs), 0.0))
     traces = bank.traces() if s is None else bank.diagonal() @ s
-    return np.where(norms > _VANISHED_NORM * traces, norms, 0.0)
+    return np.where(norms > SINGULAR * traces, norms, 0.0)
 
 
 def _shares(scores: Array) -> Array:

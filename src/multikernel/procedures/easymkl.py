@@ -35,10 +35,6 @@ from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
 
-_MOST_MACHINES = 300  # margin problems at most
-# In one of these, at most: where the gap asked for is below rounding, more of them change nothing.
-_STEPS_PER_SAMPLE = 1000
-
 
 def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, warm: Array | None = None) -> Weights:
     """The weights of EasyMKL.
@@ -88,12 +84,11 @@ def max_min(
     quick = easymkl(bank, y, machine, warm)
     if machine.lam == 0.0 and _meet(bank, bank.quad(y * quick.warm)):
         return quick  # the largest margin is 0, whatever the weights
-    each = replace(machine, max_iter=min(machine.max_iter, _STEPS_PER_SAMPLE * len(y)))
+    # where the gap asked for is below rounding, more steps in a margin problem change nothing
+    each = replace(machine, max_iter=min(machine.max_iter, 1000 * len(y)))
     problem = Problem(bank, Linear(), each, NormBall(2.0), y)
     start = quick.values / float(np.linalg.norm(quick.values))
-    found, dual = outcome(
-        QuasiNewton(tol=machine.tol, max_iter=_MOST_MACHINES).minimise(problem, start, quick.warm, observe)
-    )
+    found, dual = outcome(QuasiNewton(tol=machine.tol, max_iter=300).minimise(problem, start, quick.warm, observe))
     shares = quick.values if machine.lam == 1.0 else found.values / float(found.values.sum())
     assert found.bound is not None
     assert found.objective is not None

@@ -34,8 +34,6 @@ from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
 from multikernel.procedures.descent import descent, stationarity
 
-_INNER_GAP = 1e-6  # of the stationarity asked for: the machine's gap
-_FIRST_GAP = 1e-3  # the machine's gap before anything is stored
 _FINAL_GAP = 1e-11  # the machine's gap at the end, whose root is the error of the slopes
 
 
@@ -154,7 +152,7 @@ def gated_kernels(
         equal = np.broadcast_to(opened(np.zeros(m), kind), (n, m))
         nothing = Certificate.stationarity(np.inf, latest[0].value)
         return _gate_weights(equal, np.zeros(m * inputs.shape[1]), latest[0].value, nothing, 0, []), latest[0]
-    inner = machine.with_tolerance(max(_INNER_GAP * tol, _FINAL_GAP))
+    inner = machine.with_tolerance(max(1e-6 * tol, _FINAL_GAP))  # slopes err by the root of the gap
     problem = Gated(
         bank.matrices() if matrices is None else matrices, inputs, inner, target, weight, kind, ridge, latest
     )
@@ -185,7 +183,7 @@ def _with_equal_gates(
 ) -> DualSolution:
     """The machine where every height is 0, not to many digits: one pass over the kernels, of which none is stored."""
     K = bank.combine(opened(np.zeros(len(bank)), kind) ** 2)
-    return machine.with_tolerance(_FIRST_GAP).solve(K, target, None, weight)
+    return machine.with_tolerance(1e-3).solve(K, target, None, weight)
 
 
 def _stored(bank: KernelBank) -> Array | None:

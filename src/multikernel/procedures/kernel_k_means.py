@@ -17,12 +17,9 @@ from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 
-_MOST_ITERATIONS = 100  # of Lloyd's at most from each start
-_STARTS = 10  # as scikit-learn's k-means has for random starts
-
 
 def kernel_k_means(
-    K: Array, count: int, rng: np.random.Generator, n_init: int = _STARTS, weight: Array | None = None
+    K: Array, count: int, rng: np.random.Generator, n_init: int = 10, weight: Array | None = None
 ) -> Array:
     """The cluster 0, .., count - 1 of each sample, shape (n,).
 
@@ -31,7 +28,7 @@ def kernel_k_means(
     K : array (n, n), symmetric and positive semi-definite
     count : int, how many clusters, at most as many as samples of a weight > 0
     rng : of the starts
-    n_init : int, how many there are
+    n_init : int, how many there are; by default as many as scikit-learn's k-means has of random starts
     weight : array (n,) >= 0, of the samples; None where all are 1
     """
     weight = np.ones(len(K)) if weight is None else weight
@@ -58,10 +55,10 @@ def _first(K: Array, count: int, rng: np.random.Generator, weight: Array) -> Arr
 
 
 def _run(K: Array, labels: Array, count: int, weight: Array) -> tuple[Array, float]:
-    """Lloyd's steps from an assignment: the best that they met, and the sum of squares there."""
+    """Lloyd's steps from an assignment, 100 at most: the best that they met, and the sum of squares there."""
     best = labels
     value = np.inf
-    for _ in range(_MOST_ITERATIONS):
+    for _ in range(100):
         check_interrupted()
         labels = _without_empty(K, labels, count, weight)
         squares = K.diagonal()[:, None] + distances(K, labels, count, weight)

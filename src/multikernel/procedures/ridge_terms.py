@@ -31,7 +31,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from multikernel._floats import EPS
+from multikernel._floats import EPS, ROUNDING
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import FactorGram, KernelBank
@@ -53,10 +53,6 @@ Answer = tuple[Weights, DualSolution]
 Solve = Callable[[Problem, float, "Array | None", Observer], Answer]
 
 LARGE = 1e-3  # of |Y|^2: where the kernels explain no more at the first weights, values are returned less |Y|^2 / alpha
-# Each is to a finer gap, where the one before left too large a part of what is explained.
-_MOST_SOLUTIONS = 3
-_SEEN = 1e-7  # of the targets: larger errors of the function would be seen
-_CONSTANT_TARGET = 1e-14  # of a target's size: what the rounding of its mean leaves of a constant
 
 
 def solved_by_terms(problem: Problem, solve: Solve, tol: float, observe: Observer = silent) -> Answer:
@@ -78,7 +74,8 @@ def solved_by_terms(problem: Problem, solve: Solve, tol: float, observe: Observe
     asked = tol * min(part, 1.0)
     begin = None
     n_iter = 0
-    for _ in range(_MOST_SOLUTIONS):
+    # each solution is to a finer gap, where the one before left too large a part of what is explained
+    for _ in range(3):
         weights, dual = solve(terms.problem, max(asked, min(FINEST_GAP, tol)), begin, terms.observer(observe))
         left = terms.finer(weights)
         n_iter += weights.n_iter
@@ -149,7 +146,7 @@ class RidgeTerms:
             mean = np.average(Y, axis=0, weights=s)
         else:
             mean = np.zeros(Y.shape[1])
-        constant = np.abs(Y - mean).max(axis=0) <= _CONSTANT_TARGET * np.abs(Y).max(axis=0)
+        constant = np.abs(Y - mean).max(axis=0) <= ROUNDING * np.abs(Y).max(axis=0)
         Y = np.where(constant, 0.0, Y - mean)
         root = None if s is None else np.sqrt(s)[:, None]
         inner = replace(problem, machine=replace(machine, fit_intercept=False))
@@ -250,7 +247,7 @@ class RidgeTerms:
         """
         beyond = self.beyond / self.alpha
         trace = float(self.problem.combination.gram(self.problem.bank, theta).diagonal().sum())
-        hidden = beyond if EPS * trace <= _SEEN * self.alpha else 0.0
+        hidden = beyond if EPS * trace <= 1e-7 * self.alpha else 0.0  # nobody sees 1e-7 of the targets
         coef = self._over_samples(found.coef, hidden)
         factor = self._over_samples(found.factor, beyond)
         intercept = float(self.mean[0]) if self.single else self.mean

@@ -20,13 +20,10 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas, lapack
 
+from multikernel._floats import EPS, SINGULAR
 from multikernel._typing import Array
 from multikernel.banks.checks import numbers
 from multikernel.numerics.cholesky import factorise
-
-_EQUAL_SLOPES = 4e-15  # slopes that differ by less than this part of |z_k| times the length of Z d are equal
-_CONDITION = 1e-4  # pivots of columns of unit length below this need the columns themselves: products lose their digits
-_DEPENDENT = 1e-13  # a column of unit length with a smaller pivot is a mixture of the columns before it
 
 
 def simplex_least_squares(V: Array, u: Array, start: Array | None = None) -> Array:
@@ -87,7 +84,7 @@ def nearest_point(Z: Array, start: Array | None = None) -> Array:
         size = float(face.d @ lengths[face.S])
         slopes[refused] = np.inf
         entering = int(slopes.argmin())
-        if slopes[entering] >= point @ point - _EQUAL_SLOPES * size * (size + lengths[entering]) or entering in face.S:
+        if slopes[entering] >= point @ point - 16.0 * EPS * size * (size + lengths[entering]) or entering in face.S:
             break
         grown = face.grown(entering, Z[:, entering]).settled()
         if grown.squared_norm < face.squared_norm:
@@ -167,7 +164,8 @@ class _Face:
         """
         ones = lengths.min() / lengths
         R = np.asfortranarray(self.Q / np.outer(lengths, lengths) + np.outer(ones, ones))
-        if factorise(R, lower=False) and R.diagonal().min() > _CONDITION:
+        # a pivot of 1e-4 is the root of one of 1e-8, so that half of the digits are left
+        if factorise(R, lower=False) and R.diagonal().min() > 1e-4:
             return R, lapack.dtrtrs(R, ones, trans=1)[0], len(ones)
         A = np.zeros((len(self.Z) + 1, len(ones) + 1))
         A[:-1, :-1] = self.Z / lengths
@@ -175,7 +173,7 @@ class _Face:
         A[-1, -1] = 1.0
         R = linalg.qr(A, mode="r", check_finite=False)[0]
         pivots = np.abs(R.diagonal()[: len(ones)])
-        small = np.flatnonzero(pivots < _DEPENDENT)
+        small = np.flatnonzero(pivots < SINGULAR)
         return R[: len(ones), :-1], R[: len(ones), -1], int(small[0]) if len(small) else len(pivots)
 
 

@@ -30,16 +30,12 @@ from multikernel._rules import Number
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.banks import KernelBank
-from multikernel.certificate import Certificate, relative
+from multikernel.certificate import FINEST_GAP, Certificate, relative
 from multikernel.duality import fall_in_box
 from multikernel.machines import HingeMachine
 from multikernel.machines.base import check_signs
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.base import Weights
-
-_CURVATURE_DECAY = 0.8  # the curvature is multiplied with this after each step: it need not be the largest anywhere
-_CURVATURE_GROWTH = 2.0  # the curvature is multiplied with this after a step that was too long
-_EQUAL_VALUES = 1e-13  # values that differ by less than this part of their terms are equal
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -168,7 +164,7 @@ class _State:
             z_scores=z_scores,
             z_value=problem.value(z, z_scores),
             momentum=momentum,
-            curvature=curvature * _CURVATURE_DECAY,
+            curvature=0.8 * curvature,  # it need not be the largest anywhere
             bound=self.bound,
         )
 
@@ -178,7 +174,7 @@ class _State:
         None where all steps are too long, down to those that do not move z.
         """
         curvature = self.curvature or _curvature_along(problem, self, g)
-        rounding = _EQUAL_VALUES * (abs(self.z_value) + float(self.z.sum()) + float(self.z_scores.max()))
+        rounding = FINEST_GAP * (abs(self.z_value) + float(self.z.sum()) + float(self.z_scores.max()))
         while True:
             x = problem.clip(self.z - g / curvature)
             moved = x - self.z
@@ -188,13 +184,13 @@ class _State:
                 return x, scores, difference, curvature
             if not (np.abs(moved) > 0.0).any():  # also where the gradient is not a number
                 return None
-            curvature *= _CURVATURE_GROWTH
+            curvature *= 2.0  # the step was too long
 
 
 def _curvature_along(problem: SmoothedProblem, state: _State, g: Array) -> float:
     """A first guess of the curvature: g'Y K(theta) Y g / |g|^2, the part that K has in it."""
     along = float(problem.weights(state.z_scores) @ problem.scores(g)[0])
-    return max(along, _EQUAL_VALUES * float(state.z_scores.max()), TINY) / max(float(g @ g), TINY)
+    return max(along, FINEST_GAP * float(state.z_scores.max()), TINY) / max(float(g @ g), TINY)
 
 
 def _result(problem: SmoothedProblem, state: _State, tol: float, history: tuple[float, ...]) -> SmoothedWeights:

@@ -41,18 +41,8 @@ from multikernel.procedures.support_hull import alternating
 from multikernel.procedures.support_pair import SupportPair, SupportSaddle
 from multikernel.tuning import INTERIOR_ALL, INTERIOR_FEATURES, INTERIOR_SAMPLES, ROUNDS_PRODUCTS, ROUNDS_TRIED
 
-_INTERIOR_SHARE = 0.05  # the interior point method leaves at most this part of the gap asked for
-_FINEST_INTERIOR = 1e-11  # a gap below this is not asked of the interior point method
-_SCOUT_SAMPLES = 1000  # whose solution is where rounds of machines begin on many samples of few features
-_SCOUT_STEPS = 40  # of the interior point method on them
-_MARGIN = 0.5  # samples nearest to being support vectors that take part, too, as a part of these
-_KNOWN = 0.3  # likewise where the support vectors are a neighbour's
-_RESERVE = 0.1  # of the samples, of 1000 at most: so many more of the nearest take part
 _MOST_SAMPLES = 0.7  # where more than this part of the samples would take part, all do
-_SPARE = 0.05  # of the samples: so many kernels of the largest scores take part beside a neighbour's; they cost little
 _CHOOSING_GAP = 1e-2  # gap of the machine that chooses the first samples, and of the first round
-_COARSE = 0.05  # gap that an optimizer reaches from a neighbour's weights with fewer passes, if all kernels take part
-_NEAR_GAP = 0.05  # gap of a pair that is nearly a solution: a machine at its weights may make one of it, if refined
 
 
 def support_mkl(
@@ -86,7 +76,8 @@ def support_mkl(
         if near is not None and (near.certificate.reached(tol) or time_is_up()):
             return near.answer(tol, [])
         few = near is not None and support.saddle.domain.lets_vanish(len(problem.bank))  # kernels take part in steps
-        if tol >= _COARSE and start is not None and start.any() and not few:
+        # an optimizer reaches a gap of 0.05 from a neighbour's weights with fewer passes, if all kernels take part
+        if tol >= 0.05 and start is not None and start.any() and not few:
             return _by_machines(problem, tol, max_iter, start, warm if near is None else near.dual.warm, observe)
         return _solved(problem, support, max_iter, start, near, observe)
 
@@ -102,7 +93,8 @@ def _near_solution(support: SupportSaddle, start: Array | None, warm: Array | No
     pair = support.at(start, points[0], witness=points[1] if len(points) > 1 else None)
     if pair.certificate.reached(support.tol) or time_is_up():
         return pair
-    rough = None if pair.certificate.reached(_NEAR_GAP) else _CHOOSING_GAP
+    # a pair of a gap of 0.05 is nearly a solution: a machine at its weights, if refined, may make one of it
+    rough = None if pair.certificate.reached(0.05) else _CHOOSING_GAP
     return support.of_machine(pair.weights, pair.dual.warm, rough).better(pair)
 
 
@@ -116,8 +108,9 @@ def _solved(
 ) -> tuple[Weights, DualSolution]:
     n = support.saddle.program.n
     tol = support.tol
-    # the machine's scores differ from the interior point's by the square root of its gap; digits cost a step or two
-    inner = min(max(0.01 * tol**2, _FINEST_INTERIOR), _INTERIOR_SHARE * tol)
+    # the machine's scores differ from the interior point's by the square root of its gap; digits cost a step or two,
+    # and rounding leaves 1e-11
+    inner = min(max(0.01 * tol**2, 1e-11), 0.05 * tol)
     n_features = problem.bank.n_features
     few = n_features is not None and few_features(n_features, n)
     many = few and float(n) * float(n_features or 0) ** 2 > INTERIOR_FEATURES
@@ -190,13 +183,13 @@ def _optimizer(domain: Domain) -> type[Optimizer]:
 
 
 def _first_samples(support: SupportSaddle, start: Array | None, near: SupportPair | None) -> Array:
-    """The support vectors at a neighbour's or at equal weights, and half as many samples that are nearly so."""
+    """The support vectors at a neighbour's or at equal weights, and about half as many samples that are nearly so."""
     n = support.saddle.program.n
     bank = support.saddle.bank
     if not bank.local or (near is None and n <= INTERIOR_ALL):
         return np.arange(n)
     if near is not None:
-        return _near(support, near.dual, near.f, _KNOWN)
+        return _near(support, near.dual, near.f, part=0.3)
     if start is not None and start.any():
         weights = start
     else:
@@ -207,15 +200,15 @@ def _first_samples(support: SupportSaddle, start: Array | None, near: SupportPai
 
 
 def _of_some_samples(support: SupportSaddle) -> Array:
-    """The weights where some samples stand for all of them: losses count by how many each stands for."""
+    """The weights where 1000 samples stand for all of them: losses count by how many each stands for."""
     program = support.saddle.program
     bank = support.saddle.bank
-    rows = np.sort(np.random.default_rng(0).choice(program.n, min(program.n, _SCOUT_SAMPLES), replace=False))
+    rows = np.sort(np.random.default_rng(0).choice(program.n, min(program.n, 1000), replace=False))
     share = program.n / len(rows)
     some = program.restricted(rows)
     some = replace(some, upper=share * some.upper, ridge=some.ridge / share)
     found = interior_point(
-        Saddle(precomputed(bank.block(rows, rows).matrices()), some, support.saddle.domain), _CHOOSING_GAP, _SCOUT_STEPS
+        Saddle(precomputed(bank.block(rows, rows).matrices()), some, support.saddle.domain), _CHOOSING_GAP, 40
     )
     return found.weights if found.weights.any() else support.saddle.domain.start(len(bank))
 
@@ -227,22 +220,28 @@ def _further_samples(support: SupportSaddle, rows: Array, pair: SupportPair) -> 
 
 
 def _first_kernels(support: SupportSaddle, start: Array | None, near: SupportPair | None) -> Array | None:
-    """Positive for kernels that take part first: those of a neighbour, and some of the largest scores."""
+    """Positive for kernels that take part first: those of a neighbour, and some of the largest scores.
+
+    One for 20 samples is added, which costs little beside the samples.
+    """
     if near is None or start is None:
         return start
     first = (near.weights > 0.0) | (start > 0.0)
-    count = np.count_nonzero(first) + int(_SPARE * support.saddle.program.n)
+    count = np.count_nonzero(first) + int(0.05 * support.saddle.program.n)
     first[np.argsort(-near.scores, kind="stable")[:count]] = True
     return first.astype(float)
 
 
-def _near(support: SupportSaddle, dual: DualSolution, f: Array, part: float = _MARGIN) -> Array:
-    """The support vectors, and samples whose losses are nearest to being positive; all samples if these are many."""
+def _near(support: SupportSaddle, dual: DualSolution, f: Array, part: float = 0.5) -> Array:
+    """The support vectors, and samples whose losses are nearest to being positive; all samples if these are many.
+
+    The latter are ``part`` as many as the support vectors, and a tenth of the samples, 100 at most.
+    """
     program = support.saddle.program
     n = program.n
     margin = (program.linear - program.sign * (f + dual.intercept)[program.sample]).reshape(-1, n).max(axis=0)
     margin[dual.coef != 0] = np.inf
-    most = int((1.0 + part) * np.count_nonzero(dual.coef)) + int(_RESERVE * min(n, INTERIOR_ALL))
+    most = int((1.0 + part) * np.count_nonzero(dual.coef)) + int(0.1 * min(n, INTERIOR_ALL))
     if most > _MOST_SAMPLES * n:
         return np.arange(n)
     return np.sort(np.argsort(-margin, kind="stable")[:most])

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from multikernel._floats import positive_product, size_of
+from multikernel._floats import ROUNDING, positive_product, size_of
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.domains import NormBall
@@ -34,10 +34,6 @@ from multikernel.procedures.base import Weights, with_minimal_weights
 
 Answer = tuple[Weights, DualSolution]
 Known = TypeVar("Known", bound=Weights)
-_LARGEST_SIZE = 1e305  # a size beyond this, or below its inverse, is left as it is: its inverse would have no digits
-# A power of the kernels may grow by so many decades: products of three such matrices are finite.
-_DECADES_OF_POWERS = 100.0
-_NEARLY_CONSTANT = 1e-12  # of the largest entry: a target that varies less is a constant
 
 
 @dataclass(frozen=True)
@@ -250,7 +246,8 @@ def _check_range(restated: Restated) -> None:
     if not isinstance(ball, NormBall) or not np.isfinite(powers).all():
         return
     reach = float(ball.offset(problem.size).max()) + ball.radius
-    if reach > 1.0 and powers.max() * math.log10(reach) > _DECADES_OF_POWERS:
+    # of matrices that grow by up to 100 decades, products of three are finite
+    if reach > 1.0 and powers.max() * math.log10(reach) > 100.0:
         raise ValueError(
             f"weights up to {restated.weight * reach:.3g} make kernels to the power of {powers.max():g} larger than "
             "numbers can be: lower radius or offset, or the degree"
@@ -273,8 +270,8 @@ def spread(target: Array) -> float:
     if not 0.0 < peak < np.inf:
         return 1.0
     about_mean = size_of(y / peak - np.mean(y / peak, axis=0))
-    return _usable(peak * about_mean if about_mean > _NEARLY_CONSTANT else size_of(y))
+    return _usable(peak * about_mean if about_mean > ROUNDING else size_of(y))
 
 
 def _usable(size: float) -> float:
-    return size if 1.0 / _LARGEST_SIZE < size < _LARGEST_SIZE else 1.0
+    return size if 1e-305 < size < 1e305 else 1.0  # the inverse of another one would have no digits

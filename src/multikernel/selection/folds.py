@@ -10,12 +10,9 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import KFold, check_cv
 
-from multikernel._folds import Fold, Resampling, rows_of
+from multikernel._folds import FOLDS, Fold, Resampling, rows_of
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
-
-_COUNT = 5
-_FEWEST = 10  # rows whose order may be called one
 
 
 def folds_of(cv: Any, model: Any, target: Array, scoring: Any, groups: Any = None) -> list[Fold]:
@@ -40,14 +37,14 @@ def folds_of(cv: Any, model: Any, target: Array, scoring: Any, groups: Any = Non
             labels = np.unique(target, return_inverse=True)[1]
         else:
             labels = np.zeros(n, dtype=int)
-        return Resampling.of("BankSearchCV", cv, groups, target).folds(labels, _COUNT, np.random.default_rng(0))
+        return Resampling.of("BankSearchCV", cv, groups, target).folds(labels, FOLDS, np.random.default_rng(0))
     splitter = check_cv(cv, target, classifier=classifier)
     if (cv is None or isinstance(cv, Integral)) and not classifier and _ordered(target):
         warn_user(
             "BankSearchCV: the rows are ordered by the target, so that consecutive folds would leave out a part of its "
             "range; the folds are shuffled. Give cv=KFold(5) for consecutive ones"
         )
-        splitter = KFold(_COUNT if cv is None else int(cv), shuffle=True, random_state=0)
+        splitter = KFold(FOLDS if cv is None else int(cv), shuffle=True, random_state=0)
     listed = isinstance(cv, Iterable) and not hasattr(cv, "split")
     given = cv if listed else splitter.split(np.empty((n, 1)), target)
     folds = [rows_of("BankSearchCV", f, fold, n) for f, fold in enumerate(given)]
@@ -91,8 +88,8 @@ def grouped_folds(y: Array, groups: Any, count: int, *, stratify: bool, random_s
 
 
 def _ordered(target: Array) -> bool:
-    """Whether the numbers rise, or fall, from row to row."""
-    if target.ndim != 1 or len(target) < _FEWEST or target[0] == target[-1]:
+    """Whether the numbers rise, or fall, from row to row; of fewer than ten rows that may be chance."""
+    if target.ndim != 1 or len(target) < 10 or target[0] == target[-1]:
         return False
     steps = np.diff(target)
     return bool((steps >= 0).all() or (steps <= 0).all())

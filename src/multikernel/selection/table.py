@@ -11,8 +11,6 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.estimators.simplicity import SIMPLER
 
-_EQUAL = 1e-12  # of the best score: scores that differ by less are equal
-
 
 @dataclass(frozen=True, eq=False)
 class Scored:
@@ -74,7 +72,8 @@ def best(table: dict[str, Any], metric: str, one_standard_error: bool, complexit
             "class or more than one sample"
         )
     highest = float(np.nanmax(mean))
-    first = _simplest(mean >= highest - _EQUAL * abs(highest), complexity)
+    # Scores that differ by less are equal but for rounding.
+    first = _simplest(mean >= highest - 1e-12 * abs(highest), complexity)
     if not one_standard_error:
         return first
     scores = [table[key][first] for key in table if key.startswith("split") and key.endswith(f"_test_{metric}")]

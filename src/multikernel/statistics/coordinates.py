@@ -15,10 +15,9 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from multikernel._floats import SINGULAR
 from multikernel._typing import Array
 from multikernel.statistics.moments import Moments
-
-_INDEPENDENT = 1e-13  # squared rest of a column of length one below which it is rounding: some 500 unit roundoffs
 
 
 def pivoted(M: Array, further: int = 0) -> tuple[Array, Array]:
@@ -39,7 +38,7 @@ def pivoted(M: Array, further: int = 0) -> tuple[Array, Array]:
     inverse = np.divide(1.0, length, out=np.zeros(q), where=length > 0.0)
     M *= inverse
     M *= inverse[:, None]
-    R, order, rank, _ = lapack.dpstrf(M, tol=_INDEPENDENT, lower=0, overwrite_a=1)
+    R, order, rank, _ = lapack.dpstrf(M, tol=SINGULAR, lower=0, overwrite_a=1)
     order = order - 1
     rank = int(rank) if length.any() else 0
     G = np.zeros((rank + further, q), order="F")

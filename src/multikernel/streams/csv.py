@@ -21,8 +21,6 @@ from multikernel.streams.records import Record, Records, is_missing
 from multikernel.streams.source import Chunk
 from multikernel.tables.numerals import Numerals, numbers_in, written_in
 
-_HEAD = 10_000  # rows that decide what columns hold
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CSVSource(FrameSource):
@@ -50,7 +48,8 @@ class CSVSource(FrameSource):
     @cached_property
     def _numerals(self) -> dict[str, Numerals | None]:
         """How the numbers of each column are written, by the first rows; None for a column of strings."""
-        cells = [row for _, row in islice(self._first, _HEAD)]
+        # 10,000 rows decide what columns hold.
+        cells = [row for _, row in islice(self._first, 10_000)]
         columns = zip(*cells, strict=True) if cells else ([] for _ in self.names)
         comma = True if self.decimal == "," else None
         return {

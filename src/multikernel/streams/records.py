@@ -37,10 +37,7 @@ _KINDS = {
     b"<!DOCTYPE": "is a web page; download the table itself, which may need a login",
     b"<html": "is a web page; download the table itself, which may need a login",
 }
-_ENCRYPTED = 1  # bit 0 of the flags of a member of a zip archive (APPNOTE 4.4.4)
 _HINT = re.compile(r"sep=(.)\r?\n")  # Excel's line about the delimiter, which is no row
-_SAMPLE = 50  # lines from which the delimiter is inferred
-_LONG = 1 << 20  # characters of these lines at most; the first two are read whole
 Record = tuple[int, list[str]]  # the number of a row, as a spreadsheet shows it, and its cells
 
 _MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "#n/a", "<na>"})
@@ -189,7 +186,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         names = [name for name in archive.namelist() if not name.endswith("/")]
         if len(names) != 1:
             raise ValueError(f"{path} holds {len(names)} files; give an archive of one CSV file")
-        if archive.getinfo(names[0]).flag_bits & _ENCRYPTED:
+        if archive.getinfo(names[0]).flag_bits & 1:  # APPNOTE 4.4.4
             raise ValueError(f"{path} is encrypted; give the file inside it")
         with archive.open(names[0]) as file:
             yield file
@@ -224,13 +221,13 @@ def _without_hint(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
 
 
 def _some(lines: Iterator[str]) -> list[str]:
-    """The first lines, from which the delimiter is inferred."""
+    """The first lines, from which the delimiter is inferred: 50, or fewer of more than a megabyte, two at least."""
     found: list[str] = []
     size = 0
-    for line in islice(lines, _SAMPLE):
+    for line in islice(lines, 50):
         found.append(line)
         size += len(line)
-        if size > _LONG and len(found) > 1:
+        if size > 1 << 20 and len(found) > 1:
             break
     return found
 

@@ -31,11 +31,8 @@ _UNITS = {
     "mib": 2.0**20,
     "gib": 2.0**30,
 }
-_DEFAULT = 2e9  # bytes, or a quarter of the machine's memory where that is less
 _FEWEST_BYTES = 1e8  # that a fit takes: libraries that read files take as much
-_CHUNKS = 64  # a chunk takes 1/64 of the memory: what is made of it, features above all, is larger than it
-_CELL = 32  # bytes of a cell while it is read: four numbers in double precision
-_MOST_ROWS = 1 << 16
+_MOST_ROWS = 1 << 16  # of a chunk, however few its columns are
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +191,9 @@ class Source(ABC):
     @property
     def height(self) -> int:
         """How many rows a chunk has at most."""
-        cells = self.budget / _CHUNKS / _CELL
+        # a chunk takes 1/64 of the memory, since what is made of it, features above all, is larger than it; one of its
+        # cells takes 32 bytes while it is read
+        cells = self.budget / 64 / 32
         return int(min(_MOST_ROWS, max(1.0, cells / max(1, self.columns))))
 
 
@@ -206,7 +205,7 @@ def bytes_of(memory: float | str | None) -> float:
     ValueError : where it says no number of bytes, or fewer than any fit takes
     """
     if memory is None:
-        return min(_DEFAULT, 0.25 * total_memory())
+        return min(2e9, 0.25 * total_memory())
     text = str(memory).strip().lower().replace(" ", "")
     number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
     try:

@@ -46,14 +46,9 @@ Declared = Literal["number", "date", "category", "text"]
 # decide wrongly, and tests/kernels/test_column_types.py holds what they say of typical columns.
 _ROW_NAME = re.compile(r"(^|_|\s)(id|index|uuid|key|row)$|^unnamed", re.IGNORECASE)  # of a column that names its rows
 _FEWEST_ROWS = 20  # below which no column is called an identifier
-_UNIQUE = 0.95  # share of different strings from which strings may be identifiers
-_DIGITS = 0.2  # share of digits among the characters of identifiers
 _DISTINCT = 0.5  # share of different strings from which strings may be a text
 _WORDS_OF_TEXT = 3.0  # mean number of words from which strings are a text, though some occur twice
 _WORDS_COMPARED = 1.5  # mean number of words above which texts are compared by words, and not by characters
-_UNREADABLE = 0.1  # largest share of other strings in a column of numbers
-_YEAR = 300.0  # days that dates have to span for the cycle of a year to differ from the passing of time
-_WEEK = 14.0  # the same for the cycle of a week
 
 
 @dataclass(frozen=True)
@@ -264,7 +259,7 @@ def type_of(key: str | int, cells: Cells, declared: Declared | None = None) -> C
 
 def _of_strings(column: Column, known: Array) -> Column:
     """Strings that are not declared to be categories."""
-    written = written_in(known, 1.0 - _UNREADABLE)
+    written = written_in(known, 0.9)  # one of ten cells may hold another text
     if written.numerals is not None:
         numbers = numbers_in(known, written.numerals)
         strange = unreadable(known, numbers)
@@ -287,10 +282,10 @@ def _of_strings(column: Column, known: Array) -> Column:
     words = _mean_words(known)
     if words >= _WORDS_OF_TEXT and different >= _DISTINCT:
         return replace(column, type="text", words=True)
-    if len(known) < _FEWEST_ROWS or different < _UNIQUE:
+    if len(known) < _FEWEST_ROWS or different < 0.95:  # identifiers differ, but for some errors
         return replace(column, type="category")
     characters = "".join(known)
-    if sum(map(str.isdigit, characters)) >= _DIGITS * len(characters):
+    if sum(map(str.isdigit, characters)) >= 0.2 * len(characters):  # as identifiers have, and texts have not
         return replace(column, type="identifier")
     return replace(column, type="text", words=words > _WORDS_COMPARED)
 
@@ -355,7 +350,8 @@ def _cycles(days: Array) -> tuple[Cycle, ...]:
     """The cycles that dates go through."""
     days = days[~np.isnan(days)]
     span = float(np.ptp(days)) if len(days) else 0.0
-    found: dict[Cycle, bool] = {"year": span > _YEAR, "week": span > _WEEK, "day": bool((days != np.floor(days)).any())}
+    # over so many days a cycle differs from the passing of time
+    found: dict[Cycle, bool] = {"year": span > 300.0, "week": span > 14.0, "day": bool((days != np.floor(days)).any())}
     return tuple(cycle for cycle, is_met in found.items() if is_met)
 
 

@@ -36,7 +36,6 @@ _POINT = re.compile(
 _COMMA = re.compile(
     rf"[1-9]\d{{0,2}}(?:([.{_SPACES}])\d{{3}})(?:\1\d{{3}})*(?:,\d+)?|(?:\d+,?\d*|,\d+)(?:[eE][+-]?\d+)?"
 )
-_UNITS = 5  # units that a column of numbers with several units has at most
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ def written_in(texts: Iterable[str], share: float = 1.0, comma: bool | None = No
     cells = [(text, body) for text, own, body in parts if own in Numerals(unit=unit).units]
     bodies = [body for _, body in cells]
     if len(bodies) < share * len(texts) or (share == 0.0 and unit and len(counts.keys() - {unit, ""}) > 0):
-        several = len(parts) == len(texts) and len(counts) <= _UNITS and min(counts.values()) > 1
+        several = len(parts) == len(texts) and len(counts) <= 5 and min(counts.values()) > 1
         return Written(None, units=tuple(sorted(counts)) if several else ())
     with_point = np.array([_value(body, ".") for body in bodies])
     with_comma = np.array([_value(body, ",") for body in bodies])

@@ -27,6 +27,7 @@ from scipy import linalg
 from scipy.optimize import brentq
 
 from multikernel._arrays import taken
+from multikernel._floats import SINGULAR
 from multikernel._typing import Array, Index
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.bind import bind_kernels
@@ -39,17 +40,14 @@ from multikernel.kernels.facts import Wrapped
 
 Rule = Literal["uniform", "kmeans++", "leverage"]
 _POOL, _LARGEST = 1000, 4000  # samples of the pool: at least, and at most where the rank is not larger
-_TIMES = 4  # the pool is so many times as large as the rank
-_SMALLEST_RIDGE = 1e-12  # of the largest eigenvalue: the smallest ridge of the scores
 Method = Literal["nystroem", "fourier"]
 _TRIED = 500  # samples on which errors are estimated
-_FIRST = 32  # the rank that is tried first where an accuracy is given
 Made = tuple[FeatureMap, Callable[[Index, Any], Array]]  # a map, and the features of some samples in a precision
 
 
 def pool_size(rule: Rule, rank: int, n: int) -> int:
-    """How many samples the rule looks at."""
-    return min(n, rank if rule == "uniform" else max(rank, min(_LARGEST, max(_POOL, _TIMES * rank))))
+    """How many samples the rule looks at: four times the rank, within limits."""
+    return min(n, rank if rule == "uniform" else max(rank, min(_LARGEST, max(_POOL, 4 * rank))))
 
 
 def choose(rule: Rule, pool: KernelBank | None, rank: int, rng: np.random.Generator) -> Array:
@@ -98,7 +96,7 @@ def _by_leverage(K: Array, rank: int, rng: np.random.Generator) -> Array:
     def excess(log: float) -> float:
         return float((values / (values + np.exp(log))).sum()) - rank
 
-    low = np.log(_SMALLEST_RIDGE * largest)
+    low = np.log(SINGULAR * largest)
     high = np.log(largest) + np.log(float(len(K)))
     log = brentq(excess, low, high) if excess(low) > 0.0 > excess(high) else low
     scores = np.einsum("ij,ij,j->i", U, U, values / (values + np.exp(log)))
@@ -214,7 +212,8 @@ def _approximated(exact: _Exact, wanted: Approximation) -> tuple[LowRankBank, Ar
     by_accuracy = wanted.rank < 1
     rows = np.sort(wanted.generator(1).choice(n, size=min(n, _TRIED), replace=False))
     truth = exact.among(rows)
-    rank = min(n, _FIRST if by_accuracy else int(wanted.rank))
+    # where an accuracy is given, rank 32 is tried first
+    rank = min(n, 32 if by_accuracy else int(wanted.rank))
     while True:
         map, features = exact.made(rank)
         errors = _errors(truth, LowRankBank.of(map, features(rows, np.float64)), n)

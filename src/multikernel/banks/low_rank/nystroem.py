@@ -15,6 +15,7 @@ import numpy as np
 from scipy import linalg
 
 from multikernel._arrays import like, zeros
+from multikernel._floats import SINGULAR
 from multikernel._typing import Array
 from multikernel.banks.array_bank import ArrayBank
 from multikernel.banks.base import KernelBank
@@ -22,8 +23,6 @@ from multikernel.banks.low_rank.feature_map import FeatureMap
 from multikernel.banks.low_rank.space import space
 from multikernel.banks.threads import n_threads, one_blas_thread, over_rows, slices
 from multikernel.tuning import BUFFER_VALUES, FEATURES_ROWS
-
-_RANK = 1e-12  # of the largest eigenvalue: where it is smaller, rounding of the kernel values is all there is
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +86,7 @@ def _inverse_root(W: Array) -> Array:
     """R with R R' = W^+, for a symmetric positive semi-definite W; one column of zeros where W is zero."""
     W = np.asarray(W, dtype=np.float64)
     values, vectors = linalg.eigh(0.5 * (W + W.T), driver="evd", check_finite=False)
-    kept = values > _RANK * max(float(values.max(initial=0.0)), 0.0)
+    kept = values > SINGULAR * max(float(values.max(initial=0.0)), 0.0)
     if not kept.any():
         return np.zeros((len(W), 1))
     return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))

@@ -36,9 +36,6 @@ from multikernel.procedures.hkl import Grid, Listed, Node, NodeWeights, depths, 
 from multikernel.procedures.hkl.lattice import in_order, names
 from multikernel.procedures.ridge_program import RidgeSupport
 
-_TINY = 1e-100  # the least cost of a node
-
-
 # -- parameters --------------------------------------------------------------------------------------------------------
 
 
@@ -77,7 +74,8 @@ class HierarchicalModel(KernelEstimator):
     beta: Positive = 2.0
     chains: Annotated[Any, AnyOf((Lengths(), Nothing()))] = None
     parents: Annotated[Any, AnyOf((Lists(), Nothing()))] = None
-    node_weights: Annotated[Any, AnyOf((Vector(least=_TINY), Nothing()))] = None
+    # a cost is at least 1e-100, so that its inverse square is finite
+    node_weights: Annotated[Any, AnyOf((Vector(least=1e-100), Nothing()))] = None
     tol: Part = 1e-3
     max_iter: Count = 100
     max_nodes: Count = 2000

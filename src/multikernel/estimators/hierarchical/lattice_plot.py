@@ -16,8 +16,6 @@ from multikernel._typing import Array
 
 _DRAWN = 60  # nodes
 _LONGEST = 40  # characters of a name
-_SWEEPS = 6
-_LARGEST_DISC = 240.0  # square points
 _ROW, _LETTER, _LINES = 0.3, 0.078, 0.9  # inches: between nodes, for a letter, for lines between two columns
 _INK, _QUIET = "#4a7fe0", "#aab1bf"
 
@@ -49,7 +47,7 @@ def draw_lattice(nodes: Sequence[Node], weights: Array, names: Sequence[str] | A
     ax.set_title(caption, loc="left", fontsize="small", color="0.35")
     for above, node in lines:
         ax.plot([x[above], ends[above], x[node]], y[[above, above, node]], color=_QUIET, linewidth=0.7, zorder=1)
-    areas = np.minimum(weights[shown] / _unit(nodes, weights), 1.0) * _LARGEST_DISC
+    areas = np.minimum(weights[shown] / _unit(nodes, weights), 1.0) * 240.0  # square points
     empty = areas == 0.0
     ax.scatter(x[empty], y[empty], s=16.0, facecolor="white", edgecolor=_QUIET, linewidth=1.0, zorder=2)
     ax.scatter(x[~empty], y[~empty], s=np.maximum(areas[~empty], 3.0), color=_INK, linewidth=0.0, zorder=2)
@@ -97,7 +95,7 @@ def _columns(levels: Sequence[int], lines: Sequence[tuple[int, int]]) -> list[li
         neighbours[above].append(node)
         neighbours[node].append(above)
     height = np.zeros(len(levels))
-    for sweep in range(_SWEEPS):
+    for sweep in range(6):  # to the right and to the left in turn, each node to the mean of its neighbours
         for column in columns if sweep % 2 == 0 else columns[::-1]:
             if sweep > 0:
                 column.sort(key=lambda k: float(np.mean(height[neighbours[k]])) if neighbours[k] else height[k])

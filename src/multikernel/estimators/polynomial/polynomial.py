@@ -49,9 +49,6 @@ from multikernel.procedures.forecast import Cost, ridge, support
 from multikernel.procedures.forecast import polynomial as polynomial_cost
 from multikernel.procedures.polynomial import polynomial_mkl
 
-_MACHINES = 5.0  # that are factored in alternation: of squared losses every sample is a support vector
-
-
 # -- parameters --------------------------------------------------------------------------------------------------------
 
 
@@ -114,7 +111,8 @@ def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
     ball = as_separable(_domain(model, bank.m))
     few = bank.features is not None and 2 * bank.features <= bank.n
     if model.degree == 1 and task.target.ndim == 1 and ball is not None and not few:
-        return support(bank, ball, model.tol) + _MACHINES * ridge(replace(bank, sweep=NONE))
+        # Some five machines are factored in alternation: of squared losses every sample is a support vector.
+        return support(bank, ball, model.tol) + 5.0 * ridge(replace(bank, sweep=NONE))
     return model.n_init * polynomial_cost(bank, model.degree)
 
 

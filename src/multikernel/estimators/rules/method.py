@@ -44,8 +44,6 @@ from multikernel.observer import Observer
 from multikernel.procedures import Weights
 from multikernel.procedures.forecast import Cost, hinge, margin, ridge
 
-_RULE = 0.5  # of the time at most, for the weights: the machine needs the rest
-
 Weigh = Callable[[Any, KernelBank, Task, Machine], Weights]
 
 
@@ -76,7 +74,7 @@ class RuleMKL:
     def learn(self, model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         """The weights, and the machine at them."""
         machine = self.machine(model)
-        with limited(_RULE * seconds_left()):
+        with limited(0.5 * seconds_left()):  # the machine needs the rest
             weights = self.weigh(model, bank, task, machine)
         start = warm.solution.warm if warm else None
         return weights, machine.solve(bank.combine(weights.values), task.target, start, task.sample_weight)

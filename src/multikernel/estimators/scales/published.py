@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._floats import ROUNDING
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.columns import ColumnDistancesBank
@@ -16,8 +17,6 @@ from multikernel.banks.products import ColumnProductsBank
 from multikernel.combinations import Profiles
 from multikernel.kernels import Anisotropic, Kernel, Mahalanobis
 from multikernel.procedures.learned_scales import LearnedScales
-
-_NOTHING = 1e-14  # of the largest eigenvalue of a metric, in units of the features' own scales
 
 
 def published(bank: KernelBank, combination: Profiles, found: LearnedScales) -> dict[str, Any]:
@@ -70,6 +69,6 @@ def _factor(M: Array) -> Any:
     roots = np.sqrt(np.diag(M))
     units = np.where(roots > 0.0, roots, 1.0)
     values, V = np.linalg.eigh(M / units[:, None] / units)
-    kept = values > _NOTHING * values.max(initial=0.0)
+    kept = values > ROUNDING * values.max(initial=0.0)
     A = (np.sqrt(values[kept]) * V[:, kept]).T * roots
     return tuple(map(tuple, (A if len(A) else np.zeros((1, len(M)))).tolist()))

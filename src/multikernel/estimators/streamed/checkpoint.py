@@ -17,7 +17,6 @@ from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk, Source
 
 _PARTS = ("squares", "products", "sums", "target_sums", "target_squares", "count")
-_ALIKE = 1e-6  # features that another machine makes of the same landmarks
 
 
 def key_of(model: Any, source: Source) -> str:
@@ -60,7 +59,8 @@ def read(path: Path, key: str, probe: Array, rows: Pass) -> tuple[int, list[Summ
             if not found.sealed:
                 raise ValueError("the digest of its header is missing")
             same = header["key"] == key and kept.shape == probe.shape
-            if same and np.allclose(kept, probe, rtol=_ALIKE, atol=_ALIKE):
+            # Another machine makes features of the same landmarks that differ by less.
+            if same and np.allclose(kept, probe, rtol=1e-6, atol=1e-6):
                 return int(header["rows"]), [_summing(found, k, empty) for k, empty in enumerate(rows.nothing())]
     except Exception as error:  # whatever a damaged file leads to
         raise ValueError(f"{path} is no checkpoint of a fit, or is damaged ({error}): remove it") from None

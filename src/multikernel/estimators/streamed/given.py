@@ -16,8 +16,6 @@ from multikernel.statistics import Moments
 from multikernel.streams import Chunk
 from multikernel.streams.survey import taken
 
-_ROUNDING = 1e-9  # of sums: less below zero is rounding
-
 
 def given(X: Any, y: Any, sample_weight: Any) -> Chunk:
     """Samples that a user gives, as rows; ValueError where they are no rows, or targets or weights do not fit them."""
@@ -63,11 +61,14 @@ def beyond(left: Moments, before: Moments) -> bool:
 
 
 def _indefinite(left: Array, before: Array) -> bool:
-    """Whether a matrix has a negative eigenvalue, beyond the rounding of the one that it is a part of."""
+    """Whether a matrix has a negative eigenvalue, beyond the rounding of the one that it is a part of.
+
+    Of sums over chunks, each rounded, 1e-9 is that.
+    """
     unit = np.sqrt(np.maximum(before.diagonal(), 0.0))
     unit = np.where(unit > 0.0, unit, 1.0)
     scaled = np.asfortranarray(left / unit / unit[:, None])
-    scaled[np.diag_indices_from(scaled)] += _ROUNDING * len(scaled)
+    scaled[np.diag_indices_from(scaled)] += 1e-9 * len(scaled)
     return not factorise(scaled)
 
 

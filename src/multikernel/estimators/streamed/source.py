@@ -20,9 +20,6 @@ from multikernel.estimators.streamed.streaming import check_sums
 from multikernel.statistics import Moments
 from multikernel.streams import Chunk, Source, survey
 
-_MATRICES = 7  # of all features against each other that a fit holds beside the sums, at most
-_BESIDE = 8e7  # bytes of what is read, of its features, and of what libraries take
-
 
 def fit_source(model: Any, source: Source, y: Any = None, groups: Any = None) -> None:
     """Fit a model to a source in two passes over its rows: a look at them, and the sums."""
@@ -83,8 +80,10 @@ def _summed(model: Any, rows: Pass, source: Source, known: int, sample: Chunk) -
 def _check_budget(model: Any, state: State, budget: float) -> None:
     """MemoryError where the sums alone would take more than the budget."""
     q, m = int(state.bank.n_features), len(state.bank)
-    matrices = _MATRICES + model._method.streaming.folds(model)
-    beside = _BESIDE + model._method.streaming.kept_factors(model, q)
+    # A fit holds up to seven matrices of all features beside the sums.
+    matrices = 7 + model._method.streaming.folds(model)
+    # What is read, its features, and what libraries take are 80 MB.
+    beside = 8e7 + model._method.streaming.kept_factors(model, q)
     needed = 8.0 * q * q * matrices + 8.0 * q * len(state.sample.Y) + beside
     if needed > budget:
         most = int(np.sqrt(max(budget - beside, 0.0) / (8.0 * matrices)) / m * 0.9)

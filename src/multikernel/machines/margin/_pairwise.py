@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-_FLAT = 1e-300  # a smaller curvature is taken for none: the step goes as far as it can
+from multikernel.machines.support._pairwise import TINY
 
 
 @njit(nogil=True, cache=True)
@@ -37,7 +37,7 @@ def partner(gradient, g, y, i, row, diagonal, s):  # type: ignore[no-untyped-def
         if y[t] == y[i] and g[t] > 0.0:
             rise = gradient[t] - gradient[i]
             if rise > 0.0:
-                decrease = rise * rise / max(diagonal[i] + diagonal[t] - 4.0 * s * row[t], _FLAT)
+                decrease = rise * rise / max(diagonal[i] + diagonal[t] - 4.0 * s * row[t], TINY)
                 if decrease > best:
                     best, j = decrease, t
     return j
@@ -77,7 +77,7 @@ def descend(K, y, s, v, g, gradient, floor, tol, max_iter):  # type: ignore[no-u
         if j < 0:  # every decrease is below the smallest number
             return step
         other = K[j]
-        length = (gradient[j] - gradient[i]) / max(diagonal[i] + diagonal[j] - 4.0 * s * row[j], _FLAT)
+        length = (gradient[j] - gradient[i]) / max(diagonal[i] + diagonal[j] - 4.0 * s * row[j], TINY)
         if length >= g[j]:
             length = g[j]
             g[j] = 0.0

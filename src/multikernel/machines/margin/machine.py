@@ -24,6 +24,7 @@ from typing import Self
 
 import numpy as np
 
+from multikernel._floats import SINGULAR
 from multikernel._parameters import Count, Positive, WithinOne
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
@@ -31,16 +32,13 @@ from multikernel.banks import Gram
 from multikernel.certificate import relative
 from multikernel.machines.base import DualSolution, Machine, check_gram, check_signs, checked_target, out_of_time
 from multikernel.machines.margin.newton import balanced, newton
+from multikernel.machines.support.certified import FLOOR
 from multikernel.machines.support.squared_hinge import SquaredHingeMachine
 from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
 
-_RIDGE = 1e-12  # of the mean self-value, at lam = 0: without it the minimiser need not be unique
 _ZERO = 1e-11  # of the spread of the samples: a smaller squared margin counts as zero, the hulls meet
-_PART = 1e-5  # of the spread: squared margins below it are known to this accuracy only, for the rounding of K
 _SMALL = 800  # samples up to which pairwise steps alone are faster than linear systems
-_PAIRS = 20  # pairwise steps for each sample; a small problem that needs more is solved by Newton steps, too
 _PIECE = 100_000_000  # pairwise steps times samples, some tenths of a second, that cannot be interrupted
-_ROUNDS = 5  # of pairwise steps, each from a fresh gradient
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,8 @@ class MarginMachine(Machine):
             return self._on_working_samples(gram, y, warm)
         found = self._solution(gram, y, means if warm is None else balanced(np.maximum(warm, 0.0), y))
         if len(y) <= _SMALL:
-            found = self._pairwise(gram, y, found, min(_PAIRS * len(y), self.max_iter))
+            # a small problem that needs more steps is solved by Newton steps, too
+            found = self._pairwise(gram, y, found, min(20 * len(y), self.max_iter))
         if self._goes_on(found):
             found = self._newton(gram, y, found, cold=warm is None)
         if self._goes_on(found):
@@ -107,7 +106,7 @@ class MarginMachine(Machine):
             below = np.empty(len(y))
             for members in (y > 0, y < 0):
                 below[members] = q[rows[members[rows]]].min() - q[members]
-            return Certified(solution, below - TOLERATED * self.tol * max(-solution.value, _PART * spread))
+            return Certified(solution, below - TOLERATED * self.tol * max(-solution.value, FLOOR * spread))
 
         start = None if warm is None else balanced(np.maximum(warm, 0.0), y)
         return on_working_samples(gram, first_samples(y, start), start, inner, certify, self.tol, self.max_iter)
@@ -124,8 +123,11 @@ class MarginMachine(Machine):
         return proposal if proposal.value >= start.value else start
 
     def _ridge(self, gram: Gram) -> float:
-        """What stands beside the matrix once the problem is that of squared hinge losses; a little at lam = 0."""
-        return self.lam / (1.0 - self.lam) if self.lam > 0 else _RIDGE * float(gram.diagonal().mean())
+        """What stands beside the matrix once the problem is that of squared hinge losses.
+
+        A little at lam = 0, where the minimiser need not be unique without it.
+        """
+        return self.lam / (1.0 - self.lam) if self.lam > 0 else SINGULAR * float(gram.diagonal().mean())
 
     def _newton(self, gram: Gram, y: Array, start: DualSolution, cold: bool) -> DualSolution:
         """Newton's proposal, or the start where that is better."""
@@ -145,9 +147,9 @@ class MarginMachine(Machine):
         from multikernel.machines.margin import _pairwise
 
         K, s, zero = gram.dense(), 1.0 - self.lam, _ZERO * self._spread(gram)
-        ridge = self.lam if self.lam > 0 else _RIDGE * float(np.diagonal(K).mean())
+        ridge = self.lam if self.lam > 0 else SINGULAR * float(np.diagonal(K).mean())
         found = start
-        for _ in range(_ROUNDS):
+        for _ in range(5):  # each from a fresh gradient
             g = found.warm.copy()
             q = 2.0 * (s * y * gram.multiply(y * g) + self.lam * g)
             left = max_iter - found.n_iter
@@ -188,7 +190,7 @@ class MarginMachine(Machine):
             excess = value  # the hulls meet: no margin is smaller than 0
         if self.lam == 1.0:
             excess = 0.0 * value  # the class means are the solution; still a NaN is none
-        gap = relative(excess, value, _PART * spread)
+        gap = relative(excess, value, FLOOR * spread)
         coef = y * g
         solution = DualSolution(
             coef=coef,

@@ -8,7 +8,11 @@ On the support S = {a > 0} the optimality conditions are one linear system,
 
 and the support is {i : y_i f(x_i) < 1} with f = K b + c. Solving for b and reading off the next support is a semismooth
 Newton step; it is exact once the support no longer changes (Chapelle 2007, Training a support vector machine in the
-primal). Scaled to sum 1 on each class, a is the solution of EasyMKL's problem.
+primal).
+
+With g of sum 1 on each class and Q(g) = g'(Y K Y + ridge I) g, a = t g has the value 4 t - t^2 Q(g), and at the best
+t = 2 / Q(g) it is 4 / Q(g): scaled to sum 1 on each class, a has the least Q. With ridge = lam / (1 - lam) that is
+EasyMKL's problem, divided by 1 - lam.
 """
 
 from __future__ import annotations
@@ -23,15 +27,9 @@ from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
 from multikernel.machines.base import out_of_time
+from multikernel.tuning import SYSTEM_VALUES
 
-_STEPS = 80  # linear systems at most
 _LENGTHS = (0.7, 0.5, 0.35, 0.2, 0.1, 0.05, 0.02, 0.01)  # step lengths that are tried where the whole step is uphill
-_MEMORY = 60_000_000  # numbers, 480 MB: the largest system has 7745 unknowns (10954 in single precision)
-_THINNED = 100  # samples: a stage on a part of the samples that is smaller is not worth its systems
-_SETTLED = 0.05  # of the support: a stage in which fewer samples change ends, and the last stage may be optimal
-_LAST = 0.003  # of the support: where fewer samples change, a system in double precision is likely the last
-_ROUGH = 1.5e-7  # of the trace: a ridge above it survives a factorisation in single precision
-_ROUGH_STEPS = 8  # systems in single precision for each stage, whose rounding may keep the support from settling
 _RIDGES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # of the mean self-value: settled one after the other before a smaller ridge
 
 
@@ -55,19 +53,21 @@ def newton(
     everyone = np.ones(n, dtype=bool)
     support = everyone if start is None else start
     g, steps = balanced(support.astype(float), y), 0
-    work = np.empty(min(n * n, _MEMORY))
+    work = np.empty(min(n * n, SYSTEM_VALUES))
     half = work.view(np.float32)  # enough to tell who is in the support, at half the cost
     point: _Point | None = None
     stages = list(_stages(y, ridge, scale, cold=start is None))
     for stage, (universe, own_ridge) in enumerate(stages):
-        last_rough = steps + _ROUGH_STEPS if own_ridge > _ROUGH * scale * n else steps
+        # a ridge above 1.5e-7 of the trace survives a factorisation in single precision, and after eight such systems
+        # rounding may be what keeps the support from settling
+        last_rough = steps + 8 if own_ridge > 1.5e-7 * scale * n else steps
         precise = False
         while True:
             precise = precise or steps >= last_rough
             check_interrupted()
             S = np.flatnonzero(support & universe)
             memory = work if precise else half
-            if steps == _STEPS or out_of_time(n) or len(S) ** 2 > len(memory) or len(np.unique(y[S])) < 2:
+            if steps == 80 or out_of_time(n) or len(S) ** 2 > len(memory) or len(np.unique(y[S])) < 2:
                 return g, steps
             try:
                 b, c = _on_support(gram, y, own_ridge, S, memory)
@@ -84,14 +84,14 @@ def newton(
             before = support & universe
             support = y * (point.values + point.intercept) < 1.0
             changed = int((before != (support & universe)).sum())
-            settled = whole and changed <= _SETTLED * len(S)
+            settled = whole and changed <= 0.05 * len(S)  # the stage ends, and the last one may be optimal
             if settled:
                 g = balanced(np.maximum(y * coef, 0.0), y)
             if settled and stage < len(stages) - 1:
                 break
             if settled and precise and (changed == 0 or good(g)):
                 return g, steps
-            precise = precise or (whole and changed <= _LAST * len(S))
+            precise = precise or (whole and changed <= 0.003 * len(S))  # the next system is likely the last
     return g, steps
 
 
@@ -145,7 +145,7 @@ def _stages(y: Array, ridge: float, scale: float, cold: bool) -> Iterator[tuple[
         for members in (y > 0, y < 0):
             rank[members] = np.arange(members.sum())
         for step in (8, 4, 2):
-            if len(y) / step > _THINNED:
+            if len(y) / step > 100:  # a smaller stage is not worth its systems
                 yield rank % step == 0, max([ridge, *larger])
         for step_ridge in larger:
             yield everyone, step_ridge

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from multikernel._floats import ROUNDING
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, Gram
-from multikernel.machines.ridge.solved import ACCURATE, Solved, best, direct, spectral
+from multikernel.machines.ridge.solved import Solved, best, direct, spectral
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
 from multikernel.machines.ridge.tridiagonal import RidgeTridiagonal
 
@@ -33,9 +34,9 @@ def along(gram: Gram, Y: Array, alphas: Sequence[float]) -> list[Solved]:
     def solved(alpha: float) -> Solved:
         if form is not None:
             found = Solved.at(gram, Y, alpha, form.solve(alpha))
-            if found.gap <= ACCURATE:
+            if found.gap <= ROUNDING:
                 return found
         found = spectral(eigenvectors(), gram, Y, alpha)
-        return found if found.gap <= ACCURATE else best(found, direct(gram, Y, alpha))
+        return found if found.gap <= ROUNDING else best(found, direct(gram, Y, alpha))
 
     return [solved(alpha) for alpha in alphas]

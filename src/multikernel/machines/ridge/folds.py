@@ -20,11 +20,12 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
+from multikernel._floats import ROUNDING
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, Gram
 from multikernel.machines.base import DualSolution
-from multikernel.machines.ridge.solved import ACCURATE, Solved
+from multikernel.machines.ridge.solved import Solved
 from multikernel.machines.ridge.spectrum import spectrum
 from multikernel.numerics.cholesky import factor_of, solved
 
@@ -69,7 +70,7 @@ def solve_folds(
         [_held(Y, mean, F[:, f, j], A[:, f, j], alpha, train, y.ndim == 1) for j, alpha in enumerate(alphas)]
         for f, (train, mean) in enumerate(zip(trains, means, strict=True))
     ]
-    return held if all(each.solution.gap <= ACCURATE for fold in held for each in fold) else None
+    return held if all(each.solution.gap <= ROUNDING for fold in held for each in fold) else None
 
 
 def _worthwhile(n: int, n_alphas: int, rests: Sequence[Array]) -> bool:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from multikernel._floats import positive_product
+from multikernel._floats import ROUNDING, positive_product
 from multikernel._linalg import as_columns
 from multikernel._parameters import Positive
 from multikernel._typing import Array
@@ -29,12 +29,8 @@ from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
 from multikernel.machines.base import DualSolution, Machine, check_gram, checked_target
 from multikernel.machines.ridge.along import along
-from multikernel.machines.ridge.solved import ACCURATE, Solved, best, direct, reduced, spectral
+from multikernel.machines.ridge.solved import Solved, best, direct, reduced, spectral
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
-
-SEVERAL = 5  # factorisations take as long as one tridiagonal form
-_EXTREME = 1e100  # targets beyond this, or all below its inverse, have a unit of their own
-_PROVED = 0.05  # with a larger gap rounding of K hides what the problem is, and nothing has converged
 
 
 @dataclass(frozen=True)
@@ -86,7 +82,7 @@ class RidgeMachine(Machine):
                 return posed.solution(whole.less(float(np.vdot(posed.Y, posed.Y)) / self.alpha))
             return posed.solution(reduced(posed.gram, posed.Y, self.alpha, near))
         found = direct(posed.gram, posed.Y, self.alpha)
-        if found.gap > ACCURATE:
+        if found.gap > ROUNDING:
             found = best(found, spectral(RidgeSpectrum.of(posed.gram, posed.Y), posed.gram, posed.Y, self.alpha))
         return posed.solution(found)
 
@@ -94,7 +90,7 @@ class RidgeMachine(Machine):
         self, gram: Gram, target: Array, alphas: Sequence[float], sample_weight: Array | None = None
     ) -> list[DualSolution]:
         """The solutions for other alphas > 0 than the machine's own; for many of them from one decomposition."""
-        if self.reduced or len(alphas) < SEVERAL:
+        if self.reduced or len(alphas) < 5:  # five factorisations take as long as one tridiagonal form
             return [replace(self, alpha=alpha).solve(gram, target, None, sample_weight) for alpha in alphas]
         posed = _Posed.of(self, gram, target, sample_weight)
         return [posed.solution(found) for found in along(posed.gram, posed.Y, alphas)]
@@ -136,14 +132,14 @@ class _Posed:
         root = None if s is None else np.sqrt(s)[:, None]
         Y = Y - mean if root is None else root * (Y - mean)
         peak = float(np.abs(Y).max(initial=0.0))
-        unit = 1.0 if peak == 0.0 or 1.0 / _EXTREME < peak < _EXTREME else peak
+        unit = 1.0 if peak == 0.0 or 1e-100 < peak < 1e100 else peak  # squares of larger ones may overflow
         return cls(gram if root is None else gram.congruent(root[:, 0]), Y / unit, root, mean, y.ndim == 1, unit)
 
     def solution(self, found: Solved) -> DualSolution:
         """The solution of the problem as it was given."""
         coef, factor = self._given(found.coef), self._given(found.factor)
         intercept: Any = float(self.mean[0]) if self.single else self.mean
-        proved = found.gap <= _PROVED
+        proved = found.gap <= 0.05  # with a larger gap, rounding of K decides what the problem is
         value, upper = (self.unit * (self.unit * each) for each in (found.value, found.upper))
         return DualSolution(coef, intercept, value, upper, factor, found.gap, proved, n_iter=1, warm=coef)
 

@@ -20,13 +20,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from multikernel._floats import ROUNDING
 from multikernel._typing import Array
 from multikernel.banks import Gram
 from multikernel.certificate import relative
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
-
-ACCURATE = 1e-14  # a larger gap after a factorisation comes of rounding: the shift is too small beside the matrix
-_MORE = 1.0 + 1e-9  # times the value of the predictor zero: with a larger one coefficients are no solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +78,14 @@ def direct(gram: Gram, Y: Array, alpha: float) -> Solved:
         found = Solved.at(gram, Y, alpha, gram.solve_shifted(alpha, Y))
     except LinAlgError:
         return _nothing(Y, alpha)
-    return found if found.gap <= ACCURATE else found.doubted(gram, Y, alpha)
+    return found if found.gap <= ROUNDING else found.doubted(gram, Y, alpha)
 
 
 def spectral(spectrum: RidgeSpectrum, gram: Gram, Y: Array, alpha: float) -> Solved:
     """The solution for one alpha by the spectrum of the Gram; C = A unless rounding of P / alpha is seen in K A."""
     coef, beyond = spectrum.coef(alpha), spectrum.outside / alpha
     plain = Solved.at(gram, Y, alpha, coef + beyond)
-    if plain.gap <= ACCURATE:
+    if plain.gap <= ROUNDING:
         return plain
     return best(plain.doubted(gram, Y, alpha), _apart(gram, Y, alpha, coef, beyond))
 
@@ -123,7 +121,8 @@ def _scaled(coef: Array, factor: Array, Y: Array, alpha: float, value: float, up
     """With the best multiple of A, whose dual value is at least this ``value``."""
     linear = float(np.vdot(factor, Y))
     curved = 2.0 * linear - value  # alpha <A, A> + <A, K A>
-    known = upper <= _MORE * float(np.vdot(Y, Y)) / alpha
+    # coefficients with a larger value than the predictor zero, but for rounding, are no solution
+    known = upper <= (1.0 + 1e-9) * float(np.vdot(Y, Y)) / alpha
     if not (known and linear >= 0.0 and 0.0 < curved < np.inf):
         return _nothing(Y, alpha)
     scale = linear / curved

@@ -22,7 +22,6 @@ from multikernel._typing import Array
 from multikernel.banks import Gram
 from multikernel.numerics.definite import rounding
 
-_FAR = 1e4  # times the resolution: a spectrum without eigenvalues between it and this has a null space
 _ROUNDING = float(np.finfo(float).eps)
 
 
@@ -48,7 +47,8 @@ class RidgeSpectrum:
         """The spectrum of a square Gram for targets (n, t); ValueError where it is not positive semi-definite."""
         values, U = spectrum(gram)
         small = gram.resolution * values.max(initial=0.0)
-        if values[values > small].min(initial=np.inf) > _FAR * small:
+        # with no eigenvalue in the four decades above the resolution, those below it are a null space
+        if values[values > small].min(initial=np.inf) > 1e4 * small:
             values, U = values[values > small], U[:, values > small]
         return cls(values, U, product(U.T, Y), beyond(U, Y))
 

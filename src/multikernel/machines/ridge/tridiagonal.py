@@ -22,8 +22,6 @@ from multikernel.banks import Gram
 from multikernel.machines.ridge.spectrum import spectrum
 from multikernel.numerics.definite import rounding
 
-_BLOCK = 64  # columns of work for each target: LAPACK applies some reflections at once
-
 
 @dataclass(frozen=True, eq=False)
 class RidgeTridiagonal:
@@ -70,6 +68,6 @@ class RidgeTridiagonal:
     def _reflected(self, V: Array, way: str) -> Array:
         """Q V, or with the way "T" Q'V; the first coordinate is no part of a reflection."""
         out = np.array(V, dtype=np.float64, order="F")
-        work = max(1, V.shape[1]) * _BLOCK
+        work = max(1, V.shape[1]) * 64  # LAPACK applies some reflections at once
         out[1:] = lapack.dormqr("L", way, self.reflections, self.factors, out[1:], work)[0]
         return out

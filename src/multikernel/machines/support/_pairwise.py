@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-LANES = 64
+LANES = 64  # a multiple of what vector registers hold
 _ROUNDING = float(np.finfo(float).eps)
-_TINY = 1e-300  # a smaller curvature is taken for none, so that a step goes as far as it can; a smaller value likewise
+TINY = 1e-300  # a smaller curvature is taken for none, so that a step goes as far as it can; a smaller value likewise
 
 
 @njit(nogil=True, cache=True)
@@ -52,7 +52,7 @@ def largest(gradient, rise, row, other, step, lanes):  # type: ignore[no-untyped
 def pair_gain(slope, curvature):  # type: ignore[no-untyped-def]
     """Twice what a full second-order step gains: slope^2 / curvature where the slope is positive."""
     slope = slope if slope > 0.0 else 0.0
-    return slope * slope / (curvature if curvature > _TINY else _TINY)
+    return slope * slope / (curvature if curvature > TINY else TINY)
 
 
 @njit(nogil=True, cache=True)
@@ -127,7 +127,7 @@ def relative_gap(gradient, b, c, low, high, ridge, intercept, floor):  # type: i
         if slope != 0.0:
             excess += step * (slope - 0.5 * ridge[t] * step)
         value += 0.5 * b[t] * (c[t] + gradient[t])
-    return excess / max(abs(value + excess), floor, _TINY)
+    return excess / max(abs(value + excess), floor, TINY)
 
 
 @njit(nogil=True, cache=True)
@@ -195,7 +195,7 @@ def ascend(K, c, low, high, ridge, equality, b, gradient, floor, tol, every, max
             return step, first, gap
         if not equality:
             end = (high[i] if gradient[i] > 0.0 else low[i]) - b[i]
-            length = gradient[i] / max(diagonal[i], _TINY)
+            length = gradient[i] / max(diagonal[i], TINY)
             length = end if abs(length) >= abs(end) else length
             move(i, length, b, low, high, gradient, ridge, rise, fall)
             continue
@@ -208,7 +208,7 @@ def ascend(K, c, low, high, ridge, equality, b, gradient, floor, tol, every, max
         if j < 0:
             return step, first, gap
         curvature = diagonal[i] + diagonal[j] - 2.0 * np.float64(K[i % n, j % n])
-        curvature = max(curvature, _ROUNDING * (diagonal[i] + diagonal[j]), _TINY)  # a step longer than that is noise
+        curvature = max(curvature, _ROUNDING * (diagonal[i] + diagonal[j]), TINY)  # a step longer than that is noise
         length = min((top - gradient[j]) / curvature, high[i] - b[i], b[j] - low[j])
         move(i, length, b, low, high, gradient, ridge, rise, fall)
         move(j, -length, b, low, high, gradient, ridge, rise, fall)

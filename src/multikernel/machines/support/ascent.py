@@ -19,11 +19,6 @@ from multikernel.machines.support.program import SupportProgram
 
 _STEP = 150  # nanoseconds of a pairwise step, and one more for each variable
 _PIECE = 300_000_000  # nanoseconds of pairwise steps that cannot be interrupted
-_TURNS = 30  # before the caller computes the gradient afresh
-_ROUGH = 0.1  # a relative gap above which bounds still change so much that a Newton step must be cheap to be worth it
-_CHEAP = 20  # how many times cheaper
-_JUMP = 0.1  # of the gap: a Newton step that leaves more of it has changed bounds, and the next one may as well
-_SLOW = 0.01  # of the value: where rounding hides all of it, turns end once the longest one would gain less
 _PATIENCE = 16  # times the cost of the next Newton step, at most, after Newton steps that changed bounds
 
 
@@ -59,21 +54,24 @@ def ascent(
     steps, patience, before, length = 0, 1, np.inf, len(b)
     c, longest = program.sign * program.linear, _PATIENCE * _newton_cost(len(b), len(b))
     value = 0.5 * float(b @ (c + gradient))
-    for _ in range(_TURNS):
+    for _ in range(30):  # then the caller computes the gradient afresh
         most = min(length, max_iter - steps)
         made, first, gap = _climb(K, program, b, gradient, floor, tol, most)
         steps += made
         last, value = value, 0.5 * float(b @ (c + gradient))
         if gap <= tol or steps >= max_iter or out_of_time(program.n):
             break
-        if (value - last) * longest < _SLOW * abs(value) * made and hopeless(program, b, gradient, sizes, floor):
+        # the longest turn would gain less than 1/100 of the value
+        if (value - last) * longest < 0.01 * abs(value) * made and hopeless(program, b, gradient, sizes, floor):
             break
-        patience = min(2 * patience, _PATIENCE) if first > _JUMP * before else 1
+        # a Newton step that left a tenth of the gap has changed bounds, and the next one may as well
+        patience = min(2 * patience, _PATIENCE) if first > 0.1 * before else 1
         before = np.inf
         intercept = _pairwise.middle(gradient, b, program.low, program.high) if program.intercept else 0.0
         F = candidates(program, b, gradient, intercept)
         length = patience * _newton_cost(len(F), len(b))
-        if _sooner(made, first, gap, tol, length if gap < _ROUGH else _CHEAP * length):
+        # above a gap of a tenth bounds still change so much that a Newton step has to be 20 times cheaper
+        if _sooner(made, first, gap, tol, length if gap < 0.1 else 20 * length):
             continue
         proposal = newton_step(K, program, b, gradient, intercept, F, work, patience)
         if proposal is not None:

@@ -17,6 +17,7 @@ from multikernel._parameters import Count, Positive
 from multikernel._typing import Array
 from multikernel.banks import FactorGram, Gram
 from multikernel.banks.factor_gram import few_features
+from multikernel.certificate import NO_PROGRESS
 from multikernel.machines.base import DualSolution, Machine, check_gram, out_of_time
 from multikernel.machines.support.ascent import ascent
 from multikernel.machines.support.certified import certified, roots, solution, value_floor, violations, within_rounding
@@ -24,13 +25,10 @@ from multikernel.machines.support.factored import FactoredProgram
 from multikernel.machines.support.many import ManySamples
 from multikernel.machines.support.program import SupportProgram
 from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
+from multikernel.tuning import SYSTEM_VALUES
 
 _SYSTEM = 5e8  # n q^2: where it is more, forming a system of the features costs more than many passes over them
-_MEMORY = 60_000_000  # numbers, 480 MB: the largest linear system has 7745 unknowns
-_PROGRESS = 0.9  # of the last gap: a round that leaves more of it made no progress
-_STALLED = 5  # rounds without progress until giving up
 _REFINED, _FINEST = 1e-6, 1e-14  # gap of a last solution, as a part of the problem's gap, and the least one
-_STEPS = 1000  # for each variable that a last solution may take
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,14 +81,14 @@ class SupportMachine(Machine):
         found, gradient = certified(K, program, b, sizes, self.tol)
         best, stalled, work = found, 0, np.empty(0)
         while not best.converged and found.n_iter < self.max_iter and not out_of_time(program.n):
-            work = work if len(work) else np.empty(min(len(b) ** 2, _MEMORY))
+            work = work if len(work) else np.empty(min(len(b) ** 2, SYSTEM_VALUES))
             left = self.max_iter - found.n_iter
             b, made = ascent(K, program, b, gradient, sizes, floor / program.scale, self.tol, left, work)
             found, gradient = certified(K, program, b, sizes, self.tol, found.n_iter + made, found.history)
-            stalled = 0 if found.gap < _PROGRESS * best.gap else stalled + 1
+            stalled = 0 if found.gap < NO_PROGRESS * best.gap else stalled + 1
             best = replace(found if found.gap <= best.gap else best, n_iter=found.n_iter, history=found.history)
             rounding = stalled > 0 and within_rounding(K, program, found, gradient)
-            if made == 0 or stalled >= (1 if rounding else _STALLED):
+            if made == 0 or stalled >= (1 if rounding else 5):  # rounds without progress
                 return replace(best, converged=best.converged or rounding)
         return best
 
@@ -109,7 +107,7 @@ class SupportMachine(Machine):
         The machine's gap enters the scores of the kernels by its square root, so one far smaller is asked for. Rounding
         may keep these digits from it: the steps are few, and a gap of ``tol`` has converged.
         """
-        machine = replace(self, tol=max(_REFINED * tol, _FINEST), max_iter=min(self.max_iter, _STEPS * len(start)))
+        machine = replace(self, tol=max(_REFINED * tol, _FINEST), max_iter=min(self.max_iter, 1000 * len(start)))
         found = machine.solve_program(gram, program, start)
         return replace(found, converged=found.converged or found.gap <= tol)
 

@@ -13,14 +13,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import blas
 
+from multikernel._floats import SINGULAR
 from multikernel._typing import Array
 from multikernel.machines.support.program import SupportProgram, equality_multiplier
 from multikernel.numerics.cholesky import factorise, solved
 
-_JITTER = 1e-12  # of the largest self-value, added to the diagonal of a matrix that may be singular
 _MORE = (1.0, 1e2, 1e4, 1e6)  # times the jitter, in turn, until the factorisation succeeds
-_ENOUGH = 0.5  # of what the whole step would gain: with that much the nearest feasible point is taken
-_BOUNDS = 1e6  # a system of m unknowns costs about as much as meeting m / 30 + this / m^2 bounds one after the other
 
 
 def newton_step(
@@ -79,7 +77,7 @@ def _factor(K: Array, S: Array, ridge: Array, work: Array) -> tuple[Array | None
     matrix = work[: n * n].reshape(n, n)
     largest = float((np.diagonal(K)[S] + ridge).max())
     for more in _MORE if largest > 0.0 else ():
-        jitter = more * _JITTER * largest
+        jitter = more * SINGULAR * largest
         _rows.upper_triangle(K, S, ridge + jitter, matrix)
         # the transpose is Fortran-ordered: LAPACK factors it where it stands
         if factorise(matrix.T):
@@ -97,10 +95,12 @@ def _step(U: Array, jitter: float, s: Array, low: Array, high: Array, equality: 
     curvature = float(image @ image) - jitter * float(nearest @ nearest)
     part = 1.0 if curvature <= slope else slope / curvature
     gain = part * slope - 0.5 * part * part * max(curvature, 0.0)
-    if gain > _ENOUGH * 0.5 * float(s @ d):
+    # Half of what the step d without bounds would gain: (K + R) d = s - v 1 and 1'd = 0, so that it gains s'd / 2.
+    if gain > 0.5 * 0.5 * float(s @ d):
         return part * nearest
     factor = U.copy()
-    most = patience * (len(s) // 30 + int(_BOUNDS / len(s) ** 2))
+    # a system of m unknowns costs about as much as meeting m / 30 + 1e6 / m^2 bounds one after the other
+    most = patience * (len(s) // 30 + int(1e6 / len(s) ** 2))
     climbed = _bounded_newton.climb_within(U, s, low, high, equality, most)
     image = blas.dtrmv(factor.T, climbed, lower=1, trans=1)
     other = float(s @ climbed) - 0.5 * (float(image @ image) - jitter * float(climbed @ climbed))
@@ -110,7 +110,7 @@ def _step(U: Array, jitter: float, s: Array, low: Array, high: Array, equality: 
 
 
 def _unbounded(U: Array, s: Array, equality: bool) -> Array:
-    """The step without bounds."""
+    """The step without bounds: H^{-1} (s - v 1), H = U'U, with the v at which its sum is zero."""
     both = solved(U.T, np.column_stack([s, np.ones(len(s))]))
     step: Array = both[:, 0]
     if equality:

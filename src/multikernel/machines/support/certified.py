@@ -9,7 +9,9 @@ from multikernel.certificate import relative
 from multikernel.machines.base import DualSolution
 from multikernel.machines.support.program import SupportProgram
 
-_PART = 1e-5  # of half the mean self-value: one-class values below it are known to this accuracy only
+# Of the spread of the samples, or of half the mean self-value: rounding of K leaves few digits of a smaller margin, and
+# a certificate is relative to this.
+FLOOR = 1e-5
 
 
 def roots(diagonal: Array) -> Array:
@@ -28,7 +30,7 @@ def value_floor(program: SupportProgram, sizes: Array) -> float:
 
 def floor_at(program: SupportProgram, self_value: float) -> float:
     """The same for kernels of this mean self-value."""
-    return _PART * 0.5 * program.scale * program.total**2 * self_value
+    return FLOOR * 0.5 * program.scale * program.total**2 * self_value
 
 
 def solution(

@@ -6,8 +6,16 @@ A primal-dual interior point method, whose Newton system has the order of the fe
     F_a     p - rho a - E'(f + c 1) + below - above = 0        a below = mu,   (u - a) above = mu
     F_b     1'b - total = 0
 
-a step in the variables is da = (r - E'(G s + dc 1)) / theta, theta = rho + below / a + above / (u - a). With the
-diagonal D of E theta^{-1} E' what is left are the changes s of G'b and dc of the intercept:
+the linearised products give the steps of the multipliers,
+
+    dbelow = mu / a - below - below / a da,        dabove = mu / (u - a) - above + above / (u - a) da.
+
+Put into the linearised F_a, with s = G'db the change of G'b and dc that of the intercept, they leave
+
+    theta da = r - E'(G s + dc 1),        theta = rho + below / a + above / (u - a),
+    r = F_a + (mu / a - below) - (mu / (u - a) - above).
+
+db = E da has to have this s, and 1'db = -F_b. With the diagonal matrix D = E theta^{-1} E' that is
 
     s + G'D (G s + dc 1) = G'E (r / theta)
         1'D (G s + dc 1) = 1'E (r / theta) + F_b
@@ -24,6 +32,7 @@ from functools import cached_property, partial
 import numpy as np
 from scipy.linalg import blas
 
+from multikernel._floats import SINGULAR
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.machines.base import DualSolution, out_of_time
@@ -35,16 +44,12 @@ from multikernel.numerics.cholesky import cholesky, solved
 from multikernel.numerics.interior_point import (
     FIRST_INSIDE,
     NEGLIGIBLE_STEP,
-    PINNED,
     BarrierPoint,
     NewtonSystem,
     Targets,
     advance,
 )
-
-_STEPS = 100  # of the interior point method at most: it needs some twenty
-_NOTHING = 1e-2  # of the gap asked for: a smaller sum of complementarity products promises no smaller gap
-_ROUNDS = 5  # of settling
+from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +92,8 @@ class FactoredProgram:
             if found.converged and not self.exact:
                 return replace(exact, n_iter=step)
             value = max(abs(found.value), self.floor) / self.program.scale
-            nothing = found.gap < 1.0 and point.complementarity <= _NOTHING * self.tol * value
+            # so small a sum of complementarity products promises no smaller gap
+            nothing = found.gap < 1.0 and point.complementarity <= 1e-2 * self.tol * value
             if exact.converged and exact is not found:
                 return replace(exact, n_iter=step)
             if step == max_iter or nothing or out_of_time(self.program.n):
@@ -110,7 +116,7 @@ class FactoredProgram:
             f = self.values(at.coef)
             at = self._at(at_bounds(self.program, at.warm, f, at.intercept), at.n_iter, found.history[:-1])
             return at if at.gap < found.gap or at.converged else found
-        for _ in range(_ROUNDS):
+        for _ in range(5):
             f = self.values(at.coef)
             at = self._at(settled(self.program, self.G, at.warm, f, at.intercept), at.n_iter, found.history[:-1])
             if best is not found and at.gap >= best.gap:
@@ -121,19 +127,23 @@ class FactoredProgram:
     def _pinned(self) -> bool:
         """Whether the sum of the coefficients leaves one feasible point."""
         a = np.minimum(central(self.program), self.program.upper)
-        return bool((self.program.upper - a).max() <= PINNED * a.max())
+        return bool((self.program.upper - a).max() <= SINGULAR * a.max())
 
     def _path(self) -> Iterator[BarrierPoint]:
         """Points nearer and nearer to the optimum, until rounding keeps the steps from leading anywhere."""
         point = self._first()
-        for _ in range(_STEPS):
+        for _ in range(MOST_NEWTON_STEPS):
             yield point
             length, point = advance(point, partial(_System, self, point))
             if length < NEGLIGIBLE_STEP:
                 return
 
     def _first(self) -> BarrierPoint:
-        """Inside the box, where the linear and the quadratic part agree if that is not too near zero; F_a is zero."""
+        """Inside the box, where the linear and the quadratic part agree if that is not too near zero; F_a is zero.
+
+        Of the multiples t a the value t p'a - t^2/2 (b'K b + sum rho a^2) is largest where the two parts are equal,
+        t p'a = t^2 (b'K b + sum rho a^2).
+        """
         program, none = self.program, np.empty(0)
         a = self._middle()
         w = product(self.G.T, program.coef(a))

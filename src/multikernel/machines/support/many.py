@@ -17,6 +17,7 @@ import numpy as np
 from multikernel._memory import fits
 from multikernel._typing import Array
 from multikernel.banks.weighted_features import WeightedFeatures
+from multikernel.certificate import NO_PROGRESS
 from multikernel.machines.base import DualSolution, out_of_time
 from multikernel.machines.support.certified import roots, solution
 from multikernel.machines.support.factored import FactoredProgram
@@ -24,13 +25,7 @@ from multikernel.machines.support.program import SupportProgram
 
 _PASSES = 10  # between two certificates, of which the first alone is over all variables
 _READ = 1 << 26  # bytes of a block of features
-_SLOW = 0.9  # of a gap: passes that leave more of it are followed by a program
 _MOST = 300  # passes before the first program
-# How far slopes of variables that stay at their bounds are from zero, at first: of the largest linear term, or of the
-# mean slope where there is no linear term.
-_NEAR = 0.05
-_TURNS = 12  # programs at most
-_INNER = 0.1  # of the gap asked for: that of a program
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +56,7 @@ class ManySamples:
             trial = self._certified(self._passes(found, passes), found.n_iter + _PASSES, found.history)
             found = trial if trial.gap < found.gap else replace(found, history=trial.history)
             passes += _PASSES
-            if found.gap > _SLOW * before and found.gap < 1.0:
+            if found.gap > NO_PROGRESS * before and found.gap < 1.0:
                 break
         return self._by_programs(found, max_iter)
 
@@ -122,8 +117,8 @@ class ManySamples:
 
     def _by_programs(self, found: DualSolution, max_iter: int) -> DualSolution:
         """The best of several programs of the variables that may move."""
-        band, best = _NEAR, found
-        for _ in range(_TURNS):
+        band, best = 0.05, found  # slopes below this part of the largest linear term let variables move
+        for _ in range(12):
             if best.converged or best.n_iter >= max_iter or out_of_time(self.program.n):
                 break
             trial = self._program(best, band)
@@ -149,7 +144,7 @@ class ManySamples:
         inner = replace(inner, linear=inner.linear - inner.sign * rest[inner.sample], total=total, scale=1.0)
         used = np.flatnonzero(self.weights)
         G = self.F[rows][:, used] * np.sqrt(self.weights[used])
-        solved = FactoredProgram(inner, G, _INNER * self.tol, exact=False).solve(a[own], 100)
+        solved = FactoredProgram(inner, G, 0.1 * self.tol, exact=False).solve(a[own], 100)
         fixed[own] = solved.warm
         moved = program.sign * program.balanced(program.sign * fixed) if program.intercept else fixed
         return self._certified(moved, at.n_iter + solved.n_iter, at.history)

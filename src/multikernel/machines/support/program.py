@@ -9,7 +9,12 @@ is there where an intercept is fitted, and its multiplier is the intercept. The 
     J(K) = scale * min_f  1/2 |f|^2 + sum_j loss_j(f) + total * intercept,
     loss_j = max_{0 <= x <= u_j} s_j x - rho_j/2 x^2,        s_j = p_j - sign_j f_i
 
-and the difference of the two values is a sum of terms that are not negative, free of cancellation:
+where |f|^2 is that of f without the intercept c, b'K b. The difference of the two values is a sum over the variables:
+b'K b + total c = b'(K b + c 1) = sum_j sign_j a_j f_i, so that what is left of it is
+
+    sum_j loss_j - s_j a_j + rho_j/2 a_j^2 = sum_j max_{0 <= x <= u_j} s_j (x - a_j) - rho_j/2 (x^2 - a_j^2),
+
+and with x^2 - a_j^2 = (x - a_j)^2 + 2 a_j (x - a_j) its terms are not negative, and free of cancellation:
 
     gap = scale * sum_j max_{0 <= x <= u_j} (s_j - rho_j a_j) (x - a_j) - rho_j/2 (x - a_j)^2
 """
@@ -117,9 +122,20 @@ class SupportProgram:
         return self.scale * fall_in_box(-slope, a, 0.0, self.upper, self.ridge if self.ridged else 0.0)
 
     def hidden(self, a: Array, f: Array, intercept: float, sizes: Array) -> float:
-        """How much of the gap rounding may hide: the last digits of what values are sums of.
+        """How much rounding may change in the gap by that of the slopes, and in the dual value.
 
-        ``sizes`` are the roots of K_ii. A slope counts by what its variable may still gain, for no other moves the gap.
+        ``sizes`` are the roots of K_ii. A term of the gap, m(g) = max_x g (x - a_j) - rho_j/2 (x - a_j)^2 over
+        0 <= x <= u_j, is convex in the slope g = s_j - rho_j a_j, and its derivative is x(g) - a_j, x(g) where the
+        maximum is. A slope that is wrong by at most e changes it by no more than e times the largest |x - a_j| between
+        both:
+
+            without a ridge x is at a bound, so that |x - a_j| is u_j - a_j for g > 0 and a_j for g < 0; where
+                |g| <= e the sign of g is not known, and it is at most u_j;
+            with one |x - a_j| is at most |g| / rho_j and what is left to the bound, and x changes by e / rho_j at most.
+
+        The error e: f_i is a sum of terms K_ik b_k of at most (K_ii K_kk)^{1/2} |b_k|, each of which is rounded, to
+        within EPS K_ii^{1/2} sum_k K_kk^{1/2} |b_k| together; then f_i and the intercept are added, and the slope is
+        rounded. Of 400 random programs, none was wrong by more than 0.26 of what this function returns.
         """
         reach = float(sizes @ np.abs(self.coef(a)))
         slope = self.linear - self.sign * (f + intercept)[self.sample] - self.ridge * a
@@ -135,8 +151,10 @@ class SupportProgram:
     def _imbalance(self, a: Array, slope: Array, intercept: float) -> float:
         """What the dual value changes by where variables that keep the equality but for rounding are made to keep it.
 
-        The side that has too much is scaled down (``coefficients.feasible``), along which the value has the slope of
-        each variable and the intercept. The intercept is as large as the mean of a target, far from zero too.
+        The side that has too much, by e, is scaled down (``coefficients.feasible``): its a_j lose parts of themselves
+        that sum to e. The derivative of the dual value in a_j is its slope and sign_j c, c the intercept, so that the
+        value changes by e |c| and e times the mean size of the slopes, with the weights a (of both sides here). The
+        intercept is as large as the mean of a target, far from zero too.
         """
         size = float(a.sum())
         if not self.intercept or size == 0.0:
@@ -151,8 +169,9 @@ class SupportProgram:
     def best_intercept(self, f: Array) -> float:
         """The intercept that makes the primal smallest at the function values f: a convex function of one number.
 
-        Where it is best the multipliers of the losses are coefficients that sum to ``total``. Where a whole interval
-        is best, this is its middle.
+        loss_j has the derivative -sign_j x_j in c, x_j = clip((p_j - sign_j (f_i + c)) / rho_j, 0, u_j) where its
+        maximum is. The derivative of the whole is zero where these sign_j x_j = clip((sign_j p_j - f_i - c) / rho_j,
+        low_j, high_j) sum to ``total``: the equation of ``equality_multiplier``. Of a whole interval it is the middle.
         """
         if not self.intercept:
             return 0.0

@@ -4,10 +4,20 @@ Near the optimum a variable's slope says whether it belongs at a bound: there it
 bound, each as a part of its size. The variables F between their bounds satisfy p - rho a - E'(K b + c 1) = 0, so that
 with the residual r of these equations, signed, their change x and that of the intercept satisfy
 
-    K_FF x + rho x + dc 1 = r,        1'x = what the sum lacks.
+    K_FF x + rho x + dc 1 = r,        1'x = what the sum lacks, e.
 
-With K = G G' and v = G_F'x that is G_F v + dc 1 + rho x = r. Without a ridge v and dc are its least-squares solution,
-and x the shortest change that has this v and this sum; with one, x is eliminated.
+With G the rows of F, K_FF = G G'. A ridge lets x be eliminated, x = (r - G v - dc 1) / rho with v = G'x; put into
+v = G'x and into the sum this leaves
+
+    v + G'rho^{-1} (G v + dc 1) = G'rho^{-1} r,        1'rho^{-1} (G v + dc 1) = 1'rho^{-1} r - e.
+
+Without a ridge dc and the equality are eliminated: x = (e / |F|) 1 + z with 1'z = 0, and dc is lost where the mean is
+taken off the equations. With H and r_0 what is left so of G and r,
+
+    H H'z = r_0 - (e / |F|) H G'1.
+
+H'z is the least-squares solution of that, and z the shortest vector that has it. Its sum is zero, since it is in the
+range of H. These are two systems of the condition of G; in one system it would be squared.
 """
 
 from __future__ import annotations
@@ -15,11 +25,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from multikernel._floats import SINGULAR
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.machines.support.program import SupportProgram
-
-_RANK = 1e-13  # singular values below this part of the largest one are zero
 
 
 def settled(program: SupportProgram, G: Array, a: Array, f: Array, intercept: float) -> Array:
@@ -64,14 +73,15 @@ def _between(program: SupportProgram, a: Array, f: Array, intercept: float) -> t
 
 
 def _change(G: Array, r: Array, ridge: Array, lacking: float, equality: bool) -> Array:
-    """x."""
-    ones = np.ones((len(r), int(equality)))
-    B = np.hstack([G, ones])
+    """x, as at the head of the file."""
     if not ridge.any():
-        v = linalg.lstsq(B, r, cond=_RANK)[0]
-        wanted = np.concatenate([v[: G.shape[1]], [lacking] * int(equality)])
-        shortest: Array = linalg.lstsq(B.T, wanted, cond=_RANK)[0]
-        return shortest
+        even = lacking / len(r) if equality else 0.0
+        H = G - G.mean(axis=0) if equality else G
+        left = (r - r.mean() if equality else r) - even * (H @ G.sum(axis=0))
+        image = linalg.lstsq(H, left, cond=SINGULAR)[0]
+        x: Array = even + linalg.lstsq(H.T, image, cond=SINGULAR)[0]
+        return x
+    B = np.hstack([G, np.ones((len(r), int(equality)))])
     scaled = B / ridge[:, None]
     M = B.T @ scaled
     M.flat[: G.shape[1] * len(M) : len(M) + 1] += 1.0

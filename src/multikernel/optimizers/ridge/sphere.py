@@ -42,6 +42,7 @@ from scipy.linalg import LinAlgError, blas
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import Gram
+from multikernel.certificate import FINEST_GAP
 from multikernel.combinations import HadamardPower
 from multikernel.domains import NormBall
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
@@ -51,15 +52,6 @@ from multikernel.optimizers.needs import need_power_of_sum, need_ridge, need_sph
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 from multikernel.tuning import HESSIAN_WEIGHTS, HESSIAN_WEIGHTS_CUBIC
-
-_ADDED_TO_ZERO = 0.5  # of their mean is added to the x_k of a start with weights of zero, which may have no gradient
-_STATIONARY = 1e-10  # of the gradient: where no more of it lies in the sphere, the point is stationary
-_VALUE_ROUNDING = 1e-13  # of the value: smaller decreases are rounding
-_FIRST_RADIUS = 0.25  # of the radius of the ball: that of the first trust region
-# ratios of the decrease to that of the model, as Conn, Gould and Toint (2000), section 6.1, have them
-_ACCEPTED = 0.1  # the step is taken from here on
-_POOR = 0.25  # below, the trust region shrinks
-_GOOD = 0.75  # above, it grows
 
 
 @dataclass(frozen=True)
@@ -102,17 +94,18 @@ class SphereTrustRegion(Optimizer):
         x = np.abs(theta - ball.offset(problem.size))
         if not x.any():
             return problem.start()
-        return _brought_back(ball, x if (theta > 0).all() else x + _ADDED_TO_ZERO * x.mean())
+        # at a weight of zero the gradient may vanish, so such a start is moved by half of the mean
+        return _brought_back(ball, x if (theta > 0).all() else x + 0.5 * x.mean())
 
     def search(self, problem: Problem, state: State) -> Search:
         ball = need_sphere(self, problem)
         if ball.radius == 0.0:
             return
-        reach = _FIRST_RADIUS * ball.radius
+        reach = 0.25 * ball.radius
         longest = 0.5 * np.pi * ball.radius
         at = state.latest
         local = _Local.of(problem, ball, state.latest)
-        while np.linalg.norm(local.slope) > _STATIONARY * np.linalg.norm(at.gradient):
+        while np.linalg.norm(local.slope) > 1e-10 * np.linalg.norm(at.gradient):
             step = local.step(reach)
             predicted = local.decrease(step)
             size = float(np.linalg.norm(step))
@@ -121,17 +114,18 @@ class SphereTrustRegion(Optimizer):
                 return
             state = yield Proposal(theta)
             found = state.latest
-            if predicted <= _VALUE_ROUNDING * abs(at.value) + (at.upper - at.value) + (found.upper - found.value):
+            if predicted <= FINEST_GAP * abs(at.value) + (at.upper - at.value) + (found.upper - found.value):
                 if not np.linalg.norm(_slope(ball, found)) < 0.5 * np.linalg.norm(local.slope):
                     return
                 ratio = 1.0
             else:
                 ratio = (at.value - found.value) / predicted
-            if ratio < _POOR:
+            # the thresholds are those of Conn, Gould and Toint (2000), section 6.1
+            if ratio < 0.25:
                 reach = 0.25 * size
-            elif ratio > _GOOD and size > 0.99 * reach:
+            elif ratio > 0.75 and size > 0.99 * reach:
                 reach = min(2.0 * reach, longest)
-            if ratio > _ACCEPTED:
+            if ratio > 0.1:
                 at = found
                 local = _Local.of(problem, ball, found)
 

@@ -54,10 +54,6 @@ from multikernel.machines import Machine, RidgeMachine, SupportMachine
 from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 from multikernel.problem import Evaluation, Problem
 
-# Of the largest weight: at a smaller one the tangent is undefined in floating point, as it is at zero.
-_UNDEFINED_TANGENT = 1e-50
-_FLOOR = 1e-8  # of the largest weight: where the tangent is taken in place of such a weight
-
 
 def hidden_convex(problem: Problem) -> bool:
     """Whether the problem is convex in some powers of its weights, and its bound known: norm of the domain >= powers.
@@ -114,9 +110,10 @@ class HiddenConvexProblem(Problem):
         """
         powers = self.combination.powers(self.bank)
         x = at.theta if x is None else x
-        bare = (powers > 1.0) & (x <= _UNDEFINED_TANGENT * float(x.max()))
+        # at such weights the tangent is undefined in floating point, as it is at zero: it is taken at larger ones
+        bare = (powers > 1.0) & (x <= 1e-50 * float(x.max()))
         if bare.any():
-            x = np.where(bare, _FLOOR * float(x.max()) or 1.0, x)
+            x = np.where(bare, 1e-8 * float(x.max()) or 1.0, x)
         A = at.dual.factor
         if x is at.theta:
             q = at.scores

@@ -21,14 +21,11 @@ from multikernel.optimizers import Optimizer, Result
 from multikernel.problem import Problem
 from multikernel.procedures.hidden_convexity.bound import HiddenConvexProblem
 
-_TANGENTS = 20  # over the kernels, for a better tangent
-_RESTARTS = 3  # of leaving a stationary point
-
 
 def proved(problem: Problem, optimizer: Optimizer, start: Array, observe: Observer) -> Result:
     """The optimizer's result; where its gap is open, with a better bound, or from a point further on."""
     result = optimizer.minimise(problem, start, None, observe)
-    for _ in range(_RESTARTS):
+    for _ in range(3):  # points further on
         if (
             result.converged
             or time_is_up()
@@ -48,7 +45,7 @@ def proved(problem: Problem, optimizer: Optimizer, start: Array, observe: Observ
 
 
 def _sharpened(problem: HiddenConvexProblem, result: Result, tol: float) -> tuple[float, Array]:
-    """The best bound over some tangents, and the last point of tangency.
+    """The best bound over 20 tangents, and the last point of tangency.
 
     For fixed A the form is largest over the ball at a fixed point of x -> argmax x'q(x), to which these steps climb
     like a power iteration. They need not start exactly: errors of small weights in the result vanish on the way.
@@ -56,7 +53,7 @@ def _sharpened(problem: HiddenConvexProblem, result: Result, tol: float) -> tupl
     at = result.evaluation
     x = result.theta
     bound = result.bound
-    for _ in range(_TANGENTS):
+    for _ in range(20):
         q = problem.combination.pullback(problem.bank, x, at.dual.factor)
         x = problem.domain.maximiser(q)
         if not problem.domain.constrained and x.any():  # a penalty alone does not determine the size of the weights

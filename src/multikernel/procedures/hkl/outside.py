@@ -67,7 +67,6 @@ from multikernel.tuning import HKL_CHILDREN
 
 _LAMBDAS = np.geomspace(1.0, 4.5, 11)
 TERMS = 4  # powers that f is cut off to
-_NEAR_ONE = 1.3  # up to this rho partitions are tried as well: the figures stand at the head
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +142,7 @@ def outside(base: PackedBank, b: Array, candidates: Sequence[Node], beta: float,
     scale = float(beta) ** (-2.0 * np.array([len(t) for t in candidates]))
     norms = uneven_shares(OfSubsets(base, b, beta), scale, candidates, beta, rho, allowed)
     bound = float(norms.max())
-    if rho <= _NEAR_ONE and bound > allowed:
+    if rho <= 1.3 and bound > allowed:  # partitions are tried as well: the figures stand at the head
         equal = partitioned(base, b, candidates, beta, rho, allowed)
         bound = min(bound, float(equal.max()))
         norms = min(norms, equal, key=lambda each: int((each > allowed).sum()))
@@ -198,8 +197,6 @@ def powered_norm(values: Array, r: float) -> Array:
 
 # -- partitions --------------------------------------------------------------------------------------------------------
 
-_SPLITS = 16  # pieces of a candidate that are split before its bound is left as it is
-
 
 def partitioned(
     base: PackedBank,
@@ -208,7 +205,7 @@ def partitioned(
     beta: float,
     rho: float,
     allowed: float,
-    splits: int = _SPLITS,
+    splits: int = 16,
 ) -> Array:
     """Upper bounds of T_t^2 for candidates t, each as tight as it takes to compare it with what is allowed.
 

@@ -29,14 +29,6 @@ from multikernel.procedures.interior.driver import InteriorPoint, InteriorProble
 from multikernel.procedures.interior.newton import Newton, Products
 from multikernel.procedures.interior.start import FIRST_MULTIPLIER
 
-# The complementarity product of a node is kept above this part of the mean of all, and below its inverse times it.
-_NEAR_MEAN = 0.1
-_SMOOTH_RHO = 1.1  # from this rho on the method starts at equal node weights
-_NEARER = 1.5  # times the distance of rho from 1 is that of the one before
-_ON_THE_WAY = 1e-2  # gap of the solutions for larger rho
-_EVEN = 0.1  # where a sample has two variables, both start with this part of the mean target at least
-_ZERO_SCORE = 1e-16  # a score below this part of what the kernel's diagonal allows is zero
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HullPoint(InteriorPoint):
@@ -75,7 +67,7 @@ class HullProblem(InteriorProblem[HullPoint]):
             return self._without_kernels()
         for rho in _approach(self.rho):
             problem = replace(self, rho=rho)
-            asked = tol if rho == self.rho else max(tol, _ON_THE_WAY)
+            asked = tol if rho == self.rho else max(tol, 1e-2)  # on the way there, a gap of 1/100
             point = first if found is None else problem._near(found)
             found = solve(problem, point, self.program.scale, asked, max_iter)
         assert found is not None
@@ -87,7 +79,6 @@ class HullProblem(InteriorProblem[HullPoint]):
         b = self.program.coef(point.a)
         Z = self._images(b)
         norm = self.norm(point.delta, Z @ b)
-        point = _with_reduced_costs(point, norm)
         total = float(point.delta.sum())
         weights = norm.weights * total ** (-1.0 / exponent(self.rho))
         f = weights @ Z
@@ -117,16 +108,21 @@ class HullProblem(InteriorProblem[HullPoint]):
         return Products(DenseGram(K), norm.mixed @ Z, norm.gradient, norm.weights @ Z)
 
     def _first_point(self) -> BarrierPoint | None:
-        """Equal node weights, variables at which linear and quadratic part agree; None where all kernels vanish."""
+        """Equal node weights, variables at which linear and quadratic part agree; None where all kernels vanish.
+
+        As in ``interior/start.py``: h is homogeneous in the scores, of degree one, so that for t a it is t^2 h; and the
+        multiplier is more than half of the largest slope of h, so that reduced costs are positive.
+        """
         program = self.program
         m = len(self.bank)
         a = central(program)
         if len(a) > program.n:  # a variable above and one below for each sample, whose difference should not be zero
             a = np.maximum(program.linear, 0.0)
-            a = np.minimum(a + _EVEN * float(a.mean()) + TINY, 0.5 * program.upper)
+            a = np.minimum(a + 0.1 * float(a.mean()) + TINY, 0.5 * program.upper)
         b = program.coef(a)
         q = self._images(b) @ b
-        if not (q > _ZERO_SCORE * (np.sqrt(np.maximum(self.bank.diagonal(), 0.0)) @ np.abs(b)) ** 2).any():
+        # a score below this part of what the kernel's diagonal allows is zero
+        if not (q > 1e-16 * (np.sqrt(np.maximum(self.bank.diagonal(), 0.0)) @ np.abs(b)) ** 2).any():
             return None
         gamma = np.full(m, 1.0 / m)
         norm = self.norm(gamma, q)
@@ -174,19 +170,11 @@ class HullProblem(InteriorProblem[HullPoint]):
 
 
 def _approach(rho: float) -> list[float]:
-    """The values of rho for which the problem is solved in turn, the last of which is rho itself."""
-    values = [rho]
-    while values[-1] < _SMOOTH_RHO:
-        values.append(1.0 + _NEARER * (values[-1] - 1.0))
-    return values[::-1]
+    """The values of rho for which the problem is solved in turn, the last of which is rho itself.
 
-
-def _with_reduced_costs(point: BarrierPoint, norm: DualNorm) -> BarrierPoint:
-    """The reduced costs brought to what the slopes of h ask for, as far as the products stay near their mean.
-
-    h curves so strongly where node weights vanish together that a Newton step leaves much of this condition open.
+    From 1.1 on the method starts at equal node weights; nearer to 1 at the solution for a rho 1.5 times as far away.
     """
-    mu = point.mu / point.delta
-    return replace(
-        point, reduced_cost=np.clip(point.multiplier - 0.5 * norm.gradient, _NEAR_MEAN * mu, mu / _NEAR_MEAN)
-    )
+    values = [rho]
+    while values[-1] < 1.1:
+        values.append(1.0 + 1.5 * (values[-1] - 1.0))
+    return values[::-1]

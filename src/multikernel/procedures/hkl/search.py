@@ -33,6 +33,7 @@ from multikernel.certificate import Certificate
 from multikernel.duality import best_multiple, form_rounding
 from multikernel.machines import DualSolution, SupportMachine, SupportProgram
 from multikernel.machines.support.coefficients import central, feasible
+from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.hkl.answer import NodeWeights, Pair, on_active_nodes
 from multikernel.procedures.hkl.graph import Graph, Subsets
@@ -41,12 +42,8 @@ from multikernel.procedures.hkl.node_kernels import NodeKernels
 from multikernel.procedures.hkl.restricted import HullPoint, HullProblem
 from multikernel.procedures.units import MachineUnits, kernel_size
 
-_HULL_STEPS = 100  # Newton steps on a hull at most
-_FIRST_HULL_GAP = 1e-2  # gap to which the first hulls are solved: they will grow
 _ON_HULL = 0.1  # the gap on the hull may be this part of the gap over all nodes
 _GOAL = 0.8  # the search goes on to this part of the gap asked for: leaving nodes out at the end takes the rest
-_NEGLIGIBLE = 0.01  # times the gap asked for: the smallest coefficients that sum to this part of all count as zero
-_FEWEST_ADDED = 30  # a round may add this many nodes to a hull of any size, and as many as the hull has
 
 
 def hierarchical_mkl(
@@ -103,16 +100,17 @@ class _Search:
         tol = self.machine.tol
         finest = _ON_HULL * self.machine.tol
         hull = self.graph.first(self.kernels.base, self.program.coef(central(self.program)), start)
-        inner = max(_FIRST_HULL_GAP, finest)
+        inner = max(1e-2, finest)  # the first hulls will grow
         steps = 0
         bound = -np.inf
         history: list[float] = []
         while True:
             problem = HullProblem(self.kernels.bank(hull.nodes), hull, self.program, self.rho)
-            found = problem.solved(inner, _HULL_STEPS)
+            found = problem.solved(inner, MOST_NEWTON_STEPS)
             lower, entering = self._bound(problem, found)
             bound = max(bound, lower)
-            entering = entering[: min(max(_FEWEST_ADDED, len(hull)), max(max_nodes - len(hull), 0))]
+            # a round adds as many nodes as the hull has, to a small one 30
+            entering = entering[: min(max(30, len(hull)), max(max_nodes - len(hull), 0))]
             steps += found.n_iter
             reached = Certificate.gap(found.upper, bound)
             history.append(reached.value)
@@ -132,7 +130,8 @@ class _Search:
         """The lower bound over all nodes that the coefficients give, and the nodes that may have to join the hull."""
         program = self.program
         goal = _GOAL * self.machine.tol
-        a = feasible(program, _without_negligible(found.a, _NEGLIGIBLE * self.machine.tol))
+        # the smallest coefficients that sum to 1/100 of the gap asked for count as zero
+        a = feasible(program, _without_negligible(found.a, 0.01 * self.machine.tol))
         b = program.coef(a)
         linear = program.dual(a, 0.0)
         inside = problem.norm(found.gamma, _forms(problem.bank, b)).bound
@@ -152,7 +151,7 @@ class _Search:
         """The machine at the active nodes, solved for on their own; at the whole hull where that is not enough."""
         few = on_active_nodes(problem, found)
         if few is not None:
-            pair = Pair.of(self.machine, few, few.solved(_ON_HULL * self.machine.tol, _HULL_STEPS), bound)
+            pair = Pair.of(self.machine, few, few.solved(_ON_HULL * self.machine.tol, MOST_NEWTON_STEPS), bound)
             if pair.certificate.reached(self.machine.tol):
                 return pair
         return Pair.of(self.machine, problem, found, bound)

@@ -27,8 +27,6 @@ from multikernel.banks.threads import one_blas_thread, over_rows
 from multikernel.procedures.hkl.lattice import Node, in_order
 from multikernel.tuning import HKL_BUFFER, HKL_PIECES
 
-_TABLES = 4  # tables that are summed at the end: whatever the threads, so that sums do not depend on them
-
 
 @dataclass(frozen=True, eq=False)
 class ProductSums(ABC):
@@ -80,7 +78,8 @@ class ProductSums(ABC):
             return total
 
         with one_blas_thread(0):
-            shares = over_rows(share, n, max(size, -(-n // _TABLES)))
+            # four tables whatever the threads, so that sums do not depend on them
+            shares = over_rows(share, n, max(size, -(-n // 4)))
         return sum(shares, np.zeros((kept, len(place)))), place
 
 

@@ -16,16 +16,10 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
-from multikernel.certificate import Certificate
+from multikernel.certificate import NO_PROGRESS, Certificate
 from multikernel.numerics.interior_point import NEGLIGIBLE_STEP, BarrierPoint, advance
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.interior.newton import Newton
-
-_FAR_BELOW = 1e-3  # the sum of the complementarity products is brought to this part of the gap asked for
-_VANISHING = 1e-20  # where the optimum is zero, the sum is brought to this part of its first value
-_EXHAUSTED = 10.0  # a sum of less than so many times its final value promises no smaller gap than the one found
-NO_PROGRESS = 0.9  # a gap above this part of the best one is no progress
-_STALLED_STEPS = 3  # steps without progress until the loop gives up
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -105,14 +99,17 @@ def solve(
         with np.errstate(over="ignore", invalid="ignore"):  # a point beyond the range of numbers proves nothing
             found, point, system = problem.read(point)
         value = max(min(abs(found.upper), abs(found.bound)), found.floor)  # the optimum is no smaller, if positive
-        target = max(_FAR_BELOW * tol * value / scale, _VANISHING * initial)
+        # the sum of the complementarity products is brought to 1/1000 of the gap asked for, or to 1e-20 of its first
+        # value where the optimum is zero
+        target = max(1e-3 * tol * value / scale, 1e-20 * initial)
         better = best is None or found.gap < NO_PROGRESS * best.gap
-        exhausted = point.complementarity <= _EXHAUSTED * target and not better
+        # so near to its final value the sum promises no smaller gap than the one found
+        exhausted = point.complementarity <= 10.0 * target and not better
         stalled = stalled + 1 if exhausted or length < NEGLIGIBLE_STEP else 0
         best = found if best is None or found.gap < best.gap else best
         history.append(found.gap)
         observe(Event(step + 1, Certificate("duality gap", found.gap)))
-        last = step == max_iter or stalled == _STALLED_STEPS or time_is_up()
+        last = step == max_iter or stalled == 3 or time_is_up()
         if problem.due(found.gap, tol) or last:
             found, revised, restart = problem.reviewed(best if last else found, point, tol)
             if found.gap <= tol or last:

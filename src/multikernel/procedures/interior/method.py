@@ -18,19 +18,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from multikernel._floats import EPS
+from multikernel._floats import EPS, SINGULAR
 from multikernel._typing import Array
 from multikernel.machines.support.coefficients import central, feasible
-from multikernel.numerics.interior_point import PINNED, BarrierPoint
+from multikernel.numerics.interior_point import BarrierPoint
 from multikernel.observer import Observer, silent
 from multikernel.procedures.interior.driver import InteriorPoint, InteriorProblem, solve
 from multikernel.procedures.interior.newton import Newton
 from multikernel.procedures.interior.saddle import Saddle
 from multikernel.procedures.interior.start import first_point
 from multikernel.procedures.interior.working import WorkingSet
-
-_FIRST_LOOK = 1e-2  # gap over the working set at which the scores of all kernels are computed for the first time
-_BEYOND = 2.0  # a score of so many times the largest allowed puts the point too far off the central path to go on
 
 
 def interior_point(
@@ -55,7 +52,8 @@ def interior_point(
         return known
     b = saddle.program.coef(central(saddle.program))
     working = WorkingSet.first(saddle.bank, saddle.domain, b, start)
-    problem = SumOfKernels(saddle, working, max(_FIRST_LOOK, tol))
+    # the scores of all kernels are computed first at a gap of 1/100 over the working set
+    problem = SumOfKernels(saddle, working, max(1e-2, tol))
     return solve(problem, first_point(saddle, working), saddle.program.scale, tol, max_iter, observe)
 
 
@@ -119,7 +117,7 @@ class SumOfKernels(InteriorProblem[InteriorPoint]):
         if found.gap <= tol:
             return found, self, None
         largest = saddle.largest_score(point.multiplier)
-        beyond = float(scores.max()) > _BEYOND * largest
+        beyond = float(scores.max()) > 2.0 * largest  # too far off the central path to go on from
         revised, moved = working.revised(point, scores, largest, keep=beyond)
         if revised.complete:
             look_at = tol
@@ -144,7 +142,7 @@ def _known(saddle: Saddle) -> InteriorPoint | None:
         scores = np.zeros(m)
     else:
         a = np.minimum(central(program), program.upper)
-        if saddle.floor > 0.0 and float((program.upper - a).max()) > PINNED * float(a.max()):
+        if saddle.floor > 0.0 and float((program.upper - a).max()) > SINGULAR * float(a.max()):
             return None
         scores = saddle.bank.quad(program.coef(a))
     weights = domain.start(m)

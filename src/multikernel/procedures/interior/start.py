@@ -12,15 +12,17 @@ from multikernel.procedures.interior.newton import Products
 from multikernel.procedures.interior.saddle import Saddle
 from multikernel.procedures.interior.working import WorkingSet
 
-_LARGEST_EXPONENT = 500.0  # first weights are sought between 2^-500 and 2^500
-_HALVINGS = 20  # so often the interval of the exponents is halved: weights are found to a factor of 2^0.001
-_AGREEMENTS = 20  # in which variables and weights that only a penalty bounds are brought to each other's size
 FIRST_MULTIPLIER = 0.55  # times the largest score is the first multiplier; with less than a half none is feasible
-_OF_UPPER = 0.5  # of its upper bound: a first variable is at most this large
 
 
 def first_point(saddle: Saddle, working: WorkingSet) -> BarrierPoint:
-    """The central point, brought to the size at which the linear and the quadratic part of the program agree."""
+    """The central point, brought to the size at which the linear and the quadratic part of the program agree.
+
+    Of the multiples t a the value t p'a - t^2/2 (b'K b + sum rho a^2) is largest there. The barrier parameter is such
+    that the complementarity products, whose sum is the gap, sum to about the value; a multiplier is mu / variable.
+    F_delta (``newton.py``), -v/2 + R' + nu c' - s = 0, asks for reduced costs s > 0. With a constraint, nu is therefore
+    more than half of the largest v / c' (FIRST_MULTIPLIER). Without one, weights are such that R' = v/2 + mu / delta.
+    """
     program = saddle.program
     domain = saddle.domain
     a = central(saddle.program)
@@ -56,7 +58,7 @@ def first_point(saddle: Saddle, working: WorkingSet) -> BarrierPoint:
 def _agreed(saddle: Saddle, a: Array, size: float, v: Array, count: int) -> tuple[float, Array]:
     """The multiple of a, and weights that only a penalty bounds, each of the size that the other asks for."""
     delta = np.zeros(len(v))
-    for _ in range(_AGREEMENTS):
+    for _ in range(20):
         size *= _finite(saddle, size**2 * v)
         delta = _balanced(saddle, _barrier(saddle, size * a, 0.0, count), 0.5 * size**2 * v)
         size = float(np.sqrt(size * _size(saddle, a, float(delta @ v))))
@@ -74,12 +76,12 @@ def _barrier(saddle: Saddle, a: Array, quadratic: float, count: int) -> float:
 
 
 def _size(saddle: Saddle, a: Array, quadratic: float) -> float:
-    """The multiple of a at which the linear and the quadratic part agree, within the bounds; 1 for a given sum."""
+    """The multiple of a at which the linear and the quadratic part agree, or half of the bounds; 1 for a given sum."""
     program = saddle.program
     curved = quadratic + program.cost(a)
     if program.total != 0.0 or not curved > 0.0:
         return 1.0
-    return min(float(np.abs(program.linear) @ a) / curved, float((_OF_UPPER * program.upper / a).min()))
+    return min(float(np.abs(program.linear) @ a) / curved, float((0.5 * program.upper / a).min()))
 
 
 def _opposed(saddle: Saddle, a: Array) -> bool:
@@ -103,10 +105,14 @@ def _scores(saddle: Saddle, working: WorkingSet, products: Products, a: Array) -
 
 
 def _balanced(saddle: Saddle, mu: float, half: Array) -> Array:
-    """Weights that only a penalty bounds: its slope is half the score and mu / delta; by bisection."""
-    low = np.full(len(half), -_LARGEST_EXPONENT)
-    high = np.full(len(half), _LARGEST_EXPONENT)
-    for _ in range(_HALVINGS):
+    """Weights that only a penalty bounds: its slope is half the score and mu / delta; by bisection.
+
+    The slope rises in delta, and mu / delta falls, so that there is one such weight. It is sought between 2^-500 and
+    2^500, to a factor of 2^0.001.
+    """
+    low = np.full(len(half), -500.0)
+    high = np.full(len(half), 500.0)
+    for _ in range(20):
         exponent = 0.5 * (low + high)
         delta = np.exp2(exponent)
         above = saddle.domain.separable_penalty(delta)[1] / saddle.program.scale > half + mu / delta

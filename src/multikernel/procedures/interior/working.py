@@ -19,8 +19,6 @@ from multikernel.numerics.interior_point import BarrierPoint
 from multikernel.procedures.interior.newton import Products
 from multikernel.tuning import WORKING_ALL, WORKING_FIRST
 
-_LEAVING_COST = 0.1  # a kernel leaves whose reduced cost is more than this part of what a score of zero has
-_STAYING_WEIGHT = 1e-3  # no kernel leaves whose weight is more than this part of the largest weight
 _ENTERING_SCORE = 0.01  # a kernel enters whose score is more than 1 less this part of the largest allowed
 
 
@@ -99,7 +97,9 @@ class WorkingSet:
         if not self.sparse:
             return self, point
         cost = np.minimum(2.0 * point.reduced_cost, largest - scores[self.index])  # the two agree as the steps go on
-        matters = keep | (cost < _LEAVING_COST * largest) | (point.delta > _STAYING_WEIGHT * point.delta.max())
+        # A kernel leaves whose reduced cost is more than a tenth of what a score of zero has, if its weight is below
+        # 1/1000 of the largest one.
+        matters = keep | (cost < 0.1 * largest) | (point.delta > 1e-3 * point.delta.max())
         excess = scores - (1.0 - _ENTERING_SCORE) * largest
         excess[self.index] = -np.inf
         most = max(WORKING_FIRST // 2, len(self.index) // 2)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._floats import SINGULAR
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
 from multikernel.certificate import Certificate
@@ -19,11 +20,7 @@ from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.learned_scales.curvature import Begun, begun
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
 
-_LARGEST_WEIGHT = 1e7  # relative to the ridge: the inverse of the matrix loses as many digits
-_SMALLEST_WEIGHT = 1e-8  # relative to the ridge: half of the digits of double precision
-_REACH = 14.0  # by how much a parameter of the scales may differ from the first one: a factor of 1e6
 _LONGEST_STEP = 3.0  # the most that a parameter moves in a Gauss-Newton step: a factor of 20
-_LEAST_ADDED = 1e-12  # to the diagonal of the Gauss-Newton matrix, where all of it vanishes
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +42,10 @@ class Bounds:
     @classmethod
     def near(cls, error: ScalesError, u: Array) -> Bounds:
         R = len(error.combination.kernels)
-        lower = u - _REACH
-        upper = u + _REACH
-        lower[:R] = np.log(_SMALLEST_WEIGHT)
-        upper[:R] = np.log(_LARGEST_WEIGHT)
+        lower = u - 14.0  # scales differ from the first ones by a factor of 1e6 at most
+        upper = u + 14.0
+        lower[:R] = np.log(1e-8)  # relative to the ridge: half of the digits of double precision
+        upper[:R] = np.log(1e7)  # the inverse of the matrix loses as many digits
         return cls(lower, upper)
 
     def stationarity(self, u: Array, gradient: Array) -> Certificate:
@@ -92,10 +89,10 @@ class _ScalesModel(DampedModel):
         pushed_down = (u <= self.bounds.lower) & (gradient > 0.0)
         pushed_up = (u >= self.bounds.upper) & (gradient < 0.0)
         free = ~(pushed_down | pushed_up)
-        damped = curvature[np.ix_(free, free)] + np.diag(np.maximum(damping[free], _LEAST_ADDED))
+        damped = curvature[np.ix_(free, free)] + np.diag(np.maximum(damping[free], SINGULAR))
         step = np.zeros(len(u))
         step[free] = -np.linalg.solve(damped, gradient[free])
-        step *= min(1.0, _LONGEST_STEP / max(float(np.abs(step).max(initial=0.0)), _LEAST_ADDED))
+        step *= _LONGEST_STEP / max(float(np.abs(step).max(initial=0.0)), _LONGEST_STEP)
         step = np.clip(u + step, self.bounds.lower, self.bounds.upper) - u
         return step, -float(gradient @ step + 0.5 * step @ curvature @ step)
 

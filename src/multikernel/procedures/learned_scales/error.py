@@ -30,11 +30,6 @@ from multikernel.kernels.distance import DistanceKernel
 from multikernel.procedures.learned_scales.forms import Form
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 
-_ERROR_FLOOR = 1e-12  # of the error of the constant predictor: this is added to errors, and hides those far below it
-_LOOKED_AT = 128  # samples of which distances are looked at one by one
-_OUTLYING = 100.0  # times the median: distances beyond it count as this
-_ZERO_DISTANCE = 1e-20  # a mean distance of less than so much of the largest kernel's is rounding
-
 
 @dataclass(frozen=True, eq=False)
 class Trial:
@@ -86,8 +81,8 @@ class ScalesError:
         return Trial(u, float(np.log(self.floored(errors))) + value, gradient, errors)
 
     def floored(self, errors: Array) -> float:
-        """The held-out error, which a logarithm is taken of: with a floor far below that of constants."""
-        return float(errors.sum()) + max(_ERROR_FLOOR * self.held_out.constant(), TINY)
+        """The held-out error, which a logarithm is taken of: with a floor of 1e-12 of that of constants."""
+        return float(errors.sum()) + max(1e-12 * self.held_out.constant(), TINY)
 
     def prior(self, u: Array) -> tuple[float, Array]:
         """penalty / n times the prior of the rows of parameters, and its gradient."""
@@ -192,20 +187,20 @@ def mean_distances(bank: KernelBank, seed: int = 0, weight: Array | None = None)
     """The mean of each distance over pairs of samples, in which no pair counts more than a hundred typical ones.
 
     Far outliers would make the scale of a feature too small for all other samples. What is typical is the median of the
-    distances that are not 0, of some of the samples. 0 for a feature that is constant but for rounding.
+    distances that are not 0, of 128 samples. 0 for a feature that is constant but for rounding.
     """
     n = bank.shape[0]
     means = bank.quad(np.full(n, 1.0 / n) if weight is None else weight / weight.sum())
     if isinstance(bank, ColumnDistancesBank):
         rounded = bank.rounded
     else:
-        rounded = _ZERO_DISTANCE * means.max(initial=0.0)
+        rounded = 1e-20 * means.max(initial=0.0)
     means = np.where(means > rounded, means, 0.0)
-    rows = np.sort(np.random.default_rng(seed).permutation(n)[:_LOOKED_AT])
+    rows = np.sort(np.random.default_rng(seed).permutation(n)[:128])
     for k, D in enumerate(bank.block(rows, rows).tiles(slice(None))):
         apart = D[D > 0.0]
         if len(apart):
-            most = _OUTLYING * float(np.median(apart))
+            most = 100.0 * float(np.median(apart))
             if float(apart.max()) > most:
                 means[k] = min(means[k], float(np.minimum(D, most).mean()))
     return means

@@ -22,8 +22,6 @@ from multikernel._floats import TINY
 from multikernel._typing import Array
 from multikernel.procedures.learned_scales.forms import LEAST_SHARE, Form
 
-_EQUAL_EIGENVALUES = 1e-8  # eigenvalues that differ by less: the difference quotient is the derivative
-
 
 @dataclass(frozen=True, eq=False)
 class Metric(Form):
@@ -93,7 +91,7 @@ class FullMetric(Metric):
     def _pulled(self, v: Array, slope: Array) -> Array:
         values, V = np.linalg.eigh(self._symmetric(v))
         apart = values[:, None] - values
-        near = np.abs(apart) < _EQUAL_EIGENVALUES
+        near = np.abs(apart) < 1e-8  # the difference quotient is the derivative
         middle = np.exp(0.5 * (values[:, None] + values))
         factors = np.where(near, middle, 2.0 * middle * np.sinh(0.5 * apart) / np.where(near, 1.0, apart))
         return self._vector(V @ (factors * (V.T @ slope @ V)) @ V.T)

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._folds import FOLDS
 from multikernel._typing import Array
 from multikernel._workers import on_threads
 from multikernel.banks.threads import n_threads
@@ -35,11 +36,6 @@ from multikernel.procedures.learned_scales.error import ScalesError, Trial
 from multikernel.procedures.learned_scales.starts import Equal, beginning, proposed
 
 PENALTIES = (30.0, 10.0, 3.0, 1.0)
-_JOINED = 3.0  # the penalty at which the second start joins; a larger one, where the path ends there
-_LOWER = 0.8  # times the held-out error of the path: less of a difference is as likely the folds'
-_ON_THE_PATH = 0.03  # the stationarity on the way
-_OUTER_FOLDS = 5  # at most
-_LEFT_OUT = 3  # of them, one after the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,25 +52,28 @@ def along(error: ScalesError, equal: Equal, penalties: Sequence[float], tol: flo
     found: list[Trial] = []
     error = replace(error, penalty=penalties[0])
     trial = beginning(error, equal)
-    joined = min(each for each in penalties if each >= _JOINED)
+    joined = min(each for each in penalties if each >= 3.0)  # where the second start joins the path
     for penalty in penalties:
         before = error.penalty
         error = replace(error, penalty=penalty)
         trial = error.repriced(trial, before)
         starts = _joining(error, trial, equal) if penalty == joined else [trial]
-        ends = [descended(error, start, max(tol, _ON_THE_PATH), max_iter).best for start in starts]
+        ends = [descended(error, start, max(tol, 0.03), max_iter).best for start in starts]
         trial = min(ends, key=lambda end: end.value)
         found.append(trial)
     return found
 
 
 def _joining(error: ScalesError, trial: Trial, equal: Equal) -> list[Trial]:
-    """The starts of a descent: the path so far, what is proposed, or both."""
+    """The starts of a descent: the path so far, what is proposed, or both.
+
+    An error lower by less than a fifth may be so for the folds alone.
+    """
     u = proposed(error, equal)
     other = None if u is None else tried(error, u)
     if other is None or other.loss > trial.loss:
         return [trial]
-    return [other] if other.loss < _LOWER * trial.loss else [trial, other]
+    return [other] if other.loss < 0.8 * trial.loss else [trial, other]
 
 
 def given(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chosen:
@@ -85,7 +84,7 @@ def given(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chosen
 
 def chosen(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chosen:
     """The penalty of least outer error. The paths on all samples and without each fold run at the same time."""
-    folds = error.held_out.folds.merged(_OUTER_FOLDS).tests()[:_LEFT_OUT]
+    folds = error.held_out.folds.merged(FOLDS).tests()[:3]  # three are left out, one after the other
     whole = partial(along, error, equal, PENALTIES, tol, max_iter)
     rests = [partial(_outer, error, rows, equal, tol, max_iter) for rows in folds]
     works: list[Callable[[], Any]] = [whole, *rests]
@@ -105,5 +104,5 @@ def _outer(error: ScalesError, rows: Array, equal: Equal, tol: float, max_iter: 
 
 def can_choose(error: ScalesError) -> bool:
     """Whether two folds with weight are left where one is left out."""
-    folds = error.held_out.folds.merged(_OUTER_FOLDS)
+    folds = error.held_out.folds.merged(FOLDS)
     return replace(error.held_out, folds=folds).used > 2 and bool(len(error.form.varied) > 1)

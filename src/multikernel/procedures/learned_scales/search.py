@@ -34,8 +34,6 @@ from multikernel.procedures.units import RegressionUnits
 from multikernel.tuning import SCALES_ONE_THREAD
 
 _USUAL_PENALTY = 3.0  # where none is given, and too few folds are there to choose it
-_FIRST_SAMPLES = 500  # samples on which the steps begin, where there are more
-_COMPARED_SAMPLES = 250  # samples on which equal scales are compared
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -107,9 +105,9 @@ def learned_scales(
     check_memory(matrices * n * n, f"learning scales inside kernels of {n} samples", "take a part of the samples")
     first = _USUAL_PENALTY if penalty is None else penalty
     error = ScalesError(bank, combination, held_out, first, _form(bank, rank, seed, sample_weight))
-    few = _some(error, _FIRST_SAMPLES, seed)
+    few = _some(error, 500, seed)  # on which the steps begin; equal scales are compared on half of them
     with one_blas_thread(0):
-        equal = equal_scales(few, _some(error, _COMPARED_SAMPLES, seed))
+        equal = equal_scales(few, _some(error, 250, seed))
         found = (chosen if penalty is None and can_choose(few) else given)(few, equal, tol, max_iter)
         error = replace(error, penalty=found.penalty)
     if time_is_up():

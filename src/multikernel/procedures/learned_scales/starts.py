@@ -37,8 +37,6 @@ from multikernel.procedures.learned_scales.error import ScalesError, Trial
 
 _FIRST_WIDTHS = (0.1, 0.3, 1.0, 3.0)  # the mean of the distance in equal scales
 _FIRST_WEIGHTS = (1.0, 10.0, 100.0, 1e3, 1e4)  # weights of the kernel relative to the ridge
-_GRADIENT_ROUNDS = 6  # at most: they end where the error no longer falls
-_LESS = 0.95  # times the held-out error of a turn: with less of a gain there are no more
 _WIDER = (1.0, 3.0)  # factors of all scales that are tried: fewer features need larger ones
 _HEAVIER = (0.1, 10.0)  # factors of the weights of the kernels that are tried after that
 
@@ -108,10 +106,10 @@ def proposed(error: ScalesError, equal: Equal) -> Array | None:
 
 
 def from_gradients(error: ScalesError, theta: Array) -> Array | None:
-    """The lowest of some turns from these scales; None without gradients."""
+    """The lowest of six turns from these scales, or of fewer where one gains less than 1/20; None without gradients."""
     lowest = np.inf
     best = None
-    for _ in range(_GRADIENT_ROUNDS):
+    for _ in range(6):
         outer = outer_product(error, theta)
         if outer is None:
             return best
@@ -121,7 +119,7 @@ def from_gradients(error: ScalesError, theta: Array) -> Array | None:
         gain = loss / lowest
         lowest = loss
         best = u
-        if gain > _LESS:
+        if gain > 0.95:
             return best
         theta = error.theta(u)
     return best

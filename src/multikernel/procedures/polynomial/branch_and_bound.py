@@ -32,7 +32,6 @@ from multikernel.problem import Evaluation, Problem
 
 _FROM_ZERO = 1e-4  # of the radius: a plane touches at weights at least this far from zero
 _PLANES = 80  # that take part in a linear program: those that are highest at its box
-_BISECTIONS = 60  # double precision has 53 digits
 
 
 def branch_and_bound(problem: Problem, result: Result, tol: float, max_iter: int, observe: Observer) -> Result:
@@ -179,7 +178,8 @@ class _Planes:
         slope = (high - low) / np.where(b > a, b - a, 1.0)
         left = lower.copy()
         right = upper.copy()
-        for _ in range(_BISECTIONS):  # h - slope nu is least at an end, or where it stops falling in its convex part
+        # 60 halvings are more than double precision has digits
+        for _ in range(60):  # h - slope nu is least at an end, or where it stops falling in its convex part
             middle = 0.5 * (left + right)
             falls = self._falls(middle, slope)
             left = np.where(falls, middle, left)

@@ -32,7 +32,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from multikernel._floats import TINY
+from multikernel._floats import SINGULAR, TINY
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel._workers import in_time
@@ -224,9 +224,6 @@ def _lower(problem: Problem, optimizer: Optimizer, middle: Array) -> Iterator[Ar
 
 # -- zero weights ------------------------------------------------------------------------------------------------------
 
-_POWER_STEPS = 400  # of power iteration at most
-_SETTLED_EIGENVALUE = 1e-12  # relative: an eigenvalue that grows less in a step is known
-
 
 def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | None:
     """Zero weights where they are optimal, with a warning; None where they are not, and for other problems."""
@@ -238,7 +235,7 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
     at = known.evaluate(zero)
     x = np.ones(problem.size)
     largest = 0.0
-    for _ in range(_POWER_STEPS):
+    for _ in range(400):  # power iteration
         x = x / max(float(np.linalg.norm(x)), TINY)
         q = 0.5 * problem.combination.pullback(problem.bank, x, at.dual.factor)
         before = largest
@@ -246,7 +243,7 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
         x = q
         if largest > domain.strength:
             return None
-        if largest <= before * (1.0 + _SETTLED_EIGENVALUE):
+        if largest <= before * (1.0 + SINGULAR):
             break
     gap = Certificate.gap(at.upper, known.bound(at, x))
     warn_of_collapse(f"as it is from {largest:.3g} on")
@@ -273,7 +270,6 @@ def warn_of_collapse(where: str) -> None:
 
 # -- starts ------------------------------------------------------------------------------------------------------------
 
-_SINGLE_STARTS = 10  # kernels up to which each has a start of its own
 _SIZES = 10.0 ** np.arange(-2.0, 5.0)  # equal weights to try, relative to those at which K and alpha are of one size
 
 
@@ -302,7 +298,7 @@ def further_starts(problem: Problem, middle: Array, rng: np.random.RandomState) 
         low = problem.domain.offset(problem.size)
     else:
         low = np.zeros(problem.size)
-    if problem.size <= _SINGLE_STARTS:
+    if problem.size <= 10:  # so few that each has a start of its own
         for k in range(problem.size):
             single = low.copy()
             single[k] += _reach(problem, middle - low, k)

@@ -13,9 +13,6 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.procedures.ridge_cv.model import Model
 
-_LARGEST_KERNEL = 1e9  # the largest mean diagonal of K(v) relative to the ridge: the inverse loses as many digits
-_ROUNDED = 1e-2  # the largest rounding of the stored diagonal relative to the ridge
-
 
 @dataclass(frozen=True, eq=False)
 class Point:
@@ -69,8 +66,11 @@ class Criterion(ABC):
 
     @property
     def largest(self) -> float:
-        """The largest mean of the diagonal of K(v), the ridge being 1, at which inverses keep enough digits."""
-        return min(_LARGEST_KERNEL, _ROUNDED / self.bank.rounding)
+        """The largest mean of the diagonal of K(v), the ridge being 1, at which inverses keep enough digits.
+
+        At 1e9 they lose nine; the stored diagonal may be rounded by 1/100 of the ridge.
+        """
+        return min(1e9, 1e-2 / self.bank.rounding)
 
     def bounded(self, v: Array) -> Array:
         """Weights in the same ratios, scaled back where their kernel is too large."""

@@ -27,14 +27,13 @@ from typing import cast
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
+from multikernel._floats import ROUNDING
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.numerics.cholesky import factorise, solved
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
 from multikernel.procedures.ridge_cv.model import Model, Tall, Wide
-
-_CONSTANT_VARIANCE = 1e-28  # of the mean square: a target that varies less is a constant
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +59,7 @@ class Evidence(Criterion):
     def of(cls, bank: KernelBank, Y: Array, fit_intercept: bool = True) -> Evidence:
         """Of kernels of few features in few coordinates: beyond them the covariance is that of the noise."""
         Z = Y - Y.mean(axis=0) if fit_intercept else Y
-        Z = Z[:, (Z**2).mean(axis=0) > _CONSTANT_VARIANCE * (Y**2).mean(axis=0)]
+        Z = Z[:, (Z**2).mean(axis=0) > ROUNDING**2 * (Y**2).mean(axis=0)]
         rotation = bank.rotation(Z) if Z.shape[1] else None
         if rotation is None:
             return cls(bank, Z, len(Y))

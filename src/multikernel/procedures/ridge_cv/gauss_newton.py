@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._floats import ROUNDING
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.certificate import Certificate
@@ -31,14 +32,7 @@ from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
 from multikernel.procedures.ridge_cv.model import Model
 
-_PROMISED = 1e-3  # of the squared norms of the columns here: the damping of the model that defines the stationarity
 _SPAN = 10  # steps whose gains are added up
-# Of the stationarity asked for: a run whose last steps together gained less, relatively, ends. With .1, 3 of 13 fits
-# ended 10 to 25 steps short of it; without the rule a weight that grows without bound, and gains next to nothing, takes
-# 500 steps.
-_SLOW_GAIN = 0.01
-_SMALL_ERROR = 1e-2  # of a constant predictor's: steps from a smaller error need not gain more than from it
-_NO_ERROR = 1e-14  # of the mean square of the targets: residuals have lost nine digits, so a smaller error is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +97,9 @@ def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: 
     """
     values: list[float] = []
     history: list[float] = []
-    small = _SMALL_ERROR * error.constant()
-    floor = _NO_ERROR * float((error.Y**2).sum()) / error.count
+    small = 1e-2 * error.constant()  # steps from a smaller error need not gain more than from it
+    # residuals have lost seven digits there, so a smaller error is rounding
+    floor = ROUNDING * float((error.Y**2).sum()) / error.count
     end = CriterionEnd(start, Certificate.stationarity(0.0, start.value), (0.0,))
 
     def goes_on(model: levenberg_marquardt.DampedModel) -> bool:
@@ -114,14 +109,18 @@ def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: 
         if point.value <= floor:
             end = CriterionEnd(point, Certificate.stationarity(0.0, point.value), (*history, 0.0))
             return False
-        predicted = model.step(_PROMISED * model.near.diagonal)[1]
+        # the damping of the model that defines the stationarity: of the squared norms of the columns here
+        predicted = model.step(1e-3 * model.near.diagonal)[1]
         gain = predicted if predicted >= 0.0 else np.inf
         certificate = Certificate.stationarity(gain, max(point.value, small))
         history.append(certificate.value)
         values.append(point.value)
         observe(Event(len(history), certificate, point.v, point.value, point.value))
         end = CriterionEnd(point, certificate, tuple(history))
-        slow = len(values) > _SPAN and values[-1 - _SPAN] - point.value <= _SLOW_GAIN * tol * max(point.value, small)
+        # A run ends whose last ten steps together gained less than 1/100 of the stationarity asked for. With a tenth, 3
+        # of 13 fits ended 10 to 25 steps short of it; without the rule a weight that grows without bound, and gains
+        # next to nothing, takes 500 steps.
+        slow = len(values) > _SPAN and values[-1 - _SPAN] - point.value <= 0.01 * tol * max(point.value, small)
         return not (certificate.reached(tol) or slow or len(history) > max_iter or time_is_up())
 
     if start.value > floor:

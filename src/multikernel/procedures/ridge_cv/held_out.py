@@ -26,9 +26,6 @@ from multikernel.procedures.ridge_cv.folds import Blocks, Folds
 from multikernel.procedures.ridge_cv.model import Model, Tall, Wide
 from multikernel.procedures.ridge_cv.residuals import HeldOut, Residuals, product
 
-_MODEL_FOLDS = 10  # folds of the Gauss-Newton matrix at most: each is a column in a pass over the kernels
-_MODEL_FOLDS_WIDE = 100  # the same where there are more weights than residuals, whose J has to lead to the gradient
-
 
 @dataclass(frozen=True, eq=False)
 class HeldOutError(Criterion):
@@ -70,16 +67,18 @@ class HeldOutError(Criterion):
     def model(self, point: Point) -> Model:
         """The Gauss-Newton model near a point.
 
-        Where there are many folds, J is that of fewer and larger ones: their errors have about the same curvature.
+        Where there are many folds, J is that of fewer and larger ones: their errors have about the same curvature. Each
+        fold is a column in a pass over the kernels. Where there are more weights than residuals, J has to lead to the
+        gradient, and up to 100 folds are as they are.
         """
         count = self.folds.count
         left = point.left
         n = self.held_out.count
         wide = self.Y.size < len(self.bank)
-        if wide and count <= _MODEL_FOLDS_WIDE:
+        if wide and count <= 100:
             few = self.folds
         else:
-            few = self.folds.merged(_MODEL_FOLDS)
+            few = self.folds.merged(10)
         exact = few.count == count
         blocks = left.blocks if exact else Blocks.of(left.H, few)
         if exact:

@@ -37,11 +37,7 @@ from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.model import Model, Tall
 from multikernel.statistics import Moments, Summing
-from multikernel.tuning import FOLD_COORDINATES, FOLD_FACTORS_KEPT, FOLD_FEATURES_COPIED, FOLD_SUMS
-
-_LARGEST_TRACE = 1e11  # the largest trace of the kernel relative to the ridge: systems lose as many digits
-_BEGINNING_SAMPLES = 2000  # samples whose minimum is where to begin
-_BEGINNING_FROM = 8000  # samples from which a part of them is used to begin
+from multikernel.tuning import COPIED_VALUES, FOLD_COORDINATES, FOLD_FACTORS_KEPT, FOLD_SUMS
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +79,8 @@ class ErrorInFeatures(Criterion):
             return None
         held = tuple(_sums(known[0].F, Y, V) for V in folds.tests())
         part = None
-        if n > _BEGINNING_FROM:
-            rows = np.sort(np.random.default_rng(0).choice(n, _BEGINNING_SAMPLES, replace=False))
+        if n > 8000:  # the minimum on 2000 of them is where to begin
+            rows = np.sort(np.random.default_rng(0).choice(n, 2000, replace=False))
             own = folds.of_rows(rows)
             if own.count > 1:
                 part = HeldOutError.of(bank.block(rows, rows), Y[rows], own, fit_intercept)
@@ -117,7 +113,7 @@ class ErrorInFeatures(Criterion):
 
     @property
     def largest(self) -> float:
-        return _LARGEST_TRACE / self.sums.whole.count
+        return 1e11 / self.sums.whole.count  # systems lose as many digits as the trace has beyond the ridge
 
     def constant(self) -> float:
         return float(sum(held.target_squares.sum() for held, _ in self.sums.pairs())) / self.sums.whole.count
@@ -198,7 +194,7 @@ def _columns(M: Array, own: slice) -> Array:
 def _sums(F: Any, Y: Array, rows: Array) -> Moments:
     """The sums over some samples; features of a part of them are copied at a time."""
     sums = Summing(F.shape[1], Y.shape[1])
-    for part in slices(len(rows), max(1, FOLD_FEATURES_COPIED // max(1, F.shape[1]))):
+    for part in slices(len(rows), max(1, COPIED_VALUES // max(1, F.shape[1]))):
         sums.add(taken(F, rows[part]), Y[rows[part]])
     return sums.moments()
 

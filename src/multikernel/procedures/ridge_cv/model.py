@@ -24,10 +24,10 @@ from scipy.optimize import brentq, nnls
 from multikernel._floats import TINY
 from multikernel._linalg import product
 from multikernel._typing import Array
+from multikernel.certificate import FINEST_GAP
 from multikernel.numerics.cholesky import factor_of, solved
 from multikernel.numerics.line_search import MOST_NEWTON_STEPS, SHORTEST
 
-_DUAL_ROUNDING = 1e-13  # relative to the dual value, and of the logarithm of a multiplier
 _DECADE = math.log(10.0)
 
 
@@ -82,7 +82,7 @@ class Model(ABC):
             high = high + _DECADE
         while excess(low) < 0.0:
             low -= _DECADE
-        return found(float(brentq(excess, low, high, xtol=_DUAL_ROUNDING)) if low < high else low)
+        return found(float(brentq(excess, low, high, xtol=FINEST_GAP)) if low < high else low)
 
     def decrease(self, s: Array) -> float:
         """What the model without damping loses by a step."""
@@ -139,7 +139,7 @@ class Wide(Model):
             while length > SHORTEST:
                 further = u + length * ascent
                 t, reached = _dual(G, slope, low, damping, further)
-                if reached >= value - _DUAL_ROUNDING * abs(value):
+                if reached >= value - FINEST_GAP * abs(value):
                     break
                 length *= 0.5
             else:

@@ -33,7 +33,7 @@ from multikernel.banks.threads import slices
 from multikernel.numerics import lapack
 from multikernel.numerics.cholesky import factorise
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
-from multikernel.tuning import INVERTED_ROWS
+from multikernel.tuning import SQUARE_TILE
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +169,7 @@ def _inverse(K: Any) -> Any:
     K.flat[:: len(K) + 1] += 1.0
     if not (factorise(K.T) and lapack.inverted(K.T)):
         raise np.linalg.LinAlgError("the kernel matrix with its ridge is not positive definite")
-    for part in slices(len(K), INVERTED_ROWS):
+    for part in slices(len(K), SQUARE_TILE):
         below = slice(part.stop, None)
         tile = K[part, part]
         K[below, part] = K[part, below].T

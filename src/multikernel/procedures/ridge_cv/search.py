@@ -31,11 +31,8 @@ from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
 from multikernel.procedures.units import RegressionUnits
 
 _DECADES = range(6)  # of the mean diagonal of the kernel relative to the ridge, among which the error has its minima
-_SMALLER = 100.0  # by which the ridge of the second start is smaller
-_FEW_SAMPLE_STEPS = 30  # steps on few samples at most
 _MULTIPLES = (0.2, 1.0, 5.0)  # times the weights that few samples have found
 _SCOUT = 1e-2  # stationarity to which several starts are followed; the best goes on
-_WORTH = 1e-4  # of the error: a further decade that gains less is not tried
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -139,12 +136,12 @@ def least_error(
 
 
 def _starts(error: Criterion, n_init: int, seed: int) -> Iterator[Point]:
-    """The lowest of equal weights, the same with a much smaller ridge, random multiples of the first."""
+    """The lowest of equal weights, the same with 1/100 of the ridge, random multiples of the first."""
     first = _first(error)
     rng = np.random.default_rng(seed)
     yield first
     for i in range(1, n_init):
-        other = _SMALLER * first.v if i == 1 else first.v * rng.exponential(size=len(first.v))
+        other = 100.0 * first.v if i == 1 else first.v * rng.exponential(size=len(first.v))
         point = error.at(error.bounded(other))
         if point is not None:
             yield point
@@ -154,7 +151,7 @@ def _first(error: Criterion) -> Point:
     """The lowest of equal weights, equal traces and no weights; or of multiples of the best for few samples."""
     few = error.few()
     if few is not None:
-        known = descend(few, _first(few), _SCOUT, _FEW_SAMPLE_STEPS).point.v
+        known = descend(few, _first(few), _SCOUT, 30).point.v
         if known.any():
             near = [error.at(error.bounded(times * known)) for times in _MULTIPLES]
         else:
@@ -208,7 +205,8 @@ def _along(error: Criterion, direction: Array) -> Point:
         return min(decade - 1, decade + 1, key=value)
 
     best = min(_DECADES, key=value)
-    while not time_is_up() and value(lower(best)) < (1.0 - _WORTH) * value(best):
+    # a further decade is tried where one gained 1/10,000 of the error
+    while not time_is_up() and value(lower(best)) < (1.0 - 1e-4) * value(best):
         best = lower(best)
     left = value(best - 1)
     right = value(best + 1)

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._floats import SINGULAR
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.banks.threads import one_blas_thread
@@ -34,8 +35,6 @@ from multikernel.numerics.cholesky import factorise, solved
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
 from multikernel.procedures.units import RegressionUnits
-
-_AT_ONCE = 32  # features that enter together, before the correlations of all are computed again
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,12 +164,12 @@ class _Fit:
     @property
     def entering(self) -> Array:
         """The features that b leaves out though their correlation exceeds the threshold."""
-        return np.flatnonzero((np.abs(self.correlation) > (1.0 + EQUAL) * self.threshold) & (self.b == 0))
+        return np.flatnonzero((np.abs(self.correlation) > (1.0 + SINGULAR) * self.threshold) & (self.b == 0))
 
     def taking_part(self) -> Array:
-        """The features in use, and of those to enter the most correlated ones."""
+        """The features in use, and of those to enter the 32 most correlated ones; then all correlations are new."""
         entering = self.entering
-        first = np.argsort(-np.abs(self.correlation[entering]), kind="stable")[:_AT_ONCE]
+        first = np.argsort(-np.abs(self.correlation[entering]), kind="stable")[:32]
         return np.union1d(np.flatnonzero(self.b), entering[first])
 
 
@@ -179,8 +178,6 @@ def _dense(columns: Any) -> Array:
 
 
 # -- least squares with the square of a 1-norm -------------------------------------------------------------------------
-
-EQUAL = 1e-11  # slopes that exceed alpha |b|_1 by less than this part of it are equal to it
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +196,7 @@ class ActiveSet:
             slopes = self.h - self.P @ b
             sizes = np.where((b == 0) & ~refused, np.abs(slopes), 0.0)
             j = int(sizes.argmax()) if len(b) else 0
-            if not len(b) or sizes[j] <= (1.0 + EQUAL) * self.alpha * float(np.abs(b).sum()):
+            if not len(b) or sizes[j] <= (1.0 + SINGULAR) * self.alpha * float(np.abs(b).sum()):
                 break
             signs[j] = np.sign(slopes[j])
             b, signs = self._settled(b, signs)

@@ -19,21 +19,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from multikernel._floats import ROUNDING
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
-from multikernel.numerics.line_search import SHORTEST, shorter
+from multikernel.numerics.line_search import ARMIJO, SHORTEST, shorter
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.rls2.point import Ridge, RidgePoint
 from multikernel.procedures.rls2.weights import ScaledWeights
 from multikernel.procedures.simplex_least_squares import nearest_point
 
-# The scores of all kernels are computed once the gap over the working set is this part of the one asked for.
-_LOOK_AT_ALL = 0.8
-_ARMIJO = 1e-3  # a step is long enough to be taken where J falls by this part of what its slope promises
-_LIKELY = 0.9  # kernels whose score for a similar problem was at least this part of the largest take part first
-_EQUAL_J = 1e-14  # differences of J below this part of it are rounding
 _BEFORE_THE_FIRST = float(np.finfo(float).max)  # the value before the first one
 
 
@@ -54,7 +50,7 @@ def newton(
     if scores is None:
         likely = np.zeros(len(bank), dtype=bool)
     else:
-        likely = scores >= _LIKELY * scores.max()
+        likely = scores >= 0.9 * scores.max()  # these take part first
     working = _WorkingSet.of(bank, start, likely)
     work = ridge.space(tol), ridge.space(tol)
     point = ridge.at(working.bank, working.d, work[0])
@@ -66,8 +62,8 @@ def newton(
         W, own = point.products(working.bank)
         here = point.gap(float(own.max()))
         observe(Event(n_iter + 1, Certificate("duality gap", here), value=point.value))
-        stalled = point.value > last[0] - _EQUAL_J * abs(last[0]) and here >= last[1]
-        solved = solved or here <= _LOOK_AT_ALL * tol or stalled
+        stalled = point.value > last[0] - ROUNDING * abs(last[0]) and here >= last[1]
+        solved = solved or here <= 0.8 * tol or stalled  # the kernels that do not take part may add the rest
         over = n_iter >= max_iter or time_is_up()
         complete = solved or (scores is None and not history) or over  # whether all scores are computed here
         if complete:
@@ -133,13 +129,13 @@ def _step(
     u = V @ working.d + 0.5 * point.whitened(np.array(Y, order="F")).T.ravel()
     step = nearest_point(V - u[:, None], working.d) - working.d
     slope = -float(scores @ step)
-    rounding = _EQUAL_J * abs(point.value)
+    rounding = ROUNDING * abs(point.value)
     length = 1.0
     while slope < rounding and length > SHORTEST:
         d = working.d + length * step
         trial = point.ridge.at(working.bank, d, work)
         change = trial.value - point.value
-        if change <= _ARMIJO * length * slope + rounding:
+        if change <= ARMIJO * length * slope + rounding:
             return replace(working, d=d), trial
         length *= shorter(length * slope, change)
     return None

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
+from multikernel._floats import ROUNDING
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
@@ -26,14 +27,12 @@ from multikernel.duality import lost_by_multiple
 from multikernel.machines import DualSolution
 from multikernel.machines.ridge.half_factor import HalfFactor
 from multikernel.machines.ridge.half_factor import space as half_factor_space
-from multikernel.machines.ridge.solved import ACCURATE, Solved, reduced, spectral
+from multikernel.machines.ridge.solved import Solved, reduced, spectral
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
 from multikernel.numerics.cholesky import factorise, solved
 from multikernel.tuning import RLS2_FEATURES_FROM, RLS2_HALF_FROM
 
 Whiten = Callable[[Array], Array]
-_HALF_PRECISION_GAP = 1e-5  # the least gap for which a factor in single precision makes steps that are good enough
-_REFINED = 30  # steps that correct a factor in single precision, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +55,7 @@ class Ridge:
         small.
         """
         n = len(self.Y)
-        if n >= RLS2_HALF_FROM and tol >= _HALF_PRECISION_GAP:
+        if n >= RLS2_HALF_FROM and tol >= 1e-5:  # for a smaller gap the steps of half a factor are not good enough
             return half_factor_space(n)
         return np.empty((n, n), order="F")
 
@@ -85,7 +84,7 @@ class Ridge:
         if factor is None:
             return None
         solved = Solved.at(gram, self.Y, self.alpha, factor.solve(self.Y))
-        return None if solved.gap > ACCURATE else (solved, factor.half)
+        return None if solved.gap > ROUNDING else (solved, factor.half)
 
     def _roughly_factored(self, gram: Gram, work: Array) -> tuple[Solved, Whiten] | None:
         """The same with a factor in single precision: conjugate gradients make its solution accurate."""
@@ -96,12 +95,12 @@ class Ridge:
         system = LinearOperator((n, n), lambda b: gram.multiply(b.ravel()) + self.alpha * b.ravel(), dtype=np.float64)
         near = LinearOperator((n, n), factor.solve, dtype=np.float64)
         C = np.empty_like(self.Y)
-        for c, y in zip(C.T, self.Y.T, strict=True):
+        for c, y in zip(C.T, self.Y.T, strict=True):  # each with up to 30 products
             start = factor.solve(y)
-            least = 0.5 * np.sqrt(ACCURATE * self.alpha * max(float(y @ start), 0.0))  # a residual that is accurate
-            c[:] = cg(system, y, x0=start, rtol=0.0, atol=float(least), maxiter=_REFINED, M=near)[0]
+            least = 0.5 * np.sqrt(ROUNDING * self.alpha * max(float(y @ start), 0.0))  # a residual that is accurate
+            c[:] = cg(system, y, x0=start, rtol=0.0, atol=float(least), maxiter=30, M=near)[0]
         solved = Solved.at(gram, self.Y, self.alpha, C)
-        return None if solved.gap > ACCURATE else (solved, factor.half)
+        return None if solved.gap > ROUNDING else (solved, factor.half)
 
     def _in_features(self, gram: Gram) -> tuple[Solved, Whiten] | None:
         """The solution from features that are fewer than the samples; None where they are not, or it is not accurate.
@@ -122,7 +121,7 @@ class Ridge:
             return solved(B, G.inner(M))
 
         solution = Solved.at(gram, self.Y, self.alpha, (self.Y - G.outer(inside(self.Y))) / self.alpha)
-        if solution.gap > ACCURATE:
+        if solution.gap > ROUNDING:
             return None
 
         def whiten(M: Array) -> Array:

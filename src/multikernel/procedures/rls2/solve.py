@@ -38,10 +38,6 @@ from multikernel.procedures.simplex_least_squares import nearest_point
 from multikernel.procedures.units import RegressionUnits
 from multikernel.tuning import RLS2_PART_FROM
 
-# Times fewer samples in a part: its matrices cost 1/16, its factorisations 1/64. Steps in coordinates of few features
-# cost the same for a part.
-_PART_OF_SAMPLES = 4
-
 
 def rls2(
     bank: KernelBank,
@@ -135,10 +131,11 @@ def _of_a_part(
 ) -> ScaledWeights:
     """The weights of a quarter of the samples, from which a third of the steps on all of them are left.
 
-    Kernels are scaled to the trace that they have on all samples, as "trace" scales them.
+    Its matrices cost 1/16, and its factorisations 1/64; steps in coordinates of few features cost the same. Kernels are
+    scaled to the trace that they have on all samples, as "trace" scales them.
     """
     n = len(target)
-    rows = np.sort(np.random.default_rng(0).permutation(n)[: n // _PART_OF_SAMPLES])
+    rows = np.sort(np.random.default_rng(0).permutation(n)[: n // 4])
     return rls2(
         bank.block(rows, rows),
         target[rows],
@@ -174,8 +171,6 @@ def _begin(scaled: KernelBank, scaling: Array, Y: Array) -> Array:
 
 # -- the paper's alternation -------------------------------------------------------------------------------------------
 
-_DELTA = 1e-2  # the paper's tolerance
-
 
 def alternation(
     bank: KernelBank, ridge: Ridge, size: float, max_iter: int, start: Array, observe: Observer = silent
@@ -194,7 +189,7 @@ def alternation(
         history.append(point.gap(float(scores.max())))
         observe(Event(len(history), Certificate("duality gap", history[-1]), value=point.value))
         d = nearest_point(V - (y - 0.5 * alpha * c)[:, None], d)
-        stopped = bool(np.linalg.norm(V @ d + alpha * c - y) <= _DELTA * size)
+        stopped = bool(np.linalg.norm(V @ d + alpha * c - y) <= 1e-2 * size)  # the paper's tolerance
         point = ridge.at(bank, d, work)
     scores = bank.quad(point.C)
     gap = point.gap(float(scores.max()))

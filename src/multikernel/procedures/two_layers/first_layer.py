@@ -31,6 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
+from multikernel._floats import SINGULAR
 from multikernel._linalg import as_columns, product
 from multikernel._memory import check_memory
 from multikernel._typing import Array
@@ -44,9 +45,6 @@ from multikernel.procedures.base import Weights
 from multikernel.procedures.descent import descent, stationarity
 from multikernel.procedures.two_layers.second_layer import SecondLayer
 from multikernel.procedures.units import spread
-
-_LEFT_OF_KERNEL = 1e-12  # of the largest self-value of a kernel: what is left of one is rounding
-_FACTORS = 0.5  # of the time at most, for the factors of the kernels
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -88,7 +86,7 @@ class _Root:
         size = float(K.diagonal().max(initial=0.0))
         if not size > 0.0:
             return cls.none(n)
-        L, order, rank, _ = lapack.dpstrf(K.T, tol=_LEFT_OF_KERNEL * size, lower=1)
+        L, order, rank, _ = lapack.dpstrf(K.T, tol=SINGULAR * size, lower=1)
         values = np.empty((n, rank))
         values[order - 1] = np.tril(L)[:, :rank]
         return cls(values, order[:rank] - 1)
@@ -122,7 +120,7 @@ class _Outputs:
         check_memory(1.0 * m * n * n, f"the roots of {m} kernels of {n} samples", "take fewer kernels or samples")
         roots = []
         idle = []
-        with limited(_FACTORS * seconds_left()):
+        with limited(0.5 * seconds_left()):  # the steps need the rest
             for k in range(m):
                 late = k > 0 and time_is_up()
                 idle += [k] * late
