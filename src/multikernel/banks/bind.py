@@ -70,6 +70,7 @@ def bind_samples(
     X, family = unmasked(X), as_family(family)
     objects = as_objects(X) if family.takes_objects else None
     table = None if foreign(X) or objects is not None else as_table(X)
+    samples: Any
     if objects is not None:
         samples = complete(objects)
     elif foreign(X):

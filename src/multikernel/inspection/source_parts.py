@@ -143,7 +143,8 @@ class ColumnParts(Parts):
         rest = np.setdiff1d(np.arange(self.table.shape[1]), parts)
         back = np.argsort(np.concatenate([rest, parts]), kind="stable")
         if sparse.issparse(self.table):
-            return ColumnParts(sparse.hstack([self.table[:, rest], own], format="csr")[:, back])
+            kept: Any = self.table
+            return ColumnParts(sparse.hstack([kept[:, rest], own]).tocsr()[:, back])
         return ColumnParts(np.hstack([self.table[:, rest], own])[:, back])
 
 
