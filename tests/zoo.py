@@ -621,11 +621,17 @@ _MONOMIALS = MonomialSum(2, Draw(max_degree=2, n_monomials=40, grouping="degree"
 _SUM = RBF(0.4) + Linear()
 _SUM_TRUTH = ref.plus(ref.rbf(0.4), ref.linear())
 _SERIES = ref.plus(ref.scaled(ref.homogeneous(0), 0.5), ref.scaled(ref.homogeneous(2), 2.0))
+_POLYNOMIAL_SCALE = ref.polynomial(3, 0.5, 1.0 / (4 * samples()[0].var()))
 
 KERNELS: dict[str, KernelCase] = {
     "linear": _case(Linear(), ref.linear()),
     "polynomial": _case(Polynomial(3, 0.5, 0.7), ref.polynomial(3, 0.5, 0.7)),
     "polynomial-0": _case(Polynomial(0), ref.polynomial(0)),
+    "polynomial-scale": _case(Polynomial(3, 0.5, "scale"), _POLYNOMIAL_SCALE),
+    "polynomial-scale-normalized": _case(Polynomial(3, 0.5, "scale").normalized(), ref.cosine(_POLYNOMIAL_SCALE)),
+    "sum-scale-normalized": _case(
+        (Polynomial(3, 0.5, "scale") + Linear()).normalized(), ref.cosine(ref.plus(_POLYNOMIAL_SCALE, ref.linear()))
+    ),
     "homogeneous-0": _case(HomogeneousPolynomial(0), ref.homogeneous(0)),
     "homogeneous-1": _case(HomogeneousPolynomial(1), ref.homogeneous(1)),
     "homogeneous-3": _case(HomogeneousPolynomial(3), ref.homogeneous(3)),

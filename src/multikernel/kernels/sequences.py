@@ -122,9 +122,6 @@ class Mismatches(PairKernel):
     def diagonal(self, X: Any) -> Array:
         return PairKernel.diagonal(self._learned(X), X)
 
-    def self_values(self, X: Any, Z: Any) -> Array:
-        return self._learned(Z).diagonal(X)
-
     def _learned(self, X: Any) -> Mismatches:
         """With an alphabet, that of the samples where none is given."""
         return self if self.alphabet else self._with_letters(self._strings(X))

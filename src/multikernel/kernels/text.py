@@ -151,9 +151,6 @@ class NGrams(Kernel):
     def diagonal(self, X: Any) -> Array:
         return self._encoded.diagonal(X)
 
-    def self_values(self, X: Any, Z: Any) -> Array:
-        return self._encoded.self_values(X, Z)
-
     @property
     def _encoded(self) -> Encoded:
         return Encoded(Linear(), Grams(self.by, self.lengths, self.most))

@@ -168,7 +168,8 @@ class Normalized(View):
 
     def _foreign(self, X: Any, Z: Any) -> Any:
         """Of arrays of another library: rounding is taken off the diagonal, where Z is X, like everywhere else."""
-        left, right = (inverse_root(host(self.kernel.diagonal(S))) for S in (X, Z))
+        left = inverse_root(host(self.kernel.self_values(X, Z)))
+        right = inverse_root(host(self.kernel.diagonal(Z)))
         K = self.kernel(X, Z)
         K = K * like(K, left)[:, None] * like(K, right)
         xp = namespace(K)
