@@ -721,6 +721,7 @@ KERNELS: dict[str, KernelCase] = {
     "on-on": _case(Linear().on([1]).on([3, 0]), ref.on(ref.on(ref.linear(), [1]), [3, 0])),
     "on-sum": _case(_SUM.on([0, 2]), ref.on(_SUM_TRUTH, [0, 2])),
     "normalized": _case(Polynomial(2).normalized(), ref.cosine(ref.polynomial(2))),
+    "normalized-normalized": _case(RBF("scale").normalized().normalized(), ref.rbf(1.0 / (4 * samples()[0].var()))),
     "normalized-linear": _case(Linear().normalized(), ref.cosine(ref.linear())),
     "normalized-on": _case(Linear().on([0, 1]).normalized(), ref.cosine(ref.on(ref.linear(), [0, 1]))),
     "on-normalized": _case(Linear().normalized().on([0, 1]), ref.on(ref.cosine(ref.linear()), [0, 1])),

@@ -14,7 +14,7 @@ from multikernel._rules import shown
 from multikernel._typing import Array, Columns
 from multikernel.kernels.algebra import View, within
 from multikernel.kernels.base import Fact, Kernel
-from multikernel.kernels.distance import OfDistance
+from multikernel.kernels.distance import DistanceKernel, OfDistance
 from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, PowerOf, Wrapped
 from multikernel.kernels.features import Features
 from multikernel.kernels.samples import scaled_rows
@@ -192,7 +192,7 @@ class Normalized(View):
             return (Wrapped(self.kernel, "normalized"),)
         inner = self.kernel.facts()
         kept: list[Fact] = [PowerOf(Normalized(f.base), f.degree) for f in inner if isinstance(f, PowerOf)]
-        kept += [f for f in inner if isinstance(f, OfDistance) and f.kernel.profile(np.zeros(1))[0] == 1.0]
+        kept += [f for f in inner if isinstance(f, OfDistance) and _is_normalized(f.kernel)]
         kept += [Encodes(Normalized(f.kernel), f.encoding, f.columns) for f in inner if isinstance(f, Encodes)]
         kept += [f for f in inner if isinstance(f, Costly)]
         kept += [Elementary(f.kernel, f.degree, True) for f in inner if isinstance(f, Elementary)]
@@ -235,6 +235,11 @@ class Centered(View):
 
     def __repr__(self) -> str:
         return f"{within(self.kernel)}.centered()"
+
+
+def _is_normalized(kernel: DistanceKernel) -> bool:
+    """Whether a kernel of a distance is known to be 1 at distance 0; it is not before the kernel has its width."""
+    return not kernel.learns and bool(kernel.profile(np.zeros(1))[0] == 1.0)
 
 
 def _signs(diagonal: Array) -> Array:
