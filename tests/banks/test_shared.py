@@ -59,6 +59,11 @@ def test_the_passes_of_problems_are_shared_out_among_threads(monkeypatch: pytest
         assert all(name.startswith("multikernel-rows") for name in names)
 
 
+def test_each_problem_sees_whether_the_matrices_are_distances() -> None:
+    found = together(a_bank().distances(), [lambda shared: shared.of_distances] * 2)
+    assert found == [True, True]
+
+
 def test_an_error_of_one_problem_does_not_stop_the_others() -> None:
     ended = []
 
