@@ -147,8 +147,6 @@ class FactorBank(KernelBank):
             return np.stack(sums) if sums else np.zeros((0, F.shape[0]))
         if hasattr(F, "multiply"):
             return self._by_kernel(F.multiply(F).toarray().T)
-        if F.size <= FACTOR_COPIED:
-            return self._by_kernel((F * F).T)
         values = np.empty((len(self), len(F)))
 
         def rows(r: slice) -> None:
