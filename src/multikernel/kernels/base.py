@@ -180,4 +180,5 @@ class Kernel(Specification, ABC):
         return NotImplemented
 
 
-Inner = Annotated[Kernel, Instance(Kernel, "a kernel such as RBF(gamma=0.1)")]  # a kernel that another one is made of
+KERNEL = Instance(Kernel, "a kernel such as RBF(gamma=0.1)")
+Inner = Annotated[Kernel, KERNEL]  # a kernel that another one is made of

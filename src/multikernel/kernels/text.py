@@ -67,10 +67,10 @@ class Grams(Encoding):
         if self.vocabulary is not None:
             return self
         vectorizer = self._vectorizer()
-        try:
-            vectorizer.fit(_texts(X))
-        except ValueError:  # no text holds an n-gram
+        texts = _texts(X)
+        if not any(map(vectorizer.build_analyzer(), texts)):  # no text holds an n-gram
             return replace(self, vocabulary=())
+        vectorizer.fit(texts)
         return replace(
             self, vocabulary=tuple(vectorizer.get_feature_names_out().tolist()), rarity=tuple(vectorizer.idf_.tolist())
         )
