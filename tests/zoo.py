@@ -646,11 +646,17 @@ _MONOMIALS = MonomialSum(2, Draw(max_degree=2, n_monomials=40, grouping="degree"
 _SUM = RBF(0.4) + Linear()
 _SUM_TRUTH = ref.plus(ref.rbf(0.4), ref.linear())
 _SERIES = ref.plus(ref.scaled(ref.homogeneous(0), 0.5), ref.scaled(ref.homogeneous(2), 2.0))
+_POLYNOMIAL_SCALE = ref.polynomial(3, 0.5, 1.0 / (4 * samples()[0].var()))
 
 KERNELS: dict[str, KernelCase] = {
     "linear": _case(Linear(), ref.linear()),
     "polynomial": _case(Polynomial(3, 0.5, 0.7), ref.polynomial(3, 0.5, 0.7)),
     "polynomial-0": _case(Polynomial(0), ref.polynomial(0)),
+    "polynomial-scale": _case(Polynomial(3, 0.5, "scale"), _POLYNOMIAL_SCALE),
+    "polynomial-scale-normalized": _case(Polynomial(3, 0.5, "scale").normalized(), ref.cosine(_POLYNOMIAL_SCALE)),
+    "sum-scale-normalized": _case(
+        (Polynomial(3, 0.5, "scale") + Linear()).normalized(), ref.cosine(ref.plus(_POLYNOMIAL_SCALE, ref.linear()))
+    ),
     "homogeneous-0": _case(HomogeneousPolynomial(0), ref.homogeneous(0)),
     "homogeneous-1": _case(HomogeneousPolynomial(1), ref.homogeneous(1)),
     "homogeneous-3": _case(HomogeneousPolynomial(3), ref.homogeneous(3)),
@@ -759,6 +765,7 @@ KERNELS: dict[str, KernelCase] = {
     "on-on": _case(Linear().on([1]).on([3, 0]), ref.on(ref.on(ref.linear(), [1]), [3, 0])),
     "on-sum": _case(_SUM.on([0, 2]), ref.on(_SUM_TRUTH, [0, 2])),
     "normalized": _case(Polynomial(2).normalized(), ref.cosine(ref.polynomial(2))),
+    "normalized-normalized": _case(RBF("scale").normalized().normalized(), ref.rbf(1.0 / (4 * samples()[0].var()))),
     "normalized-linear": _case(Linear().normalized(), ref.cosine(ref.linear())),
     "normalized-on": _case(Linear().on([0, 1]).normalized(), ref.cosine(ref.on(ref.linear(), [0, 1]))),
     "on-normalized": _case(Linear().normalized().on([0, 1]), ref.on(ref.cosine(ref.linear()), [0, 1])),

@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from multikernel import KernelBank, bind, kernels
+from multikernel import KernelBank, bind, kernels, precomputed
 from multikernel.banks.centered import CenteredBank
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.factor import FactorBank
+from multikernel.banks.gram import DenseGram
 from multikernel.banks.lazy import LazyBank
 from multikernel.banks.packed import PackedBank
 from multikernel.banks.powers import PowersBank
@@ -128,6 +129,22 @@ def test_mixture_keeps_the_order_of_the_kernels() -> None:
     new = X[:4] + 0.5
     for found, kernel in zip(bank.cross(new).matrices(), family, strict=True):
         np.testing.assert_allclose(found, kernel(new, X), atol=1e-12)
+
+
+def test_a_sum_of_several_banks_leaves_the_matrix_of_a_gram_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    K = np.eye(4)
+    one, other = precomputed(K), precomputed(K)
+    monkeypatch.setattr(PackedBank, "combine_all", lambda bank, W: [DenseGram(K)])
+    gram = ConcatenatedBank((one, other), np.arange(2)).combine(np.ones(2))
+    np.testing.assert_array_equal(gram.dense(), 2.0 * np.eye(4))
+    np.testing.assert_array_equal(K, np.eye(4))
+
+
+def test_self_values_by_features_are_sums_in_double_precision() -> None:
+    bank = bind(Linear(), np.random.default_rng(0).normal(size=(9, 4)).astype(np.float32))
+    assert isinstance(bank, FactorBank)
+    F = bank.F.astype(float)
+    np.testing.assert_allclose(bank.diagonal()[0], (F * F).sum(axis=1), rtol=1e-15)
 
 
 def test_data_frame_with_named_columns() -> None:

@@ -82,6 +82,7 @@ REFUSED = {
     "not-square": ([STACK[0], STACK[1][:, :5]], r"kernel 1 has shape \(8, 5\); .* square, here \(8, 8\)"),
     "first-not-square": ([STACK[0][:, :5]], r"kernel 0 has shape \(8, 5\)"),
     "different-sizes": ([STACK[0], STACK[1][:5, :5]], r"kernel 1 has shape \(5, 5\); .* \(8, 8\)"),
+    "different-sizes-with-gaps": ([np.full((8, 8), np.nan), STACK[1][:5, :5]], r"kernel 1 has shape \(5, 5\)"),
     "vectors": ([np.ones(3)], r"kernel 0 is not a matrix: it has shape \(3,\)"),
     "nan": (changed((1, 3, 2, np.nan)), "kernel 1 has a NaN or infinity at row 3, column 2"),
     "all nan": ([STACK[0], np.full((8, 8), np.nan)], "kernel 1 is NaN at every entry"),

@@ -40,6 +40,13 @@ def cauchy(gamma: float, X: Array, Z: Array) -> Array:
     return 1.0 / (1.0 + gamma * ((X[:, None] - Z[None]) ** 2).sum(axis=2))
 
 
+class CauchyOfRBF(RBF):
+    """Derived from a kernel that is a power of its own with a smaller gamma, which this one is not."""
+
+    def profile(self, D: Array) -> Array:
+        return 1.0 / (1.0 + self.gamma * D)
+
+
 FAMILY = [Cauchy(g) for g in (0.1, 0.5, 2.0, 7.0)]
 
 
@@ -52,6 +59,15 @@ def bound(kind: type, monkeypatch: pytest.MonkeyPatch) -> Any:
     assert type(bank) is kind
     assert Cauchy.calls == [len(X)]
     return bank
+
+
+@pytest.mark.parametrize("limit", [0, 1 << 30])
+def test_a_profile_of_its_own_is_not_raised_to_powers(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["multikernel.banks.bind"], "STACK_SMALL", limit)
+    family = [CauchyOfRBF(gamma) for gamma in (0.5, 1.0, 2.0, 4.0)]
+    truth = np.stack([cauchy(kernel.gamma, X, X) for kernel in family])
+    np.testing.assert_allclose(bind(family, X).matrices(), truth, rtol=1e-12)
+    np.testing.assert_allclose([kernel(X) for kernel in family], truth, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [PackedBank, ProfilesBank])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import current_thread
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from multikernel.banks import KernelBank, precomputed
 from multikernel.banks.shared import SharedBank, together
+from multikernel.banks.threads import over_rows
 
 
 def a_bank(m: int = 5, n: int = 12) -> KernelBank:
@@ -45,6 +47,21 @@ def test_a_pass_is_made_once_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(bank), "combine_all", lambda self, W: made.append(len(W)) or one_pass(self, W))
     together(bank, [lambda shared: shared.combine(np.ones(5)).dense() for _ in range(4)])
     assert made == [4]
+
+
+def test_the_passes_of_problems_are_shared_out_among_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+
+    def problem(_: KernelBank) -> list[str]:
+        return over_rows(lambda rows: current_thread().name, 4, 1)
+
+    for names in together(a_bank(), [problem, problem]):
+        assert all(name.startswith("multikernel-rows") for name in names)
+
+
+def test_each_problem_sees_whether_the_matrices_are_distances() -> None:
+    found = together(a_bank().distances(), [lambda shared: shared.of_distances] * 2)
+    assert found == [True, True]
 
 
 def test_an_error_of_one_problem_does_not_stop_the_others() -> None:

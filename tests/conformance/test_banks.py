@@ -74,11 +74,18 @@ def test_brackets_take_rows_and_columns() -> None:
         bank("packed")[:2, :3][np.arange(2)]
 
 
-def test_rectangular_banks_have_no_forms_and_no_diagonal() -> None:
-    cross = bank("precomputed").cross(BANKS["precomputed"].new(*samples()[::-1]))
-    for passes in (cross.diagonal, lambda: cross.quads(np.ones((17, 1)))):
-        with pytest.raises(ValueError, match="this one holds new samples"):
-            passes()
+@names
+def test_rectangular_banks_have_no_forms_and_no_diagonal(name: str) -> None:
+    """Also where there are as many new samples as training samples."""
+    X, new = samples()
+    given, again = bank(name), np.resize(np.arange(len(new)), len(X))
+    crosses = [given.cross(BANKS[name].new(new[rows], X)) for rows in (slice(None), again)]
+    for cross in (*crosses, given.block([0, 1, 2], [3, 4, 5])):
+        A = np.ones((cross.shape[0], 2))
+        forms = (partial(form, A) for form in (cross.quad, cross.quads, cross.pair_forms))
+        for passes in (cross.diagonal, cross.traces, *forms):
+            with pytest.raises(ValueError, match="this one holds new samples"):
+                passes()
 
 
 def test_every_bank_of_the_package_is_in_the_zoo() -> None:

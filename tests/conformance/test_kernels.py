@@ -15,6 +15,7 @@ from sklearn.base import clone
 import zoo
 from multikernel import kernels
 from multikernel.kernels import RBF, Features, HomogeneousPolynomial, Kernel, Laplacian, Linear, Polynomial, monomials
+from multikernel.kernels.algebra import Product, Sum
 from multikernel.kernels.facts import PowerOf
 from multikernel.testing import check_kernel
 from zoo import KERNELS, concrete, samples
@@ -257,6 +258,14 @@ MISTAKES = {
     ),
     "centred-in-sum": (lambda: Linear() + 2.0 * Linear().centered(), "cannot be part of a sum"),
     "centred-in-power": (lambda: Linear().centered().on(0).normalized() ** 2, "cannot be part of a power"),
+    "centred-in-sets": (lambda: kernels.VectorSets(RBF(1.0).centered()), "cannot be part of a kernel of sets"),
+    "no-kernel-in-sum": (lambda: Sum((RBF(1.0), 3)), "each of the kernels of a sum must be a kernel such as"),
+    "no-kernels-in-product": (lambda: Product(3), "the kernels of a product must be a list, .* got 3"),
+    "dates-in-several-columns": (
+        lambda: kernels.DateParts("year").resolve(Features(2)),
+        "DateParts takes one column of dates, got 2 columns",
+    ),
+    "texts-that-are-numbers": (lambda: kernels.Grams().learned(np.eye(2)), "NGrams compares texts, and got numbers"),
     "empty-family": (lambda: kernels.as_family([]), r"kernels must be .* got \[\]"),
     "empty-grid": (lambda: kernels.rbf_grid([]), r"one or more kernels, got \(\)"),
     "empty-groups": (lambda: kernels.column_groups({}, RBF(1.0)), "groups must be a dict of one or more"),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from multikernel import diagnostics, kernels
+from multikernel import diagnostics, kernels, precomputed
 
 
 def with_entry(i: int, j: int, value: float) -> Any:
@@ -65,4 +65,8 @@ def test_single_precision_is_judged_as_such() -> None:
     assert report.ok
     assert report.normalized
     assert diagnostics.check_kernel(X @ X.T).rank == 3
+    K[0, 1] *= 1.0 + 1e-6
+    assert diagnostics.check_kernel(K).symmetric
+    assert diagnostics.check_kernel(K.astype(float)).symmetric  # as precomputed takes it
+    precomputed(K.astype(float))
     assert float(diagnostics.meb_radius(K)) == pytest.approx(float(diagnostics.meb_radius(K.astype(float))), rel=1e-5)

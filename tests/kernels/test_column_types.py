@@ -154,6 +154,19 @@ def test_a_declared_type_that_cannot_be_is_refused(types: Any, sentence: str) ->
         MultiKernelRegressor(types=types).fit(frame, np.arange(20.0))
 
 
+def test_samples_are_not_encoded_again_for_a_kernel_that_learns_nothing() -> None:
+    class Counted(Standardize):
+        calls = 0
+
+        def __call__(self, X: Any) -> Any:
+            Counted.calls += 1
+            return super().__call__(X)
+
+    kernel = kernels.Encoded(kernels.RBF(1.0), Counted((0.0,), (1.0,)))
+    assert kernel.learned(np.zeros((3, 1))) is kernel
+    assert Counted.calls == 0
+
+
 def test_dates_day_first_are_dates_everywhere() -> None:
     days = pd.date_range("2020-01-01", periods=60, freq="D")
     written, dates = (pd.DataFrame({"day": d, "x": np.arange(60) % 7}) for d in (days.strftime("%d.%m.%Y"), days))

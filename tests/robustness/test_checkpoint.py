@@ -138,6 +138,16 @@ def test_warnings_are_kept_and_work_whose_time_was_up_is_not(tmp_path: Path) -> 
     assert [work.left for work in checkpoints(folder)] == [("problem 1",)]
 
 
+def test_folds_of_models_that_a_time_budget_cut_are_kept_for_this_budget_only(tmp_path: Path) -> None:
+    X, y = works.data()
+    for budget in (1e-6, 100.0):
+        model = L1MKLClassifier(kernels.rbf_grid([0.1, 1.0]), tol=1e-12, time_budget=budget)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            BankSearchCV(model, {"C": [0.1, 1.0]}, cv=2, checkpoint=tmp_path).fit(X, y > 0)
+    assert [work.left for work in checkpoints(tmp_path)] == [(), ()]
+
+
 def same(*values: Any) -> list[str]:
     return [digest(value) for value in values]
 
@@ -160,6 +170,7 @@ def test_equal_things_have_one_digest_and_different_ones_several() -> None:
     different += [
         L1MKLClassifier(C=2.0),
         L1MKLClassifier(C=3.0),
+        L1MKLClassifier(C=2.0, time_budget=1.0),
         kernels.RBF(0.5),
         kernels.Laplacian(0.5),
         {1: 2},

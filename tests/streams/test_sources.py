@@ -149,6 +149,23 @@ def test_where_a_cell_is_missing():
     assert Chunk(np.zeros((2, 2)), None).first_absent() is None
 
 
+@pytest.mark.parametrize("kind", [float, object])
+def test_a_target_of_several_columns_is_missing_in_its_row(kind):
+    y = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, np.nan]], dtype=kind)
+    with pytest.raises(ValueError, match=r"^row 12: the target is missing"):
+        Chunk(np.zeros((3, 1)), y, row=10).check_target()
+
+
+@pytest.mark.parametrize("numbers", [None, [10, 12, 15, 16]])
+def test_rows_of_a_part_are_called_as_they_are_in_the_source(numbers):
+    chunk = Chunk(np.zeros((4, 1)), None, row=10, numbers=numbers)
+    names = [chunk.place(i) for i in range(4)]
+    for kept in (slice(1, 3), np.array([3, 1]), np.array([False, True, False, True])):
+        part = chunk.part(kept)
+        assert [part.place(i) for i in range(2)] == np.array(names)[kept].tolist()
+    assert chunk.after(2).place(1) == names[3]
+
+
 def test_what_is_no_source_of_rows_is_refused_in_a_sentence(tmp_path):
     X = np.random.default_rng(0).normal(size=(20, 2))
     model = AverageMKLRegressor(alpha=0.1).fit(X, X[:, 0])

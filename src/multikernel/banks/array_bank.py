@@ -192,7 +192,7 @@ class ArrayBank(KernelBank):
         return np.zeros((len(self), self.shape[0], C.shape[1]))
 
     def quads(self, A: Array) -> Array:
-        self._check_square("quadratic forms need a square bank")
+        self._check_square()
         V = like(self.Z, as_columns(A))
         xp = namespace(self.Z)
         parts = (
@@ -218,7 +218,7 @@ class ArrayBank(KernelBank):
         return total
 
     def diagonal(self) -> Array:
-        self._check_square("a rectangular bank has no diagonal")
+        self._check_square()
         return self._self_values(self.X)
 
     def self_values(self, X: Any) -> Array:

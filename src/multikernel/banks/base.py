@@ -114,7 +114,7 @@ class KernelBank(ABC):
 
     def quads(self, A: Array) -> Array:
         """a_t'K_k a_t for every k and every column of A: shape (m, t) for A of shape (n, t); square banks only."""
-        self._check_square("quadratic forms need a square bank")
+        self._check_square()
         support = np.flatnonzero(A.any(axis=1))
         if self.local and len(support) < SUPPORT_SHARE * len(A):
             return self.block(support, support)._stream.forms(A[support])
@@ -133,6 +133,7 @@ class KernelBank(ABC):
 
     def pair_forms(self, A: Array) -> Array:
         """tr A'(K_j o K_k)A for every pair: shape (m, m) for A of shape (n,) or (n, t); square banks only."""
+        self._check_square()
         A = as_columns(A)
         return self.pairs(A @ A.T)
 
@@ -142,7 +143,7 @@ class KernelBank(ABC):
 
     def diagonal(self) -> Array:
         """The diagonals of a square bank: shape (m, n)."""
-        self._check_square("a rectangular bank has no diagonal")
+        self._check_square()
         return self._stream.diagonal()
 
     def traces(self) -> Array:
@@ -323,6 +324,6 @@ class KernelBank(ABC):
     def _stream(self) -> Stream:
         return Stream(self.tiles, len(self), self.shape, self._tile_values)
 
-    def _check_square(self, what: str) -> None:
+    def _check_square(self, what: str = "quadratic forms and diagonals need a square bank") -> None:
         if not self.square:
             raise ValueError(f"{what}; this one holds new samples against the training set")

@@ -130,7 +130,7 @@ class ColumnDistancesBank(KernelBank):
         return np.bincount(self.owner[used], by_column[used], minlength=self.groups)
 
     def quads(self, A: Array) -> Array:
-        self._check_square("quadratic forms need a square bank")
+        self._check_square()
         form = _form_squares if self.degree == 2 else _form_absolute
         used = self.owner >= 0
         by_column = [np.bincount(self.owner[used], form(self.X, a)[used], minlength=self.groups) for a in A.T]
@@ -139,7 +139,7 @@ class ColumnDistancesBank(KernelBank):
         return np.zeros((self.groups, 0))
 
     def diagonal(self) -> Array:
-        self._check_square("a rectangular bank has no diagonal")
+        self._check_square()
         return np.zeros((self.groups, len(self.X)))
 
     # -- parts, new samples --------------------------------------------------------------------------------------

@@ -179,7 +179,7 @@ class ConcatenatedBank(KernelBank):
 
 
 def _added(total: Array | None, K: Array) -> Array:
-    """total + K in the higher precision of the two, in the place of the total where that has it."""
+    """total + K in the higher precision of the two, in the place of the total, an array of our own, where it has it."""
     if total is None:
-        return K
+        return K.copy()  # which may be the matrix of a Gram
     return np.add(total, K, out=total if total.dtype == np.result_type(total, K) else None)

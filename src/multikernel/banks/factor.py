@@ -121,6 +121,7 @@ class FactorBank(KernelBank):
         return max(1, COPIED_VALUES // max(1, self.n_features))
 
     def quads(self, A: Array) -> Array:
+        self._check_square()
         return self._by_kernel(product(self.F.T, A) ** 2)
 
     def inner(self, M: Array) -> Array:
@@ -137,6 +138,7 @@ class FactorBank(KernelBank):
         return np.add.reduceat(values, np.cumsum(self.sizes) - self.sizes, axis=0)
 
     def diagonal(self) -> Array:
+        self._check_square()
         return self._self_values(self.F)
 
     def _self_values(self, F: Any) -> Array:
@@ -145,8 +147,6 @@ class FactorBank(KernelBank):
             return np.stack(sums) if sums else np.zeros((0, F.shape[0]))
         if hasattr(F, "multiply"):
             return self._by_kernel(F.multiply(F).toarray().T)
-        if F.size <= COPIED_VALUES:
-            return self._by_kernel((F * F).T)
         values = np.empty((len(self), len(F)))
 
         def rows(r: slice) -> None:
@@ -157,6 +157,7 @@ class FactorBank(KernelBank):
         return values
 
     def traces(self) -> Array:
+        self._check_square()
         if foreign(self.F):
             return self._by_kernel(host(namespace(self.F).sum(in_double(self.F) ** 2, axis=0)))
         if hasattr(self.F, "multiply"):
@@ -173,6 +174,7 @@ class FactorBank(KernelBank):
 
     def pair_forms(self, A: Array) -> Array:
         """tr A'(K_j o K_k)A = sum_t |F_j' diag(a_t) F_k|^2."""
+        self._check_square()
         forms = np.zeros((self.F.shape[1], self.F.shape[1]))
         for a in as_columns(A).T:
             forms += host(dense(self.F.T @ scaled_rows(self.F, a))) ** 2

@@ -74,9 +74,11 @@ class IndexedBank(KernelBank):
         return self.parent.apply(_scatter(C, self.columns, self.parent.shape[1]))[:, self.rows]
 
     def quad(self, A: Array) -> Array:
+        self._check_square()
         return self.parent.quad(_scatter(as_columns(A), self.rows, self.parent.shape[0]))
 
     def quads(self, A: Array) -> Array:
+        self._check_square()
         return self.parent.quads(_scatter(A, self.rows, self.parent.shape[0]))
 
     def inner(self, M: Array) -> Array:
@@ -84,6 +86,7 @@ class IndexedBank(KernelBank):
         return self.parent.inner(_scatter(rows.T, self.columns, self.parent.shape[1]).T)
 
     def diagonal(self) -> Array:
+        self._check_square()
         return self.parent.diagonal()[:, self.rows]
 
     def block(self, rows: Index, columns: Index) -> IndexedBank:

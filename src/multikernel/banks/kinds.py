@@ -18,7 +18,7 @@ from multikernel.banks.powers import PowersBank
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.kernels.base import Kernel
-from multikernel.kernels.distance import ExponentialKernel, OfDistance, squared_distances
+from multikernel.kernels.distance import OfDistance, is_exponential, squared_distances
 from multikernel.kernels.facts import Elementary, ExplicitFeatures, OnDemand, PowerOf
 from multikernel.tuning import DIFFERENCES_FEATURES, STACK_SMALL
 
@@ -63,9 +63,7 @@ def profiles_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> Kern
 
 def is_gaussian(fact: OfDistance) -> bool:
     """Whether a kernel is exp(-gamma |x - z|^2)."""
-    kernel = fact.kernel
-    plain = type(kernel).profile is ExponentialKernel.profile and type(kernel).__call__ is ExponentialKernel.__call__
-    return plain and kernel.distance is squared_distances
+    return is_exponential(fact.kernel) and fact.kernel.distance is squared_distances
 
 
 def few_differences(kernels: Sequence[Kernel], X: Any) -> bool:

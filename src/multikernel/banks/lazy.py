@@ -77,6 +77,7 @@ class LazyBank(KernelBank):
         return (real(kernel(X, self.Z), repr(kernel)) for kernel in self.kernels)
 
     def diagonal(self) -> Array:
+        self._check_square()
         return self.self_values(self.X)
 
     def block(self, rows: Index, columns: Index) -> LazyBank:

@@ -69,9 +69,11 @@ class MixedBank(WrapperBank):
         return np.stack([self.left @ each for each in inner])
 
     def quad(self, A: Array) -> Array:
+        self._check_square()
         return self.bank.quad(self.left.T @ as_columns(A))
 
     def quads(self, A: Array) -> Array:
+        self._check_square()
         return self.bank.quads(self.left.T @ A)
 
     def inner(self, M: Array) -> Array:

@@ -62,14 +62,14 @@ class PlacedBank(WrapperBank):
         return products
 
     def quads(self, A: Array) -> Array:
-        self._check_square("quadratic forms need a square bank")
+        self._check_square()
         return self.bank.quads(A[self.rows])
 
     def inner(self, M: Array) -> Array:
         return self.bank.inner(M[np.ix_(self.rows, self.columns)])
 
     def diagonal(self) -> Array:
-        self._check_square("a rectangular bank has no diagonal")
+        self._check_square()
         diagonals = np.zeros((len(self), self.size[0]))
         diagonals[:, self.rows] = self.bank.diagonal()
         return diagonals

@@ -72,6 +72,7 @@ class PowersBank(OneMatrixBank):
     def quad(self, A: Array) -> Array:
         from multikernel.banks import _powers
 
+        self._check_square()
         A = np.ascontiguousarray(as_columns(A), dtype=np.float64)
         B = self.B.stored
         top = self._top
@@ -90,6 +91,7 @@ class PowersBank(OneMatrixBank):
         return self._sum(rows, len(support), top)[self.degrees]
 
     def quads(self, A: Array) -> Array:
+        self._check_square()
         if self.B.stored is None:
             return super().quads(A)
         forms = [self.quad(a) for a in A.T]  # faster than tiles, of a matrix that is at hand
@@ -124,6 +126,7 @@ class PowersBank(OneMatrixBank):
         return int(self.degrees.max(initial=0))
 
     def diagonal(self) -> Array:
+        self._check_square()
         return self.B.diagonal()[None, :] ** self.degrees[:, None]
 
     def self_values(self, X: Any) -> Array:

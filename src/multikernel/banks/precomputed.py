@@ -69,15 +69,15 @@ def precomputed(
     m = len(matrices)
     n = matrices[0].shape[0]
     called = [f"kernel {k}" if names is None else f"kernel {names[k]!r}" for k in range(m)]
+    for name, matrix in zip(called, matrices, strict=True):
+        if matrix.shape != (n, n):
+            raise ValueError(f"{name} has shape {matrix.shape}; precomputed kernels must be square, here ({n}, {n})")
     known = np.stack([_known(matrix) for matrix in matrices]) if any(map(_has_gaps, matrices)) else None
     if known is not None:
         for name, own in zip(called, known, strict=True):
             if not own.any():
                 raise ValueError(f"{name} is NaN at every entry: it knows nothing of any sample, so leave it out")
         matrices = [_filled(matrix, own[:, None] & own) for matrix, own in zip(matrices, known, strict=True)]
-    for name, matrix in zip(called, matrices, strict=True):
-        if matrix.shape != (n, n):
-            raise ValueError(f"{name} has shape {matrix.shape}; precomputed kernels must be square, here ({n}, {n})")
     packed = np.empty((m, n * (n + 1) // 2), dtype=np.result_type(*matrices))
     moved = np.zeros(m)
 

@@ -110,7 +110,7 @@ class ColumnProductsBank(KernelBank):
         return np.asarray(whole[self.first, self.second])
 
     def diagonal(self) -> Array:
-        self._check_square("a rectangular bank has no diagonal")
+        self._check_square()
         return np.zeros((len(self), len(self.X)))
 
     # -- parts, new samples --------------------------------------------------------------------------------------

@@ -24,7 +24,14 @@ from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack, pairs_of_rows
 from multikernel.banks.powers import raised
 from multikernel.banks.threads import one_blas_thread, over_rows
-from multikernel.kernels.distance import DistanceKernel, ExponentialKernel, OfDistance, far_middle, squared_distances
+from multikernel.kernels.distance import (
+    DistanceKernel,
+    ExponentialKernel,
+    OfDistance,
+    far_middle,
+    is_exponential,
+    squared_distances,
+)
 from multikernel.tuning import DISTANCES_TILE, POWER_FAST, TILE_ROWS
 
 _LONGEST_CHAIN = 32  # rounding grows with the product of the powers since the last exponential
@@ -66,6 +73,7 @@ class ProfilesBank(OneMatrixBank):
         return profiles(self.kernels, self.B.entries(rows))
 
     def diagonal(self) -> Array:
+        self._check_square()
         return self.self_values(self.B.columns.values)
 
     def self_values(self, X: Any) -> Array:
@@ -76,7 +84,7 @@ def profiles(kernels: Sequence[DistanceKernel], D: Array) -> Iterator[Array]:
     """f_k(D) of every kernel in turn."""
     before, K, chain = 0.0, D, 0  # K = exp(-before D), by ``chain`` factors since the last exponential
     for kernel in kernels:
-        gamma = kernel.gamma if isinstance(kernel, ExponentialKernel) else 0.0
+        gamma: float = kernel.gamma if is_exponential(kernel) else 0.0  # type: ignore[attr-defined]
         ratio = gamma / before if before else 0.0
         power = round(min(ratio, _LONGEST_CHAIN))
         whole = 1 <= power <= POWER_FAST and abs(ratio - power) <= 1e-14 * power
@@ -117,15 +125,14 @@ def of_squares(fact: Any, X: Any) -> bool:
     """Whether ``fill`` makes the half of a kernel that states this: it is one of squared distances in some columns."""
     if not isinstance(fact, OfDistance):
         return False
-    plain = fact.kernel.distance is squared_distances and _follows_profile(type(fact.kernel))
+    plain = fact.kernel.distance is squared_distances and _follows_profile(fact.kernel)
     several = isinstance(X, np.ndarray) and (X.shape[1] if fact.columns is None else len(fact.columns)) > 1
     return plain and several and X.dtype == np.float64
 
 
-def _follows_profile(kind: type[DistanceKernel]) -> bool:
+def _follows_profile(kernel: DistanceKernel) -> bool:
     """Whether values of a kernel are those of its profile: a class may have written another ``__call__``."""
-    exponential = kind.__call__ is ExponentialKernel.__call__ and kind.profile is ExponentialKernel.profile
-    return exponential or kind.__call__ is DistanceKernel.__call__
+    return type(kernel).__call__ in (ExponentialKernel.__call__, DistanceKernel.__call__)
 
 
 def fill(halves: Sequence[Array], facts: Sequence[OfDistance], X: Array) -> None:

@@ -110,6 +110,7 @@ class NormalizedBank(SelfValuedBank):
         return self.left[:, :, None] * np.stack(products)
 
     def quads(self, A: Array) -> Array:
+        self._check_square()
         return np.stack(
             [bank.quads(l[:, None] * A)[0] for bank, l in zip(self._single_kernels, self.left, strict=True)]
         )
@@ -120,6 +121,7 @@ class NormalizedBank(SelfValuedBank):
         return (self.bank.select(slice(k, k + 1)) for k in range(len(self)))
 
     def diagonal(self) -> Array:
+        self._check_square()
         return (self.left > 0).astype(float)
 
     def self_values(self, X: Any) -> Array:
@@ -168,16 +170,19 @@ class DistanceBank(SelfValuedBank):
         return value
 
     def quad(self, A: Array) -> Array:
+        self._check_square()
         A = as_columns(A)
         return 2.0 * (self.left @ (A @ A.sum(axis=0))) - 2.0 * self.bank.quad(A)
 
     def quads(self, A: Array) -> Array:
+        self._check_square()
         return 2.0 * (self.left @ A) * A.sum(axis=0) - 2.0 * self.bank.quads(A)
 
     def inner(self, M: Array) -> Array:
         return self.left @ M.sum(axis=1) + self.right @ M.sum(axis=0) - 2.0 * self.bank.inner(M)
 
     def diagonal(self) -> Array:
+        self._check_square()
         return np.zeros((len(self), self.shape[0]))
 
     def held_out_self_values(self, rows: Index, columns: Index) -> Array:

@@ -176,12 +176,14 @@ class SubsetRBFBank(KernelBank):
     # -- passes --------------------------------------------------------------------------------------------------
 
     def quad(self, A: Array) -> Array:
+        self._check_square()
         A = as_columns(A)
         support = np.flatnonzero(A.any(axis=1))
         B = np.ascontiguousarray(A[support].T)
         return self.block(support, support)._forms(lambda part: products_of_pairs(B, part).sum(axis=0)[None])[:, 0]
 
     def quads(self, A: Array) -> Array:
+        self._check_square()
         support = np.flatnonzero(A.any(axis=1))
         B = np.ascontiguousarray(A[support].T)
         return self.block(support, support)._forms(lambda part: products_of_pairs(B, part), len(B))
@@ -238,9 +240,11 @@ class SubsetRBFBank(KernelBank):
 
     def diagonal(self) -> Array:
         """A single 1 seen as an array, not to be written into: a million rows take no memory."""
+        self._check_square()
         return np.broadcast_to(1.0, (len(self), len(self.X)))
 
     def traces(self) -> Array:
+        self._check_square()
         return np.full(len(self), float(len(self.X)))
 
     # -- stored --------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from threadpoolctl import ThreadpoolController
 from multikernel.tuning import ORDER_SMALL, THREADS_TILE, THREADS_VALUES
 
 T = TypeVar("T")
-_NAME = "multikernel"
+_NAME = "multikernel-rows"  # no other threads of the package are called so
 
 
 def n_threads() -> int:
@@ -37,7 +37,7 @@ def _processors() -> int:
 
 @cache
 def _pool(process: int, workers: int) -> ThreadPoolExecutor:
-    """One pool for each process: a forked child must not wait for its parent's threads."""
+    """One pool for each process and each number of workers: a forked child must not wait for its parent's threads."""
     return ThreadPoolExecutor(workers, thread_name_prefix=_NAME)
 
 

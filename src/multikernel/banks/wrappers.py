@@ -90,6 +90,10 @@ class SameKernelsBank(WrapperBank):
     def n_features(self) -> int | None:
         return self.bank.n_features
 
+    @property
+    def of_distances(self) -> bool:
+        return self.bank.of_distances
+
     tiles = delegate("tiles")
     matrix = delegate("matrix")
     combine = delegate("combine")

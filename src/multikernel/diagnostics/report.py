@@ -112,7 +112,7 @@ def check_kernel(K: Any) -> KernelReport:
     if not np.isfinite(matrix).all():
         return KernelReport(len(matrix), False, _first(~np.isfinite(matrix)))
     given = np.asarray(K)
-    rounding = definite.rounding(given)
+    rounding = definite.precision(given)
     eps = float(np.finfo(np.float32 if given.dtype == np.float32 else np.float64).eps)
     difference = np.abs(matrix - matrix.T)
     asymmetry = float(difference.max())

@@ -9,9 +9,9 @@ from functools import reduce
 from operator import add, mul
 from typing import Any, ClassVar
 
-from multikernel._parameters import Degree, NonNegative
+from multikernel._parameters import Degree, NonNegative, check_each
 from multikernel._typing import Array
-from multikernel.kernels.base import Fact, Inner, Kernel
+from multikernel.kernels.base import KERNEL, Fact, Inner, Kernel
 from multikernel.kernels.facts import PowerOf, Wrapped
 
 
@@ -47,7 +47,7 @@ class Combined(Kernel):
 
     Raises
     ------
-    ValueError : where one of the kernels is centred
+    ValueError : where one of the kernels is none, or is centred
     """
 
     kernels: tuple[Kernel, ...]
@@ -55,6 +55,8 @@ class Combined(Kernel):
     operation: ClassVar[Any]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        check_each(KERNEL, self.kernels, f"the kernels of a {self.word}")
         refuse_centred(self.kernels, self.word)
 
     @classmethod

@@ -64,7 +64,8 @@ class Kernel(Specification, ABC):
 
     def self_values(self, X: Any, Z: Any) -> Array:
         """k(x, x) with Z as the training sample, shape (len(X),); kernels that follow the sample override this."""
-        return self.diagonal(X)
+        own = self.learned(Z) if self.learns else self
+        return own.diagonal(X)
 
     @property
     def learns(self) -> bool:
@@ -193,4 +194,5 @@ class Kernel(Specification, ABC):
         return NotImplemented
 
 
-Inner = Annotated[Kernel, Instance(Kernel, "a kernel such as RBF(gamma=0.1)")]  # a kernel that another one is made of
+KERNEL = Instance(Kernel, "a kernel such as RBF(gamma=0.1)")
+Inner = Annotated[Kernel, KERNEL]  # a kernel that another one is made of

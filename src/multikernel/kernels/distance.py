@@ -183,14 +183,21 @@ class ExponentialKernel(DistanceKernel):
         return value, -self.gamma * value
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
+        own = self.learned(X if Z is None else Z)
         D = self.distance(X, Z)
-        return self.learned(X if Z is None else Z)._exponential(D, D)
+        return own._exponential(D, D) if is_exponential(own) else own.profile(D)
 
     def _exponential(self, D: Array, out: Array) -> Array:
         if foreign(D):
             return namespace(D).exp(D * -float(self.gamma))
         np.multiply(D, D.dtype.type(-self.gamma), out=out)
         return np.exp(out, out=out)
+
+
+def is_exponential(kernel: DistanceKernel) -> bool:
+    """Whether a kernel is exp(-gamma d): a class derived from ``ExponentialKernel`` may have another profile."""
+    kind = type(kernel)
+    return kind.profile is ExponentialKernel.profile and kind.__call__ is ExponentialKernel.__call__
 
 
 @dataclass(repr=False)

@@ -100,9 +100,7 @@ class Encoded(View):
 
     def _on(self, Z: Any) -> tuple[Encoded, Any]:
         """With what it takes from a training sample, and the sample as kernels take it."""
-        named = self.resolve(Features.of(Z)) if is_frame(Z) else self
-        reference = as_samples(Z)
-        return named.learned(reference), reference
+        return self.learned(Z), as_samples(Z)
 
     def resolve(self, features: Features) -> Encoded:
         return replace(self, encoding=self.encoding.resolve(features))
@@ -116,8 +114,11 @@ class Encoded(View):
         return True
 
     def learned(self, X: Any) -> Encoded:
-        encoding = self.encoding.learned(X)
-        kernel = self.kernel.learned(encoding(X))
+        if is_frame(X):
+            return self.resolve(Features.of(X)).learned(as_samples(X))
+        samples = as_samples(X)
+        encoding = self.encoding.learned(samples)
+        kernel = self.kernel.learned(encoding(samples)) if self.kernel.learns else self.kernel
         if encoding is self.encoding and kernel is self.kernel:
             return self
         return Encoded(kernel, encoding)

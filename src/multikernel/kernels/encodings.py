@@ -143,7 +143,7 @@ class Ranks(Encoding):
 
 @dataclass(repr=False)
 class DateParts(Encoding):
-    """Dates as standardised days, or as sine and cosine of their place in a year, a week or a day.
+    """One column of dates as standardised days, or as sine and cosine of their place in a year, a week or a day.
 
     Parameters
     ----------
@@ -155,6 +155,8 @@ class DateParts(Encoding):
     numbers: Numbers = field(default_factory=Standardize)
 
     def resolve(self, features: Features) -> DateParts:
+        if features.n != 1:
+            raise ValueError(f"DateParts takes one column of dates, got {features.n} columns")
         features.check_strings(self)
         return self
 

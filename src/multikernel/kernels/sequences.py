@@ -26,7 +26,6 @@ import numpy as np
 from multikernel._parameters import WHOLE, Power
 from multikernel._rules import AnyOf, Nothing, Number, Rule
 from multikernel._typing import Array
-from multikernel.kernels.base import Kernel
 from multikernel.kernels.of_strings import Packed, PairKernel, characters
 
 
@@ -113,21 +112,15 @@ class Mismatches(PairKernel):
     def learns(self) -> bool:
         return self.alphabet is None
 
-    def learned(self, X: Any) -> Kernel:
-        return self._learned(X)
-
-    def __call__(self, X: Any, Z: Any = None) -> Array:
-        return PairKernel.__call__(self._learned(X if Z is None else Z), X, Z)
-
-    def diagonal(self, X: Any) -> Array:
-        return PairKernel.diagonal(self._learned(X), X)
-
-    def self_values(self, X: Any, Z: Any) -> Array:
-        return self._learned(Z).diagonal(X)
-
-    def _learned(self, X: Any) -> Mismatches:
+    def learned(self, X: Any) -> Mismatches:
         """With an alphabet, that of the samples where none is given."""
         return self if self.alphabet else self._with_letters(self._strings(X))
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        return PairKernel.__call__(self.learned(X if Z is None else Z), X, Z)
+
+    def diagonal(self, X: Any) -> Array:
+        return PairKernel.diagonal(self.learned(X), X)
 
     def _with_letters(self, strings: list[str]) -> Mismatches:
         """With the letters of these strings; with two that hold none of them where they are fewer."""

@@ -20,7 +20,8 @@ import numpy as np
 
 from multikernel._rules import AnyOf, Nothing, Rule
 from multikernel._typing import Array
-from multikernel.kernels.base import Inner, Kernel
+from multikernel.kernels.algebra import refuse_centred
+from multikernel.kernels.base import Inner
 from multikernel.kernels.features import Features
 from multikernel.kernels.of_strings import StringKernel, characters
 from multikernel.tuning import BUFFER_VALUES
@@ -105,6 +106,10 @@ class VectorSets(StringKernel):
     kernel : Kernel of vectors, such as RBF(1.0); one that takes its width from data takes it from all vectors of the
         training sample
 
+    Raises
+    ------
+    ValueError : where the kernel of vectors is centred
+
     References
     ----------
     Gaertner, Flach, Kowalczyk and Smola (2002), Multi-instance kernels, ICML 19.
@@ -123,11 +128,17 @@ class VectorSets(StringKernel):
 
     kernel: Inner
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_centred((self.kernel,), "kernel of sets")
+
     @property
     def learns(self) -> bool:
         return self.kernel.learns
 
-    def learned(self, X: Any) -> Kernel:
+    def learned(self, X: Any) -> VectorSets:
+        if not self.learns:
+            return self
         vectors, _ = self._vectors(self._strings(X))
         if not len(vectors):
             raise ValueError(f"{self!r}: the training sample has no vector to learn from")
@@ -135,7 +146,7 @@ class VectorSets(StringKernel):
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         rows, columns = self._strings(X), self._strings(X if Z is None else Z)
-        own = self if not self.learns else replace(self, kernel=self._learned_on(columns))
+        own = self.learned(X if Z is None else Z)
         vectors, ends = self._vectors(rows + ([] if Z is None else columns))
         cut = int(ends[len(rows)])
         left, of_left = vectors[:cut], ends[: len(rows) + 1]
@@ -144,21 +155,13 @@ class VectorSets(StringKernel):
 
     def diagonal(self, X: Any) -> Array:
         strings = self._strings(X)
-        own = self if not self.learns else replace(self, kernel=self._learned_on(strings))
+        own = self.learned(X)
         vectors, ends = self._vectors(strings)
         values = np.zeros(len(strings))
         for i, (start, end) in enumerate(pairwise(ends)):
             if end > start:
                 values[i] = own.kernel(vectors[start:end]).mean()
         return values
-
-    def self_values(self, X: Any, Z: Any) -> Array:
-        own = self if not self.learns else replace(self, kernel=self._learned_on(self._strings(Z)))
-        return own.diagonal(X)
-
-    def _learned_on(self, strings: list[str]) -> Kernel:
-        vectors, _ = self._vectors(strings)
-        return self.kernel.resolve(Features.of(vectors)).learned(vectors)
 
     def _means(self, A: Array, of_a: Array, B: Array, of_b: Array) -> Array:
         """The means over blocks of kernel(A, B), some sets of A at a time."""

@@ -67,10 +67,10 @@ class Grams(Encoding):
         if self.vocabulary is not None:
             return self
         vectorizer = self._vectorizer()
-        try:
-            vectorizer.fit(_texts(X))
-        except ValueError:  # no text holds an n-gram
+        texts = _texts(X)
+        if not any(map(vectorizer.build_analyzer(), texts)):  # no text holds an n-gram
             return replace(self, vocabulary=())
+        vectorizer.fit(texts)
         return replace(
             self, vocabulary=tuple(vectorizer.get_feature_names_out().tolist()), rarity=tuple(vectorizer.idf_.tolist())
         )
@@ -150,9 +150,6 @@ class NGrams(Kernel):
 
     def diagonal(self, X: Any) -> Array:
         return self._encoded.diagonal(X)
-
-    def self_values(self, X: Any, Z: Any) -> Array:
-        return self._encoded.self_values(X, Z)
 
     @property
     def _encoded(self) -> Encoded:

@@ -14,7 +14,7 @@ from multikernel._rules import abbreviated
 from multikernel._typing import Array, Columns
 from multikernel.kernels.algebra import View, within
 from multikernel.kernels.base import Fact, Kernel
-from multikernel.kernels.distance import OfDistance
+from multikernel.kernels.distance import DistanceKernel, OfDistance
 from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, OnDemand, PowerOf, Wrapped
 from multikernel.kernels.features import Features
 from multikernel.kernels.samples import scaled_rows
@@ -171,7 +171,8 @@ class Normalized(View):
 
     def _foreign(self, X: Any, Z: Any) -> Any:
         """Of arrays of another library: rounding is taken off the diagonal, where Z is X, like everywhere else."""
-        left, right = (inverse_root(host(self.kernel.diagonal(S))) for S in (X, Z))
+        left = inverse_root(host(self.kernel.self_values(X, Z)))
+        right = inverse_root(host(self.kernel.diagonal(Z)))
         K = self.kernel(X, Z)
         K = K * like(K, left)[:, None] * like(K, right)
         xp = namespace(K)
@@ -194,7 +195,7 @@ class Normalized(View):
             return (Wrapped(self.kernel, "normalized"),)
         inner = self.kernel.facts()
         kept: list[Fact] = [PowerOf(Normalized(f.base), f.degree) for f in inner if isinstance(f, PowerOf)]
-        kept += [f for f in inner if isinstance(f, OfDistance) and f.kernel.profile(np.zeros(1))[0] == 1.0]
+        kept += [f for f in inner if isinstance(f, OfDistance) and _is_normalized(f.kernel)]
         kept += [Encodes(Normalized(f.kernel), f.encoding, f.columns) for f in inner if isinstance(f, Encodes)]
         kept += [f for f in inner if isinstance(f, Costly)]
         kept += [Elementary(f.kernel, f.degree, True) for f in inner if isinstance(f, Elementary)]
@@ -237,6 +238,11 @@ class Centered(View):
 
     def __repr__(self) -> str:
         return f"{within(self.kernel)}.centered()"
+
+
+def _is_normalized(kernel: DistanceKernel) -> bool:
+    """Whether a kernel of a distance is known to be 1 at distance 0; it is not before the kernel has its width."""
+    return not kernel.learns and bool(kernel.profile(np.zeros(1))[0] == 1.0)
 
 
 def _signs(diagonal: Array) -> Array:

@@ -16,7 +16,8 @@ from sklearn.base import BaseEstimator
 from multikernel._typing import Array
 
 _PLAIN = "biufcmMSUV"  # kinds of arrays that are their bytes
-_WITHOUT_EFFECT = frozenset({"checkpoint", "verbose", "n_jobs"})  # parameters that change no result
+# Parameters that change no result. A time_budget does: folds of a search are kept with the models that it cut.
+_WITHOUT_EFFECT = frozenset({"checkpoint", "verbose", "n_jobs"})
 
 
 def digest(*things: Any) -> str:

@@ -80,7 +80,8 @@ class Chunk:
         """Some of its rows, whose numbers in the source are not changed."""
         X = self.X.iloc[kept] if hasattr(self.X, "iloc") else self.X[kept]
         y, weight = (None if each is None else each[kept] for each in (self.y, self.weight))
-        numbers = None if self.numbers is None or not isinstance(kept, slice) else self.numbers[kept]
+        every = range(self.row, self.row + len(self)) if self.numbers is None else self.numbers
+        numbers = every[kept] if isinstance(kept, slice) else np.asarray(every)[kept]
         return replace(self, X=X, y=y, weight=weight, numbers=numbers)
 
     def check_target(self) -> None:
@@ -88,11 +89,9 @@ class Chunk:
         for what, values in (("the target", self.y), ("the weight", self.weight)):
             if values is None:
                 continue
-            bad = absent(values)
-            if bad.any():
-                raise ValueError(
-                    f"{self.place(int(bad.argmax()))}: {what} is missing; fill it in, or leave the row out"
-                )
+            bad = np.argwhere(absent(values))
+            if len(bad):
+                raise ValueError(f"{self.place(int(bad[0, 0]))}: {what} is missing; fill it in, or leave the row out")
         if self.weight is not None and (self.weight < 0).any():
             raise ValueError(f"{self.place(int((self.weight < 0).argmax()))}: the weight is negative")
 
@@ -220,17 +219,13 @@ def bytes_of(memory: float | str | None) -> float:
 
 
 def absent(values: Any) -> Array:
-    """Which values are missing or infinite: None, NaN, NaT; for (r, t) values, which rows hold one."""
+    """Which values are missing or infinite: None, NaN, NaT."""
     values = np.asarray(values)
     if values.dtype.kind in "fc":
-        bad = ~np.isfinite(values)
-    elif values.dtype.kind in "mM":
-        bad = np.isnat(values)
-    elif values.dtype.kind == "O":
+        return ~np.isfinite(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype.kind == "O":
         flat = [value is None or value != value or str(value) == "<NA>" for value in values.ravel()]
-        bad = np.array(flat, dtype=bool).reshape(values.shape)
-    else:
-        return np.zeros(len(values), dtype=bool)
-    if bad.ndim == 2 and values.ndim == 2 and values.dtype.kind != "O":
-        return np.asarray(bad.any(axis=1))
-    return bad
+        return np.array(flat, dtype=bool).reshape(values.shape)
+    return np.zeros(values.shape, dtype=bool)
