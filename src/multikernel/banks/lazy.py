@@ -23,6 +23,7 @@ from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack
 from multikernel.banks.powers import running_powers
 from multikernel.banks.profiles import fill, of_squares, profiles
+from multikernel.banks.sharing import sharing
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
@@ -134,7 +135,7 @@ def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any 
     if len(kernels) * length * stored.itemsize > memory:
         return LazyBank(kernels, X, X)
     packed = np.empty((len(kernels), length), dtype=stored)
-    groups = _groups(kernels)
+    groups = sharing(kernels)
     squares = [group for group in groups if all(of_squares(fact, X) for fact in group.values())]
     for group in squares:
         fill([packed[k] for k in group], list(group.values()), X)
@@ -185,17 +186,6 @@ def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dt
 
     over_rows(fill, n, max(1, ANOVA_TILE // n))
     return PackedBank(LazyBank(kernels, X, X), packed, n)
-
-
-def _groups(kernels: tuple[Kernel, ...]) -> list[dict[int, Any]]:
-    """Groups of kernels that are made of one matrix, by position, with the facts that say so."""
-    groups: dict[Any, dict[int, Any]] = {}
-    for k, kernel in enumerate(kernels):
-        fact = next((fact for fact in kernel.facts() if isinstance(fact, OfDistance | PowerOf)), None)
-        if fact is not None:
-            key = (fact.kernel.distance, fact.columns) if isinstance(fact, OfDistance) else repr(fact.base)
-            groups.setdefault(key, {})[k] = fact
-    return list(groups.values())
 
 
 def _halves(facts: list[Any], X: Any) -> Iterator[Array]:
