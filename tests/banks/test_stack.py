@@ -45,6 +45,18 @@ def test_stack_is_every_kernel_on_its_own(name: str, given: Any) -> None:
         np.testing.assert_allclose(found, kernel(samples), rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.parametrize("count", [1, 4])
+def test_kernels_that_are_written_alike_share_no_matrix(count: int) -> None:
+    """Of normal scores only the number of columns is written, and not what they learned."""
+    X = np.random.default_rng(0).normal(size=(12, 1))
+    scores = [kernels.NormalScores((((-1.0, 1.0), values),)) for values in ((-1.0, 1.0), (0.0, 3.0))]
+    bases = [kernels.Encoded(Linear(), encoding) for encoding in scores]
+    assert repr(bases[0]) == repr(bases[1])
+    family = [base**degree for base in bases for degree in range(2, 2 + count)]
+    truth = np.stack([kernel(X) for kernel in family])
+    np.testing.assert_allclose(bind(family, X).matrices(), truth, rtol=1e-10)
+
+
 def test_basis_of_many_kernels_in_single_precision() -> None:
     bank = bind(kernels.rls2_basis(), X, dtype=np.float32)
     resolved = kernels.rls2_basis().resolve(kernels.Features(4))

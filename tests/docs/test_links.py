@@ -30,6 +30,16 @@ def test_files_that_are_named_exist(page: Path) -> None:
     assert not dead
 
 
+def test_every_file_and_class_of_the_architecture_exists() -> None:
+    """By its last name: a Python file anywhere on the page, and what is written like a class in backquotes."""
+    text, sources = (ROOT / "docs/design.md").read_text(), [*(ROOT / "src/multikernel").rglob("*.py")]
+    files = {path.name for path in [*sources, *(ROOT / "tests").rglob("*.py")]}
+    classes = {name for path in sources for name in re.findall(r"^class (\w+)", path.read_text(), re.MULTILINE)}
+    named = set(re.findall(r"`(?:\w+\.)?([A-Z][a-z]+\w*)[`(.]", text)) - {"ConvergenceWarning"}  # scikit-learn's
+    assert {name for name in re.findall(r"\w+\.py\b", text) if name not in files} == set()
+    assert named - classes == set()
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_no_page_names_somebodys_directories(page: Path) -> None:
     assert not re.findall(r"(?<![\w.])/(?:home|root|tmp|work|Users)/", page.read_text())

@@ -8,8 +8,7 @@ pass; kernels of one distance, and powers of one matrix, share it within a tile.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,10 +21,10 @@ from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.cost import BankCost
 from multikernel.banks.gram import DenseGram, Factor, Gram
 from multikernel.banks.indices import positions, same_samples
+from multikernel.banks.sharing import sharing
 from multikernel.banks.threads import slices
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
-from multikernel.kernels.facts import PowerOf
 from multikernel.tuning import ARRAY_VALUES
 
 
@@ -151,16 +150,19 @@ class ArrayBank(KernelBank):
         X = taken(self.X, rows)
         whole = self.square and isinstance(rows, slice) and rows == slice(None)
         X = self.Z if whole else X
-        uses = Counter(_shared(kernel)[0] for kernel in self.kernels)
-        shared = {}
-        for kernel in self.kernels:
-            key, base, final = _shared(kernel)
-            if key is None or uses[key] == 1:
+        groups = [group for group in sharing(self.kernels) if len(group) > 1]
+        place = {k: number for number, group in enumerate(groups) for k in group}
+        made: dict[int, Any] = {}
+        for k, kernel in enumerate(self.kernels):
+            if k not in place:
                 yield kernel(X, self.Z)
                 continue
-            if key not in shared:
-                shared[key] = base(X, self.Z)
-            yield final(shared[key])
+            number = place[k]
+            fact = groups[number][k]
+            if number not in made:
+                made[number] = fact(X, self.Z) if isinstance(fact, OfDistance) else fact.base(X, self.Z)
+            B = made[number]
+            yield fact.kernel.profile(B) if isinstance(fact, OfDistance) else B ** int(fact.degree)
 
     def _rows(self) -> Iterator[slice]:
         """The rows of which a tile is made."""
@@ -247,17 +249,6 @@ class ArrayBank(KernelBank):
 
     def cross(self, X: Any) -> ArrayBank:
         return ArrayBank(self.kernels, like(self.Z, X), self.Z)
-
-
-def _shared(kernel: Kernel) -> tuple[Hashable, Any, Any]:
-    """What may be a key to a matrix that other kernels are made of as well, that matrix, and what is made of it."""
-    for fact in kernel.facts():
-        match fact:
-            case OfDistance(own, columns):
-                return (own.distance, columns), fact, own.profile
-            case PowerOf(base, degree):
-                return repr(base), base, lambda B, d=int(degree): B**d
-    return None, kernel, None
 
 
 def _check(kernel: Kernel, X: Any) -> None:

@@ -32,7 +32,6 @@ from multikernel._rules import Number
 from multikernel.banks.array_bank import ArrayBank
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.concatenated import ConcatenatedBank
-from multikernel.banks.different import Different
 from multikernel.banks.kinds import (
     FEW,
     Storage,
@@ -50,6 +49,7 @@ from multikernel.banks.kinds import (
     subsets_bank,
 )
 from multikernel.banks.mapped import EncodedSamples, MappedBank, encoded
+from multikernel.banks.sharing import grouped, matrix_of
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, OnDemand, PowerOf, Wrapped
@@ -170,33 +170,30 @@ def _groups(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> list[_Grou
     groups: list[_Group] = []
 
     def take(kind: type, key: Callable[[Any], Any], bank: Any, worth: Callable[[list[int], Any], bool]) -> None:
-        found: dict[Any, list[int]] = {}
-        for k, facts in left.items():
-            for fact in facts:
-                if isinstance(fact, kind):
-                    found.setdefault(key(fact), []).append(k)
-        for value, members in found.items():
+        stated = [(k, key(fact)) for k, facts in left.items() for fact in facts if isinstance(fact, kind)]
+        for value, members in grouped(stated):
             if worth(members, value):
                 groups.append(_Group(members, bank))
                 for k in members:
                     del left[k]
 
     take(Wrapped, lambda f: f.by if isinstance(f.by, str) else "scaled", _wrapped, lambda members, by: True)
-    encodings: list[Encodes] = []
-    take(Encodes, lambda f: _place(f, encodings) if f.encoding.sparse else -1, _encoded, lambda members, which: True)
-    bases = Different()
-    take(PowerOf, lambda f: bases.place(f.base), powers_bank, lambda members, base: len(members) >= FEW)
+    take(
+        Encodes,
+        lambda f: (f.encoding, f.columns) if f.encoding.sparse else None,
+        _encoded,
+        lambda members, which: True,
+    )
+    take(PowerOf, matrix_of, powers_bank, lambda members, base: len(members) >= FEW)
     if n * n * storage.dtype.itemsize > storage.memory:
-        fast = Different()
-        take(OnDemand, lambda f: fast.place(f.kernel), on_demand_bank, lambda members, kernel: True)
+        take(OnDemand, lambda f: f.kernel, on_demand_bank, lambda members, kernel: True)
     take(
         ExplicitFeatures,
         lambda f: (p if f.columns is None else len(f.columns)) < n,
         lambda kernels, X, storage: factors_bank(kernels, X),
         lambda members, fewer: fewer,
     )
-    singles = Different()
-    take(Elementary, lambda f: singles.place(f.kernel), anova_bank, lambda members, kernel: len(members) > 1)
+    take(Elementary, lambda f: f.kernel, anova_bank, lambda members, kernel: len(members) > 1)
     if len(left) * n * (n + 1) // 2 * itemsize > STACK_TINY:
         take(
             OfDistance,
@@ -207,7 +204,7 @@ def _groups(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> list[_Grou
     if len(left) * n * (n + 1) // 2 * itemsize > STACK_SMALL:
         take(
             OfDistance,
-            lambda f: (f.kernel.distance, f.columns),
+            matrix_of,
             profiles_bank,
             lambda members, columns: len(members) >= FEW,
         )
@@ -231,23 +228,14 @@ def _wrapped(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBan
 def _encoded(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
     """One matrix of all encodings, each kernel on the columns of its own."""
     facts: list[Encodes] = [fact_of(kernel, Encodes) for kernel in kernels]
-    different: list[Encodes] = []
-    own = [_place(fact, different) for fact in facts]
-    parts = tuple((fact.encoding, fact.columns) for fact in different)
+    groups = grouped((k, (fact.encoding, fact.columns)) for k, fact in enumerate(facts))
+    own = {k: place for place, (_, members) in enumerate(groups) for k in members}
+    parts = tuple(part for part, _ in groups)
     widths = [encoded((part,), X[:1]).shape[1] for part in parts]
     starts = np.cumsum([0, *widths]).tolist()
     inner = [
-        f.kernel if len(parts) == 1 else f.kernel.on(range(*starts[k : k + 2])) for f, k in zip(facts, own, strict=True)
+        f.kernel if len(parts) == 1 else f.kernel.on(range(*starts[own[k] : own[k] + 2])) for k, f in enumerate(facts)
     ]
     F = encoded(parts, X)
     resolved = tuple(kernel.resolve(Features(F.shape[1])) for kernel in inner)
     return MappedBank(_bind(resolved, F, storage), EncodedSamples(parts))
-
-
-def _place(fact: Encodes, different: list[Encodes]) -> int:
-    """The place of an encoding among those that are different, which it joins if it is new."""
-    for place, other in enumerate(different):
-        if other.columns == fact.columns and other.encoding == fact.encoding:
-            return place
-    different.append(fact)
-    return len(different) - 1

@@ -18,12 +18,12 @@ from multikernel._work import Work
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.checks import real
 from multikernel.banks.cost import BankCost, packed
-from multikernel.banks.different import Different
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack
 from multikernel.banks.powers import running_powers
 from multikernel.banks.profiles import fill, of_squares, profiles
+from multikernel.banks.sharing import sharing
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
@@ -137,7 +137,7 @@ def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any 
     if len(kernels) * length * stored.itemsize > memory:
         return LazyBank(kernels, X, X)
     packed = np.empty((len(kernels), length), dtype=stored)
-    groups = _groups(kernels)
+    groups = sharing(kernels)
     squares = [group for group in groups if all(of_squares(fact, X) for fact in group.values())]
     for group in squares:
         fill([packed[k] for k in group], list(group.values()), X)
@@ -188,18 +188,6 @@ def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dt
 
     over_rows(fill, n, max(1, ANOVA_TILE // n))
     return PackedBank(LazyBank(kernels, X, X), packed, n)
-
-
-def _groups(kernels: tuple[Kernel, ...]) -> list[dict[int, Any]]:
-    """Groups of kernels that are made of one matrix, by position, with the facts that say so."""
-    groups: dict[Any, dict[int, Any]] = {}
-    bases = Different()
-    for k, kernel in enumerate(kernels):
-        fact = next((fact for fact in kernel.facts() if isinstance(fact, OfDistance | PowerOf)), None)
-        if fact is not None:
-            key = (fact.kernel.distance, fact.columns) if isinstance(fact, OfDistance) else bases.place(fact.base)
-            groups.setdefault(key, {})[k] = fact
-    return list(groups.values())
 
 
 def _halves(facts: list[Any], X: Any) -> Iterator[Array]:
