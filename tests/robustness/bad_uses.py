@@ -298,6 +298,10 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "column_groups": (kernels.column_groups, ({"a": [0]}, kernels.RBF(1.0))),
     "for_columns": (kernels.for_columns, (pd.DataFrame({"a": Y}),)),
     "kernel_importance": (mk.kernel_importance, (mk.AverageMKLRegressor(kernels.rbf_grid([1.0])).fit(X, Y), X, Y)),
+    "source_values": (
+        partial(mk.source_values, permutations=0, pairs=False),
+        (mk.AverageMKLRegressor(kernels.rbf_grid([1.0])), {"a": X, "b": X**2}, Y),
+    ),
     "weight_stability": (mk.weight_stability, (mk.AverageMKLRegressor(kernels.rbf_grid([1.0])), X, Y)),
     "RBF": (kernels.RBF, (1.0,)),
     "Polynomial": (kernels.Polynomial, (3, 1.0, 1.0)),

@@ -80,13 +80,13 @@ def _of_worth(found: Mapping[str, Any], measure: str) -> str:
     ]
     if most["se"] is not None and most["adds"] > 2.0 * most["se"]:
         parts.append(f"Without {most['source']} the score falls most, by {score(most['adds'], measure)}.")
-    little = [row["source"] for row in ordered if row["se"] is None or row["adds"] <= 2.0 * row["se"]]
+    little = [row["source"] for row in ordered if row["se"] is not None and row["adds"] <= 2.0 * row["se"]]
     if little:
-        parts.append(f"Without {' or '.join(little)} the score stays about the same, within two standard errors.")
+        parts.append(f"What these add is less than two standard errors: {', '.join(little)}.")
     repeats = [pair for pair in found["pairs"] if pair["se"] is not None and pair["interaction"] < -2.0 * pair["se"]]
     if repeats:
         first = min(repeats, key=lambda pair: float(pair["interaction"]))
-        parts.append(f"{first['first']} and {first['second']} repeat each other.")
+        parts.append(f"Of the pairs, {first['first']} and {first['second']} repeat each other most.")
     return " ".join(parts)
 
 
