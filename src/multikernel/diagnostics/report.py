@@ -9,9 +9,9 @@ import numpy as np
 from scipy import linalg
 
 from multikernel._typing import Array
-from multikernel.banks import checks
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.spectrum import spectral_ratio
+from multikernel.numerics import definite
 
 _NAN = float("nan")
 
@@ -112,7 +112,7 @@ def check_kernel(K: Any) -> KernelReport:
     if not np.isfinite(matrix).all():
         return KernelReport(len(matrix), False, _first(~np.isfinite(matrix)))
     given = np.asarray(K)
-    rounding = checks.rounding(given)
+    rounding = definite.rounding(given)
     eps = float(np.finfo(np.float32 if given.dtype == np.float32 else np.float64).eps)
     difference = np.abs(matrix - matrix.T)
     asymmetry = float(difference.max())
