@@ -69,3 +69,10 @@ def test_models_are_the_same_with_and_without_the_matrix(estimator: Any, monkeyp
     demanded = estimator(PACKED)
     demanded.fit(bind(PACKED, packed, memory=1), y)
     assert np.allclose(demanded.dual_coef_, stored.dual_coef_, atol=1e-3)
+
+
+def test_a_forecast_knows_that_the_matrix_is_not_stored() -> None:
+    packed = np.random.default_rng(0).integers(0, 256, (18_000, 8))
+    found = AverageMKLRegressor(PACKED, alpha=1.0).forecast(packed, np.arange(18_000.0))
+    assert found.form == "evaluated in every pass"
+    assert found.bytes == pytest.approx(8.0 * 18_000**2)

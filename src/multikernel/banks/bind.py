@@ -69,18 +69,15 @@ def bind_samples(
     Number(least=0.0).check(memory, "bind: memory")
     X, family = unmasked(X), as_family(family)
     objects = as_objects(X) if family.takes_objects else None
-    table = None if foreign(X) or objects is not None else as_table(X)
     samples: Any
     if objects is not None:
         samples = complete(objects)
     elif foreign(X):
         samples = checked(X)
+    elif (table := as_table(X)) is not None:
+        samples = table
     else:
-        samples = (
-            check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
-            if table is None
-            else table
-        )
+        samples = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
     features = Features.of(samples)
     if hasattr(X, "columns"):
         features = replace(features, names=Features.of(X).names)

@@ -30,6 +30,7 @@ class BankCost:
     exact : Work of a pass over kernels in double precision, where they are stored in single; else none
     held : float, bytes that are stored
     beside : float, bytes that making them takes for a time
+    on_demand : bool, whether a sum of the kernels stores no matrix, but makes its rows when they are needed
     """
 
     m: int
@@ -40,6 +41,7 @@ class BankCost:
     exact: Work = NONE
     held: float = 0.0
     beside: float = 0.0
+    on_demand: bool = False
 
     @classmethod
     def evaluated(cls, m: int, n: int, value: float = KERNEL_VALUE) -> BankCost:

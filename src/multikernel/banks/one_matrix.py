@@ -13,6 +13,8 @@ from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.cost import BankCost
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
+from multikernel.kernels.base import Kernel
+from multikernel.kernels.facts import OnDemand
 from multikernel.kernels.samples import as_floats, in_double
 from multikernel.tuning import BLAS_OPERATION, KERNEL_VALUE
 
@@ -45,7 +47,8 @@ class OneMatrixBank(KernelBank):
     def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
         """Every entry is a function of one of B's, stored in single precision where double exceeds the memory."""
         (_, n), stored = self.shape, self.B.stored
-        sizes = [size for size in sorted({itemsize, 4}, reverse=True) if n * n * size <= memory]
+        either = {itemsize} if self._fast else {itemsize, 4}
+        sizes = [size for size in sorted(either, reverse=True) if n * n * size <= memory]
         size = stored.itemsize if stored is not None else sizes[0] if sizes else 0
         evaluated = BankCost.evaluated(len(self), n, self._value)
         product = Work(algebra=2.0 * BLAS_OPERATION * self.B.columns.values.shape[1] * float(n) ** 2)
@@ -54,6 +57,11 @@ class OneMatrixBank(KernelBank):
         exact = evaluated.sweep + product if size < np.dtype(float).itemsize else Work()
         made = product if stored is None else Work()
         return replace(evaluated, made=made, held=size * float(n) ** 2, beside=size * float(n) ** 2, exact=exact)
+
+    @property
+    def _fast(self) -> bool:
+        """Whether the kernel is made on demand rather than stored in single precision."""
+        return isinstance(self.B.base, Kernel) and any(isinstance(fact, OnDemand) for fact in self.B.base.facts())
 
     def block(self, rows: Index, columns: Index) -> Self:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])

@@ -21,6 +21,7 @@ import numpy as np
 from multikernel._floats import in_precision
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
+from multikernel.banks.cost import BankCost
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.one_matrix import OneMatrixBank
 from multikernel.banks.powers_gram import PowersGram, tile_rows
@@ -45,6 +46,10 @@ class PowersBank(OneMatrixBank):
 
     def __len__(self) -> int:
         return len(self.degrees)
+
+    def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
+        known = super().cost(memory, itemsize)
+        return replace(known, on_demand=not known.held)
 
     def select(self, index: Index) -> PowersBank:
         return replace(self, degrees=self.degrees[index])

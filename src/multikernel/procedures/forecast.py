@@ -214,7 +214,7 @@ def ridge(bank: BankCost) -> Cost:
         return Cost(Work(algebra=2.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_FIT), 2.0 * 8.0 * n * q)
     return Cost(
         gram(bank) + Work(algebra=BLAS_OPERATION * n**3 / 3.0, memory=NUMPY_VALUE * n**2, steps=SMALLEST_FIT),
-        16.0 * n**2,
+        (8.0 if bank.on_demand else 16.0) * n**2,  # of the matrix and its factor, which may have its place
     )
 
 
