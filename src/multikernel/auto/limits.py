@@ -20,6 +20,7 @@ from multikernel.procedures import forecast
 # Without a time budget a fit takes about as long as a grid search of a support vector machine on the same samples.
 _CHOICE = 1000  # samples to choose on where no time is given
 _TRAINING = 8000  # samples to train on where no time is given
+_TRAINED = 7  # candidates that so many samples are for; more of them, of several sources, take as long on fewer samples
 _FEWEST = 100  # samples below which held-out errors say little
 _MOST_TO_CHOOSE = 4000  # samples to choose on at most, whatever the time
 _SHARE = 0.7  # of the time for the choice
@@ -58,7 +59,8 @@ class Limits:
         held = (memory or _MEMORY * available_memory()) / (8.0 * _MATRICES)
         fits = max(_FEWEST, int(np.sqrt(held)))
         if seconds is None:
-            return cls(min(n, fits, _CHOICE), min(n, fits, _TRAINING), tuple(found))
+            training = int(_TRAINING * min(1.0, _TRAINED / max(1, len(found))) ** (1.0 / 3.0))
+            return cls(min(n, fits, _CHOICE), min(n, fits, training), tuple(found))
         tried = list(found)
         allowed = _SHARE * seconds
 
