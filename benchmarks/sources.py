@@ -35,7 +35,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
+from sklearn.metrics.pairwise import cosine_similarity, linear_kernel, rbf_kernel
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -235,13 +235,33 @@ def _prepared(train: Any, test: Any) -> tuple[Any, Any]:
 INNER = StratifiedKFold(5, shuffle=True, random_state=1)
 
 
-def machine(X: Any) -> GridSearchCV:
-    """A support vector machine of standardised columns, or of rows of norm 1, linear or Gaussian."""
-    squared = _norm(X)
-    regularisation = np.array([0.1, 1.0, 10.0, 100.0])
-    gaussian = {"kernel": ["rbf"], "gamma": np.array([0.1, 0.5, 2.0]) / squared, "C": regularisation}
-    linear = {"kernel": ["linear"], "C": regularisation / (10.0 * squared)}
-    return GridSearchCV(SVC(), [gaussian, linear], cv=INNER)
+class Machine:
+    """A support vector machine of standardised columns, or of rows of norm 1, linear or Gaussian, tuned by matrices."""
+
+    def fit(self, X: Any, y: Array) -> Machine:
+        self.X = X
+        squared = _norm(X)
+        regularisation = np.array([0.1, 1.0, 10.0, 100.0])
+        tried: list[tuple[Callable[[Any, Any], Array], Array]] = [(linear_kernel, regularisation / (10.0 * squared))]
+        tried += [(partial(rbf_kernel, gamma=times / squared), regularisation) for times in (0.1, 0.5, 2.0)]
+        grids = [GridSearchCV(SVC(kernel="precomputed"), {"C": C}, cv=INNER) for _, C in tried]
+        matrices = [kernel(X, X) for kernel, _ in tried]
+        found = [grid.fit(K, y) for grid, K in zip(grids, matrices, strict=True)]
+        best = int(np.argmax([grid.best_score_ for grid in found]))
+        self.kernel, self.K, self.found = tried[best][0], matrices[best], found[best]
+        self.best_score_ = self.found.best_score_
+        return self
+
+    def held_out(self, y: Array) -> Array:
+        """Decision values of training samples, of machines that were trained without them."""
+        values = cross_val_predict(self.found.best_estimator_, self.K, y, cv=INNER, method="decision_function")
+        return values.reshape(len(y), -1)
+
+    def decision_function(self, X: Any) -> Array:
+        return self.found.decision_function(self.kernel(X, self.X)).reshape(X.shape[0], -1)
+
+    def predict(self, X: Any) -> Array:
+        return self.found.predict(self.kernel(X, self.X))
 
 
 def _norm(X: Any) -> float:
@@ -261,12 +281,9 @@ def predicted(make: Callable[[Any], Any]) -> Callable[[Split], Array]:
 
 def late_fusion(split: Split) -> Array:
     """A machine for every source; logistic regression on what they say of samples held out."""
-    train, test = [], []
-    for name, X in split.train.items():
-        found = machine(X).fit(X, split.y)
-        values = cross_val_predict(found.best_estimator_, X, split.y, cv=INNER, method="decision_function")
-        train.append(values.reshape(len(split.y), -1))
-        test.append(found.decision_function(split.test[name]).reshape(split.test[name].shape[0], -1))
+    machines = {name: Machine().fit(X, split.y) for name, X in split.train.items()}
+    train = [each.held_out(split.y) for each in machines.values()]
+    test = [each.decision_function(split.test[name]) for name, each in machines.items()]
     scaler = StandardScaler().fit(np.hstack(train))
     stacked = GridSearchCV(LogisticRegression(max_iter=2000), {"C": [0.01, 0.1, 1.0, 10.0]}, cv=INNER)
     stacked.fit(scaler.transform(np.hstack(train)), split.y)
@@ -275,7 +292,7 @@ def late_fusion(split: Split) -> Array:
 
 def single(split: Split) -> dict[str, tuple[float, Array]]:
     """A machine for every source: its part of right labels on held-out training samples, and its labels."""
-    found = {name: machine(X).fit(X, split.y) for name, X in split.train.items()}
+    found = {name: Machine().fit(X, split.y) for name, X in split.train.items()}
     return {name: (each.best_score_, each.predict(split.test[name])) for name, each in found.items()}
 
 
@@ -331,7 +348,7 @@ def ours() -> dict[str, Callable[[], Any]]:
 def others() -> dict[str, Callable[[Split], Array]]:
     found = {
         "late fusion": late_fusion,
-        "SVM": predicted(machine),
+        "SVM": predicted(lambda X: Machine()),
         "logistic": predicted(logistic),
         "forest": predicted(lambda X: RandomForestClassifier(300, random_state=0)),
     }
