@@ -47,6 +47,13 @@ def test_much_time_takes_more_samples_than_no_word_of_it(tried):
     assert Limits.of(tried, 20_000, 4, 1e5, 1e12).training > Limits.of(tried, 20_000, 4, None, 1e12).training
 
 
+def test_many_candidates_are_trained_on_fewer_samples_in_the_same_time(tried):
+    usual, many = (Limits.of(found, 20_000, 4, None, 1e12).training for found in (tried, 20 * tried))
+    assert usual == 8000
+    assert 20 * len(tried) * many**3 <= 7 * usual**3
+    assert many > 2000
+
+
 def test_time_without_end_takes_all_samples(tried):
     limits = Limits.of(tried, 300, 4, 1e300, None)
     assert (limits.choice, limits.training, limits.candidates) == (300, 300, tuple(tried))

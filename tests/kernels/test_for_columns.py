@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from multikernel import EasyMKLClassifier, MultipleKernelRidgeCV, bind, kernels, load, save
+from multikernel import EasyMKLClassifier, L1MKLClassifier, MultipleKernelRidgeCV, bind, kernels, load, save
 from multikernel.kernels import RBF, Hamming, Linear, NGrams
 
 Array = Any
@@ -181,8 +181,8 @@ WIDE = pd.DataFrame(RNG.normal(size=(10, 120)), columns=[f"g{j}" for j in range(
 
 
 def test_many_columns_have_no_kernel_each_unless_it_is_asked_for() -> None:
-    assert len(kernels.for_columns(WIDE)) == 6
-    assert len(kernels.for_columns(WIDE, single=True)) == 126
+    assert len(kernels.for_columns(WIDE)) == 4
+    assert len(kernels.for_columns(WIDE, single=True)) == 124
 
 
 def test_what_holds_neither_numbers_nor_strings_is_refused() -> None:
@@ -190,3 +190,29 @@ def test_what_holds_neither_numbers_nor_strings_is_refused() -> None:
         kernels.for_columns(pd.DataFrame({"a": [[1], [2]]}))
     with pytest.raises(ValueError, match="column 'a' of X holds strings, but 1 in row 1"):
         kernels.for_columns(pd.DataFrame({"a": ["x", 1]}))
+
+
+def test_many_columns_have_no_ladder_whose_narrow_widths_are_the_identity() -> None:
+    X = np.random.default_rng(1).normal(size=(60, 150)) * np.geomspace(1e-3, 1e4, 150)
+    family = kernels.for_columns(X)
+    assert family.names == ("numbers: linear", "numbers: gamma x 0.25", "numbers: gamma x 1", "numbers: by ranks")
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    rows = Z / np.linalg.norm(Z, axis=1, keepdims=True)
+    np.testing.assert_allclose(matrix(family, X, "numbers: linear"), rows @ rows.T, atol=1e-12)
+    for name in family.names[1:]:
+        K = matrix(family, X, name)
+        np.testing.assert_allclose(np.diag(K), 1.0)
+        assert np.median(K) > 0.5
+    np.testing.assert_allclose(matrix(family, np.exp(X / X.std(axis=0)), family.names[3]), K, atol=1e-12)
+
+
+def test_views_with_many_columns_are_learned_in_any_unit() -> None:
+    rng = np.random.default_rng(2)
+    wide, other, y = rng.normal(size=(80, 200)), rng.normal(size=(80, 150)), np.arange(80) % 2
+    wide += 0.5 * (2.0 * y - 1.0)[:, None]
+    labels = []
+    for unit in (1.0, 1e6):
+        model = L1MKLClassifier().fit({"wide": unit * wide[:60], "other": other[:60] / unit}, y[:60])
+        labels.append(model.predict({"wide": unit * wide[60:], "other": other[60:] / unit}))
+    np.testing.assert_array_equal(*labels)
+    assert (labels[0] == y[60:]).mean() > 0.9

@@ -28,8 +28,9 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
 
     Columns are typed (numbers, categories, dates, text), filled in and scaled. Several kernels and their ridges are
     learned by errors on held-out samples: a Gaussian of one width, rough kernels with a scale for each feature, by
-    values and by ranks, a linear one, and sums over views and texts. The answer is the blend of them with the least
-    logistic loss on other held-out samples, which calibrates its probabilities. ``explain()`` says what was done.
+    values and by ranks, a linear one, sums over views and texts, and kernels of each of several views alone. The answer
+    is the blend of them with the least logistic loss on other held-out samples, which calibrates its probabilities.
+    ``explain()`` says what was done.
 
     Parameters
     ----------
@@ -38,9 +39,10 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
         cell that cannot be read so counts as missing. Columns of views are named "view: column".
     time_budget : float or None, default None
         Seconds that a fit may take. By default a forecast bounds it by what a grid search of a support vector machine
-        takes: kernels are chosen on at most 1000 samples, and the answer is trained on at most 8000. More time than
-        that takes more samples, less takes fewer of them, and then fewer candidates. Where this machine is slower than
-        the forecast, candidates end early, and training may take longer. A ConvergenceWarning says what was left out.
+        takes: kernels are chosen on at most 1000 samples, and the answer is trained on at most 8000, fewer where
+        several views make more candidates. More time than that takes more samples, less takes fewer of them, and then
+        fewer candidates. Where this machine is slower than the forecast, candidates end early, and training may take
+        longer. A ConvergenceWarning says what was left out.
     memory : float or None, default None
         Bytes that a fit may take; by default half of this machine's.
     class_weight : None, "balanced" or dict, default None

@@ -19,6 +19,8 @@ from multikernel.auto.candidates import KernelCandidate
 from multikernel.banks.cost import BankCost
 from multikernel.procedures import forecast
 
+# Candidates that 8000 samples are trained on for; more of them, of several sources, take as long on fewer samples.
+_TRAINED = 7
 _FEWEST = 100  # samples below which held-out errors say little
 CHOICE_SHARE = 0.7  # of the time: the rest is for training
 _MATRICES = 8.0  # of n x n numbers that are in memory at a time, which tests/auto/test_limits.py measures
@@ -54,7 +56,8 @@ class Limits:
         held = (memory or 0.5 * available_memory()) / (8.0 * _MATRICES)
         fits = max(_FEWEST, int(np.sqrt(held)))
         if seconds is None:  # about as long as a grid search of a support vector machine on the same samples
-            return cls(min(n, fits, 1000), min(n, fits, 8000), tuple(found))
+            training = int(8000 * min(1.0, _TRAINED / max(1, len(found))) ** (1.0 / 3.0))
+            return cls(min(n, fits, 1000), min(n, fits, training), tuple(found))
         tried = list(found)
         allowed = CHOICE_SHARE * seconds
 

@@ -229,6 +229,8 @@ class Preparation:
             tuple(given),
             np.arange(table.n),
             tuple(used[j].name for j in groups),
+            tuple(views),
+            (*(column.name for column in used if column.type == "text"), *self.sparse, *self.given),
         )
 
     @property

@@ -25,9 +25,9 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
 
     Columns are typed (numbers, categories, dates, text), filled in and scaled. Several kernels and their ridges are
     learned by errors on held-out samples: a Gaussian of one width, rough kernels with a scale for each feature, by
-    values and by ranks, a linear one, and sums over views and texts. The answer is the average of them, with the
-    weights of least squared error on other held-out samples, drawn towards equal ones. ``explain()`` says what was
-    done.
+    values and by ranks, a linear one, sums over views and texts, and kernels of each of several views alone. The answer
+    is the average of them, with the weights of least squared error on other held-out samples, drawn towards equal ones.
+    ``explain()`` says what was done.
 
     Parameters
     ----------

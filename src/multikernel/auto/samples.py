@@ -25,6 +25,8 @@ class PreparedSamples:
     given : tuple of kernel matrices (n, training samples)
     rows : int array (n,), for training samples their numbers
     names : tuple of str, the column of the table that each group comes from
+    views : tuple of str, the names of the views by their number; one without a name where the samples are one table
+    parts : tuple of str, the names of the sparse parts and then of the kernel matrices
     """
 
     plain: Array
@@ -35,9 +37,16 @@ class PreparedSamples:
     given: tuple[Array, ...]
     rows: Array
     names: tuple[str, ...]
+    views: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several views, of which a table by itself is none."""
+        return "" not in self.views and len(self.views) + len(self.parts) > 1
 
     def of(self, index: Array) -> PreparedSamples:
         """Some of the samples."""
@@ -114,7 +123,7 @@ class Given(Similarity):
     part: int
 
     def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
-        return new.given[self.part][:, old.rows]
+        return np.ascontiguousarray(new.given[self.part][:, old.rows])
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,12 @@ identifier, empty  left out
 Beside the kernels of single columns there are ladders of Gaussians: on all numbers together, and on all columns but
 texts together, categories as zeros and ones. Widths are multiples of the median distance. Missing cells are a category
 of their own, and the mean with an indicator among numbers.
+
+More than a hundred columns have no kernel each, and no ladder. Distances between samples of many columns are almost
+equal, so that a Gaussian whose width is a part of them is almost the identity: it separates any training sample with a
+wide margin and says nothing of new ones, and learned weights prefer it. In the place of the ladder there are a linear
+kernel of rows of norm 1, Gaussians of the median width and twice that, and one of the ranks. All kernels have
+self-values 1, so that sources of different size and in different units are comparable.
 """
 
 from __future__ import annotations
@@ -24,12 +30,16 @@ from multikernel.kernels.discrete import Hamming
 from multikernel.kernels.distance import RBF
 from multikernel.kernels.dot import Linear
 from multikernel.kernels.encoding import Encoded, Encoding, Together
-from multikernel.kernels.encodings import DateParts, Parsed, Ranks, Standardize
+from multikernel.kernels.encodings import DateParts, NormalScores, Parsed, Ranks, Standardize
 from multikernel.kernels.families import rbf_grid
 from multikernel.kernels.family import KernelFamily, Kernels
 from multikernel.kernels.text import Grams, NGrams
 from multikernel.kernels.widths import Width
 from multikernel.tables.columns import TYPES, Column, ColumnType, Declared, typed
+
+_STANDARD = Standardize()  # how numbers are encoded where nothing else is said
+_SINGLE = 100  # columns up to which each has a kernel of its own, and all together a ladder of widths
+_WIDE = (0.25, 1.0)  # of the widths in the ladder, those for more columns
 
 
 def column_types(X: Any) -> dict[str, ColumnType]:
@@ -62,7 +72,8 @@ def for_columns(X: Any, single: bool | None = None, types: Mapping[str, Declared
     ----------
     X : data frame of pandas, polars or another library, array, CSR matrix or sequence of strings; kernels are chosen by
         it, and learn their widths, means, categories and words from what they are fitted on
-    single : bool, whether every column has kernels of its own; by default up to 100 columns, texts always
+    single : bool, whether every column has kernels of its own; by default up to 100 columns, texts always. Beyond 100
+        columns the ladder of Gaussians on all of them is a linear kernel, two Gaussians and one of the ranks
     types : dict from names of columns to "number", "date", "category" or "text", for those whose type is not to be
         inferred from their cells; a cell that cannot be read so counts as missing
 
@@ -91,7 +102,8 @@ def for_columns(X: Any, single: bool | None = None, types: Mapping[str, Declared
     if types is not None:
         TYPES.check(types, "for_columns: types")
     if hasattr(X, "tocsr"):
-        return Kernels(tuple(kernel.standardized() for kernel in rbf_grid())) + Kernels((Linear().normalized(),))
+        gaussians = rbf_grid() if X.shape[1] <= _SINGLE else _gaussians()
+        return Kernels(tuple(kernel.standardized() for kernel in gaussians)) + Kernels((Linear().normalized(),))
     every = [column for column, _ in typed(X, types)]
     for column in every:
         if column.note:
@@ -110,23 +122,32 @@ def for_columns(X: Any, single: bool | None = None, types: Mapping[str, Declared
 
 
 def _ladders(found: Sequence[Column]) -> Iterator[tuple[str, Kernel]]:
-    """Gaussians on all numbers, and on all columns but texts where there are others."""
+    """Kernels on all numbers, and on all columns but texts where there are others."""
     numbers = [column for column in found if column.type in ("number", "ordinal", "date")]
     others = [column for column in found if column.type == "category"]
     for name, columns in (("numbers", numbers), ("all columns", numbers + others)):
         if len(columns) > 1 and (columns is numbers or (numbers and others)):
             together = beside_each_other(columns)
-            for kernel in rbf_grid():
-                yield f"{name}: {_label(kernel)}", Encoded(kernel, together)
+            if len(columns) <= _SINGLE:
+                yield from ((f"{name}: {_label(kernel)}", Encoded(kernel, together)) for kernel in rbf_grid())
+                continue
+            yield f"{name}: linear", Encoded(Linear().normalized(), together)
+            yield from ((f"{name}: {_label(kernel)}", Encoded(kernel, together)) for kernel in _gaussians())
+            yield f"{name}: by ranks", Encoded(RBF("median"), beside_each_other(columns, NormalScores()))
 
 
-def beside_each_other(columns: Sequence[Column]) -> Together:
+def _gaussians() -> list[Kernel]:
+    """Those for wide samples."""
+    return [RBF(Width("median", times)) for times in _WIDE]
+
+
+def beside_each_other(columns: Sequence[Column], numbers: Encoding = _STANDARD) -> Together:
     """The encodings of all columns; those of the plain numbers in one."""
     plain = tuple(column.key for column in columns if column.type == "number" and not column.parsed)
-    parts: list[tuple[Encoding, tuple[str | int, ...]]] = [(Standardize(), plain)] if plain else []
+    parts: list[tuple[Encoding, tuple[str | int, ...]]] = [(numbers, plain)] if plain else []
     for column in columns:
         if column.key not in plain:
-            parts += [(encoding, (column.key,)) for encoding in encodings_of(column, Standardize())]
+            parts += [(encoding, (column.key,)) for encoding in encodings_of(column, numbers)]
     return Together(tuple(parts))
 
 
