@@ -12,6 +12,7 @@ from sklearn.model_selection import cross_val_score
 
 from multikernel import (
     AverageMKLClassifier,
+    AverageMKLRegressor,
     EasyMKLClassifier,
     L1MKLClassifier,
     LpMKLRegressor,
@@ -176,3 +177,19 @@ def test_many_samples_have_a_bounded_number_of_anchors() -> None:
     assert len(rows) <= 2200
     assert second[rows].sum() == 7
     np.testing.assert_array_equal(anchor_rows([first[:50], first[:50]]), np.arange(50))
+
+
+def test_deviations_of_samples_without_a_source_are_those_of_the_completed_kernels() -> None:
+    """k(x, x) of a sample that lacks a view, given as samples or as a kernel matrix."""
+    K = pd.DataFrame(SECOND @ SECOND.T, index=ROWS, columns=ROWS)
+    kept = np.setdiff1d(np.array(ROWS), np.array(ROWS)[LACKING])
+    matrices = {"first": pd.DataFrame(FIRST, index=ROWS), "second": K.loc[kept, kept]}
+    kernel = {"first": kernels.RBF(0.1), "second": kernels.Linear()}
+    found = []
+    for sources in (frames(), matrices):
+        V = views(sources, rows="index", missing="keep")
+        model = AverageMKLRegressor(kernel, alpha=0.1).fit(V, HIDDEN[[ROWS.index(label) for label in V.index], 0])
+        deviations = model.predict(V, return_std=True)[1]
+        np.testing.assert_allclose(model.predict(V[LACKING], return_std=True)[1], deviations[LACKING], rtol=1e-6)
+        found.append(deviations)
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-4)

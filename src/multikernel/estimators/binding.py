@@ -383,6 +383,11 @@ def between(model: Any, X: Any, Z: Any = None) -> KernelBank:
 
 def _between_views(model: Any, X: Any, Z: Any) -> KernelBank:
     """The kernels of several views between samples."""
+    if model._method.binding.against is not kernels_against:
+        raise ValueError(
+            f"{type(model).__name__}: its kernel is known between samples of one source only; "
+            "kernel_matrix takes several sources where weights are the same for all samples"
+        )
     rows = views(X) if Z is None and is_views(X) else Views.of(X)
     columns = rows if Z is None else Views.of(Z)
     try:

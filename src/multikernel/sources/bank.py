@@ -123,16 +123,22 @@ class ViewSamples(SampleMap):
 
     def self_values(self, bank: KernelBank, X: Any) -> Array:
         X = Views.of(X)
-        part = X.part(self.view) if self.view in X.names else None
-        if self.features is None or isinstance(part, KernelBank):
-            return bank.self_values(part)
-        samples, present = self._new(X)
-        values = bank.self_values(samples) * present
-        if self.completion is not None and not present.all():
-            anchors = self.completion.bank if self.kernels is None else self.completion.bank.select(self.kernels)
-            weights = np.zeros((anchors.shape[0], int((~present).sum())))
-            weights[self.completion.observed] = self.completion.weights(X[~present]).T
-            values[:, ~present] = anchors.quads(weights)
+        if self.features is not None:
+            samples, present = self._new(X)
+            values = bank.self_values(samples) * present
+        else:
+            whole = X.parts[X.names.index(self.view)] if self.view in X.names else None
+            if not (isinstance(whole, KernelBank) and whole.square):
+                return bank.self_values(whole)
+            present = X.has(self.view)
+            values = whole.diagonal()[:, slice(None) if X.rows is None else X.rows] * present
+            values = values if self.kernels is None else values[self.kernels]
+        if self.completion is None or present.all():
+            return values
+        anchors = self.completion.bank if self.kernels is None else self.completion.bank.select(self.kernels)
+        weights = np.zeros((anchors.shape[0], int((~present).sum())))
+        weights[self.completion.observed] = self.completion.weights(X[~present]).T
+        values[:, ~present] = anchors.quads(weights)
         return values
 
     def _new(self, X: Views) -> tuple[Any, Array]:
