@@ -148,6 +148,19 @@ def test_folds_of_models_that_a_time_budget_cut_are_kept_for_this_budget_only(tm
     assert [work.left for work in checkpoints(tmp_path)] == [(), ()]
 
 
+def test_problems_of_a_choice_that_had_no_time_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = works.data()
+    model = L1MKLClassifier(kernels.rbf_grid([0.1, 1.0]), C="auto", time_budget=100.0, checkpoint=tmp_path)
+    with monkeypatch.context() as limits:
+        limits.setattr("multikernel.estimators.fit._CHOICE", 1e-12)
+        with pytest.warns(ConvergenceWarning, match="time_budget was used up"):
+            cut = clone(model).fit(X, y > 0)
+    assert [work.finished for work in checkpoints(tmp_path)] == [()]
+    found, truth = clone(model).fit(X, y > 0), clone(model).set_params(checkpoint=None).fit(X, y > 0)
+    assert cut.C_ != truth.C_
+    np.testing.assert_array_equal(found.dual_coef_, truth.dual_coef_)
+
+
 def same(*values: Any) -> list[str]:
     return [digest(value) for value in values]
 

@@ -24,7 +24,7 @@ import numpy as np
 from multikernel._folds import UNDECIDED, Resampling, numbered
 from multikernel._typing import Array
 from multikernel._warnings import each_warning_once
-from multikernel._workers import limited, seconds_left
+from multikernel._workers import limited, seconds_left, time_is_up
 from multikernel.banks import KernelBank
 from multikernel.banks.checks import check_values
 from multikernel.estimators.advice import advise_on_constant, advise_on_sizes_of
@@ -116,6 +116,8 @@ def fit_on_bank(
         with _causes_named(model, bank), each_warning_once():
             with limited(0.3 * seconds_left()):  # for parameters given as "auto"
                 final = choose_parameters(model, learn, bank, target, sample_weight, checkpoint, held_out)
+                if final is not model and time_is_up():
+                    checkpoint = UNKEPT  # with more time other parameters may be chosen, and with them other problems
             unrounded = bank.unrounded() if exact else bank
             # passes over the kernels themselves follow, and have the other half of the time
             with limited(None if unrounded is bank else 0.5 * seconds_left()):

@@ -81,7 +81,7 @@ class Chunk:
         X = self.X.iloc[kept] if hasattr(self.X, "iloc") else self.X[kept]
         y, weight = (None if each is None else each[kept] for each in (self.y, self.weight))
         every = range(self.row, self.row + len(self)) if self.numbers is None else self.numbers
-        numbers: Any = every[kept] if isinstance(kept, slice) else np.asarray(every)[kept]
+        numbers = every[kept] if isinstance(kept, slice) else np.asarray(every)[kept].tolist()
         return replace(self, X=X, y=y, weight=weight, numbers=numbers)
 
     def check_target(self) -> None:
