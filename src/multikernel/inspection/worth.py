@@ -20,9 +20,9 @@ from them, and one permutation of all samples serves all folds. With B permutati
 
     p = (1 + number of permutations that add at least as much) / (1 + B),
 
-which is never 0, and at most t with probability at most t where the source is independent of the target and of the other
-sources (Phipson and Smyth, "Permutation p-values should never be zero", SAGMB 9, 2010). Whole groups change places; where
-these differ in size, rows are repeated or left out, and the p-value is approximate.
+which is never 0, and at most t with probability at most t where the source is independent of the target and of the
+other sources (Phipson and Smyth, "Permutation p-values should never be zero", SAGMB 9, 2010). Whole groups change
+places; where these differ in size, rows are repeated or left out, and the p-value is approximate.
 """
 
 from __future__ import annotations
