@@ -8,9 +8,9 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.cluster import KMeans
 from sklearn.dummy import DummyRegressor
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold, LeaveOneOut
 from sklearn.pipeline import make_pipeline
@@ -184,10 +184,9 @@ def test_the_automatic_estimator_is_fitted_to_some_of_the_sources(samples):
     assert (found["adds"] > 0.2).all()
 
 
-class Grouped(BaseEstimator):
+class Grouped(RegressorMixin, BaseEstimator):
     """Accepts groups, and remembers what it was given."""
 
-    _estimator_type = "regressor"
     seen: ClassVar[list] = []
 
     def fit(self, X, y, groups=None):
@@ -267,8 +266,8 @@ def test_mistakes_are_named(samples):
         source_values(GatedMKLRegressor(kernels.column_groups({"a": [0], "b": [1]}, kernels.RBF())), table, y)
     with pytest.raises(ValueError, match="none that source_values returned"):
         source_pairs(pd.DataFrame())
-    with pytest.raises(TypeError):
-        source_values(RandomForestClassifier, X, y)
+    with pytest.raises(TypeError, match="takes a classifier or a regressor, got KMeans"):
+        source_values(KMeans(), X, y)
     assert isinstance(parts_of(X), ViewParts)
 
 

@@ -31,6 +31,18 @@ def test_a_page_of_numbers_and_one_without_samples(tmp_path):
     assert "Predicted against true" not in (tmp_path / "alone.html").read_text()
 
 
+def test_a_page_with_what_each_source_is_worth(tmp_path):
+    rng = np.random.default_rng(0)
+    X = {"a": rng.normal(size=(30, 2)), "b": rng.normal(size=(30, 2))}
+    y = X["a"][:, 0] + X["b"][:, 1]
+    model = multikernel.AverageMKLRegressor(multikernel.kernels.Linear(), alpha=0.1)
+    worth = multikernel.source_values(model, X, y, permutations=1, random_state=0)
+    multikernel.report(model.fit(X, y), X, y, tmp_path / "page.html", sources=worth)
+    page = (tmp_path / "page.html").read_text()
+    assert "What is each source worth?" in page
+    assert "Do they repeat or complete each other?" in page
+
+
 def test_what_cannot_be_tested_is_refused(classifier, tmp_path):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="X and y are given together"):

@@ -142,9 +142,8 @@ class ColumnParts(Parts):
             return ColumnParts(self.table.with_columns(own))
         rest = np.setdiff1d(np.arange(self.table.shape[1]), parts)
         back = np.argsort(np.concatenate([rest, parts]), kind="stable")
-        if sparse.issparse(self.table):
-            kept: Any = self.table
-            return ColumnParts(sparse.hstack([kept[:, rest], own]).tocsr()[:, back])
+        if hasattr(self.table, "tocsr"):
+            return ColumnParts(sparse.hstack([self.table[:, rest], own], format="csr")[:, back])
         return ColumnParts(np.hstack([self.table[:, rest], own])[:, back])
 
 

@@ -20,8 +20,9 @@ from them, and one permutation of all samples serves all folds. With B permutati
 
     p = (1 + number of permutations that add at least as much) / (1 + B),
 
-which is never 0 and no smaller than the level under the hypothesis that the source is independent of the target and of
-the other sources (Phipson and Smyth, "Permutation p-values should never be zero", SAGMB 9, 2010).
+which is never 0, and at most t with probability at most t where the source is independent of the target and of the
+other sources (Phipson and Smyth, "Permutation p-values should never be zero", SAGMB 9, 2010). Whole groups change
+places; where these differ in size, rows are repeated or left out, and the p-value is approximate.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import check_scoring
 from sklearn.utils import check_array, check_random_state
 
@@ -44,10 +45,20 @@ from multikernel._typing import Array
 from multikernel._workers import on_threads
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.binding import is_precomputed
+from multikernel.estimators.given import check_labels, check_target
+from multikernel.estimators.learned_kernel import called
 from multikernel.estimators.parameters import Folds
 from multikernel.estimators.samples import family_of
 from multikernel.inspection.source_fits import Setting, last_step, takes_bank
-from multikernel.inspection.source_parts import ColumnParts, Parts, Sources, given_sources, parts_of, sources_of_columns
+from multikernel.inspection.source_parts import (
+    ColumnParts,
+    KernelParts,
+    Parts,
+    Sources,
+    given_sources,
+    parts_of,
+    sources_of_columns,
+)
 from multikernel.sources.rows import aligned
 
 _FOLDS = 5
@@ -135,18 +146,22 @@ def source_values(
     """
     import pandas as pd
 
+    check_scoring(estimator, scoring)
+    if not (is_classifier(estimator) or is_regressor(estimator)):
+        raise TypeError(f"source_values takes a classifier or a regressor, got {called(estimator)}")
     COUNT.check(repeats, "source_values: repeats")
     WHOLE.check(permutations, "source_values: permutations")
     Folds().check(cv, "source_values: cv")
     if repeats > 1 and not isinstance(cv, Integral):
         raise ValueError("source_values: repeats draws folds anew; give cv as a number of folds, or repeats=1")
     y, groups = aligned(X, y=y, groups=groups)
-    target = check_array(host(y), ensure_2d=False, dtype=None, input_name="y")
+    target = _target(estimator, y)
     parts = parts_of(X, isinstance(last_step(estimator), KernelEstimator) and is_precomputed(last_step(estimator)))
     named, by_kernels = _sources(estimator, parts, sources)
     if len(target) != parts.n:
         raise ValueError(f"source_values: X has {parts.n} samples and y has {len(target)}; give one of y for each")
-    check_scoring(estimator, scoring)
+    if takes_bank(estimator) and last_step(estimator) is estimator and not isinstance(parts, KernelParts):
+        estimator.forecast(parts.only(np.arange(len(parts.names))), target)  # checks the samples, and computes nothing
     grouped = None if groups is None else np.asarray(host(groups))
     setting = Setting(estimator, parts, list(named.values()), by_kernels, target, grouped, scoring)
 
@@ -240,6 +255,13 @@ def plot_source_values(values: Any, ax: Any = None) -> Any:
 
 
 # -- what is fitted ----------------------------------------------------------------------------------------------------
+
+
+def _target(estimator: Any, y: Any) -> Array:
+    """The target as an array, checked as a fit checks it."""
+    (check_labels if is_classifier(estimator) else check_target)(y)
+    y = y if hasattr(y, "toarray") else np.asarray(host(y))  # a sparse one is refused in scikit-learn's words
+    return np.asarray(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
 
 
 def _sources(estimator: Any, parts: Parts, given: Any) -> tuple[Sources, bool]:
