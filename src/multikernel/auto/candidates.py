@@ -224,8 +224,9 @@ def candidates(samples: PreparedSamples) -> list[KernelCandidate]:
 
 
 def _alone(samples: PreparedSamples) -> Iterator[KernelCandidate]:
-    """Those of one source each."""
-    for view in np.unique(samples.view).tolist():
+    """Those of one source each; the only view that holds numbers has the candidates of a table already."""
+    views = np.unique(samples.view).tolist()
+    for view in views if len(views) > 1 else ():
         name = samples.views[view]
         columns = tuple(np.flatnonzero(samples.view == view).tolist())
         yield Scales(f"Gaussian by ranks, {name} alone", RBF(), True, "all", columns)
