@@ -52,6 +52,11 @@ def test_a_table_has_no_sources_to_try_alone(X: Any) -> None:
     assert not any("alone" in name for name in named(X))
 
 
+def test_the_only_view_of_numbers_has_the_candidates_of_a_table() -> None:
+    alone = [name for name in named({"narrow": NARROW, "texts": TEXTS, "counts": COUNTS}) if name.endswith(" alone")]
+    assert alone == ["linear, texts: text alone", "linear, counts alone"]
+
+
 def test_many_sources_are_not_tried_alone_so_that_the_time_does_not_grow() -> None:
     many = {f"source {k}": NARROW[:, [k % 4]] for k in range(_ALONE + 1)}
     assert not any("alone" in name for name in named(many))
