@@ -22,7 +22,6 @@ from multikernel import (
 from multikernel.banks.packed import PackedBank
 from multikernel.estimators import several
 from multikernel.estimators.support import method as support
-from multikernel.selection import trials
 
 FAMILY = kernels.rbf_grid([0.01, 0.1, 1.0])
 
@@ -180,7 +179,7 @@ def test_other_pipelines_are_refused(cancer):
 def test_all_candidates_of_a_fold_are_told_in_one_pass(cancer, monkeypatch):
     """No test matrix is stored, and each fold asks the kernels of its test samples once."""
     passes, whole = [], several._sums
-    monkeypatch.setattr(trials, "DenseBank", lambda *given: pytest.fail("test matrices were stored"))
+    monkeypatch.setattr(several, "DenseBank", lambda *given: pytest.fail("test matrices were stored"))
     monkeypatch.setattr(several, "_sums", lambda bank, *given: passes.append(bank.shape) or whole(bank, *given))
     pipeline = make_pipeline(StandardScaler(), EasyMKLClassifier(kernels.per_feature(kernels.RBF(0.3))))
     BankSearchCV(pipeline, {"easymklclassifier__lam": [0.1, 0.5, 0.9]}, cv=3).fit(*cancer)

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import multikernel
-from multikernel import MultiKernelClassifier, MultiKernelRegressor
+from multikernel import MultiKernelClassifier, MultiKernelRegressor, PredictionWarning
 
 N = 60
 
@@ -182,8 +182,8 @@ def test_views_of_an_array_a_frame_and_a_kernel_matrix(frame, survived):
     model = fitted(views, survived)
     new = {"clinical": frame[:4], "genes": Z[:4], "kernel": Z[:4] @ Z.T}
     assert np.allclose(model.predict_proba(new), model.predict_proba(views)[:4])
-    with pytest.raises(ValueError, match="X lacks what training had: kernel"):
-        model.predict({"clinical": frame, "genes": Z})
+    with pytest.warns(PredictionWarning, match=r"missing views \('kernel'\) are completed"):
+        assert model.predict({"clinical": frame, "genes": Z}).shape == (N,)
     with pytest.raises(ValueError, match="view 'kernel' is a kernel matrix: new samples need a row each with 60"):
         model.predict(new | {"kernel": np.ones((4, 4))})
 

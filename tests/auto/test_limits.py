@@ -14,10 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from multikernel import MultiKernelRegressor, PredictionWarning
 from multikernel._workers import limited, time_is_up
 from multikernel.auto import base
-from multikernel.auto.candidates import KernelAndRidge, KernelCandidate, LinearRidge, candidates
+from multikernel.auto.candidates import FixedKernel, KernelAndRidge, KernelCandidate, candidates
 from multikernel.auto.limits import Limits, some
 from multikernel.auto.preparation import Preparation
-from multikernel.auto.samples import PreparedSamples
+from multikernel.auto.samples import LinearSimilarity, PreparedSamples
 from multikernel.auto.table import read
 from multikernel.auto.task import RidgeTask
 
@@ -115,7 +115,7 @@ def test_no_time_at_all_still_gives_the_gaussian():
     assert "The time ended before these were learned to their end: Gaussian, one width." in model.explain()
 
 
-class Endless(LinearRidge):
+class Endless(FixedKernel):
     """Learns for as long as there is time."""
 
     def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
@@ -129,7 +129,8 @@ class Endless(LinearRidge):
 
 def test_time_ends_a_candidate_that_takes_longer_than_its_forecast(monkeypatch):
     X, y = load_diabetes(return_X_y=True)
-    tried = [LinearRidge(), Endless("endless"), LinearRidge("late")]
+    linear = LinearSimilarity()
+    tried = [FixedKernel("linear", linear), Endless("endless", linear), FixedKernel("late", linear)]
     monkeypatch.setattr(base, "candidates", lambda samples: tried)
     with pytest.warns(ConvergenceWarning, match=r"not tried \(late\); .* learned to their end: endless") as warned:
         model = MultiKernelRegressor(time_budget=2.0, random_state=0).fit(X[:120], y[:120])

@@ -206,7 +206,7 @@ def test_kernels_by_name() -> None:
     one_sentence(told)
     with pytest.raises(TypeError, match=r"kernels\[0\] is of type int; a family is made of kernels such as RBF\(0.1\)"):
         L1MKLClassifier([3]).fit(X, Y)
-    with pytest.raises(TypeError, match=r"kernels\[0\] is a function: give the matrices .* kernels='precomputed'"):
+    with pytest.raises(TypeError, match=r"kernels\[0\] is a function: kernels.external\(...\) makes a kernel of it"):
         L1MKLClassifier([lambda x, z: x @ z.T]).fit(X, Y)
     with pytest.raises(TypeError, match=r"kernels\[0\] is the class Laplacian, not a kernel .* \(Laplacian\(...\)\)"):
         L1MKLClassifier([Laplacian]).fit(X, Y)

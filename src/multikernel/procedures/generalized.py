@@ -71,12 +71,22 @@ def generalized_mkl(
             weights, dual = solved_by_terms(problem, solve, tol, observe)
         else:
             weights, dual = _solved(problem, tol, max_iter, begins, warm, observe)
+    if weights.converged and weights.values.any() and _are_rounding(problem, weights):
+        weights = replace(weights, values=np.zeros_like(weights.values))
     if weights.converged and weights.objective and not weights.values.any():
         warn_user(
             "generalised MKL: the penalty outweighs what the kernels explain, so every weight is 0 and the predictor "
             "is constant; lower the penalty, or give the losses more weight (a larger C, a smaller alpha)."
         )
     return weights, dual
+
+
+def _are_rounding(problem: Problem, weights: Weights) -> bool:
+    """Whether weights are zero but for rounding: far below those that prefer no kernel, and zero ones are better."""
+    if (weights.values > np.finfo(float).eps * central_start(problem)).any():
+        return False
+    nothing = np.zeros_like(weights.values)
+    return problem.domain.contains(nothing) and problem.evaluate(nothing).upper < weights.objective
 
 
 def _solved(
