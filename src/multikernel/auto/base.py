@@ -151,7 +151,10 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         in_time = [each for each, outcome in zip(limits.candidates, outcomes, strict=True) if outcome != "late"]
         untried = [each.name for each in possible if each not in in_time]
         scores = goal.scores(np.array([each.predicted for each in found]))
-        blend = goal.blend(scores, choice, task.weight) if found else goal.constant(posed.task.weight)
+        blend = goal.constant(posed.task.weight)
+        if found:
+            some = goal.helpful(scores, choice) if posed.samples.several else np.ones(len(found), dtype=bool)
+            blend = goal.blend(scores[some], choice, task.weight).among(some)
         searched = Searched(limits, choice, found, scores, blend, untried)
         self._warn_of_cuts(searched, Limits.of(possible, *size, None, self.memory))
         return searched

@@ -15,7 +15,7 @@ Classes:   F(z) >= F(x) + sum_i min_{z_i} [ grad F(x)_i (z_i - x_i) + (z_i - x_i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -46,6 +46,12 @@ class Blend:
     bias: Array
     objective: float = float("nan")
     gap: float = float("nan")
+
+    def among(self, some: Array) -> Blend:
+        """The blend of all candidates, of which this is one of some: a bool array; the others have no weight."""
+        weights = np.zeros(len(some))
+        weights[some] = self.weights
+        return replace(self, weights=weights)
 
     @property
     def used(self) -> Array:

@@ -43,6 +43,18 @@ class Goal(ABC):
     def losses(self, scores: Array, rows: Array) -> Array:
         """The loss of each of some samples, by scores (len(rows), k) of them."""
 
+    def helpful(self, scores: Array, rows: Array) -> Array:
+        """Which candidates, by their scores (M, len(rows), k), lower the loss of a constant half as much as the best.
+
+        Of several sources some candidates see one that says little. In the blend they keep a share that costs more than
+        they bring: without them news by their text, subject and sender (docs/results/sources.md) have .943 right labels
+        in place of .930, and reviews .847 in place of .818.
+        """
+        constant = np.broadcast_to(self.constant(None).bias, scores.shape[1:])
+        chance = float(self.losses(constant, rows).mean())
+        gains = np.array([chance - float(self.losses(each, rows).mean()) for each in scores])
+        return gains >= 0.5 * gains.max()
+
 
 @dataclass(frozen=True, eq=False)
 class Labels(Goal):
