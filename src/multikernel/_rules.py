@@ -69,7 +69,9 @@ class Number(Rule):
         if high < inf:
             span = f"a number in {'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
         else:
-            span = "a finite number" + (f" {'>' if open_low else '>='} {low:g}" if low > -inf else "")
+            span = "a finite number"
+            if low > -inf:
+                span += f" {'>' if open_low else '>='} {low:g}"
         return span + (f" ({self.why})" if self.why else "")
 
     def accepts(self, value: Any) -> bool:

@@ -72,11 +72,10 @@ class FactorBank(KernelBank):
         n, q = self.F.shape
         values = float(getattr(self.F, "nnz", n * q))
         # passes go over the features where they are few, and over a matrix that is made of them elsewhere
-        one = (
-            Work(memory=2.0 * PASS_ENTRY * values)
-            if few_features(q, n)
-            else Work(algebra=2.0 * BLAS_OPERATION * values * n)
-        )
+        if few_features(q, n):
+            one = Work(memory=2.0 * PASS_ENTRY * values)
+        else:
+            one = Work(algebra=2.0 * BLAS_OPERATION * values * n)
         return BankCost(len(self), n, q, sweep=one)
 
     def by_features(self) -> tuple[FactorBank, Array]:
@@ -169,7 +168,10 @@ class FactorBank(KernelBank):
         if N is not None:
             return super().pairs(N)
         left = squared(self.F) if foreign(self.F) else dense(self.F.T @ self.F)
-        right = left if self.square else squared(self.H) if foreign(self.H) else dense(self.H.T @ self.H)
+        if self.square:
+            right = left
+        else:
+            right = squared(self.H) if foreign(self.H) else dense(self.H.T @ self.H)
         return self._by_kernel(self._by_kernel(left * right).T)
 
     def pair_forms(self, A: Array) -> Array:

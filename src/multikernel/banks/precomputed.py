@@ -153,7 +153,10 @@ def _matrices(K: Any) -> Iterator[Array]:
     if isinstance(K, Mapping | list | tuple):
         several = K.items() if isinstance(K, Mapping) else enumerate(K)
         check_rows(*((f"K[{key!r}]", matrix) for key, matrix in several))
-    K = list(K.values()) if isinstance(K, Mapping) else np.asarray(K)[None] if _is_matrix(K) else K
+    if isinstance(K, Mapping):
+        K = list(K.values())
+    elif _is_matrix(K):
+        K = np.asarray(K)[None]
     if not isinstance(K, np.ndarray | list | tuple) and not hasattr(K, "shape"):
         raise ValueError(
             "precomputed kernels must be a matrix (n, n), an array (m, n, n), or a list or dict of matrices, "

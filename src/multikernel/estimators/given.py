@@ -86,6 +86,15 @@ def _refuse_missing(what: str, where: str) -> NoReturn:
     raise ValueError(f"{what} contains NaN or None, first at {where}: fill it in, or leave the sample out")
 
 
+def _where(place: tuple[int, ...]) -> str:
+    """The place of an entry, as a sentence calls it."""
+    if not place:
+        return "its only entry"
+    if len(place) == 1:
+        return f"row {place[0]}"
+    return f"row {place[0]}, column {place[1]}"
+
+
 def _check_objects(values: Any, what: str, strict: bool = True, missing: bool = False) -> None:
     """ValueError with the place of an object that nothing can be learned from.
 
@@ -98,7 +107,7 @@ def _check_objects(values: Any, what: str, strict: bool = True, missing: bool = 
     """
     missing = missing or not any(isinstance(value, str) for value in values.flat)
     for place, value in np.ndenumerate(values):
-        where = f"row {place[0]}" + (f", column {place[1]}" if len(place) > 1 else "") if place else "its only entry"
+        where = _where(place)
         if (value is None and (strict or missing)) or (missing and is_missing(value)):
             _refuse_missing(what, where)
         if isinstance(value, complex | np.complexfloating):

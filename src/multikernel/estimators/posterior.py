@@ -33,7 +33,7 @@ from multikernel.machines.ridge.smoother import Smoother
 
 
 @dataclass(frozen=True, eq=False)
-class Posed:
+class WeightedRidge:
     """One ridge problem.
 
     Parameters
@@ -63,7 +63,7 @@ class Posterior(ABC):
     n_train : int, how many training samples there were
     """
 
-    posed: tuple[Posed, ...]
+    posed: tuple[WeightedRidge, ...]
     fit_intercept: bool
     n_train: int
 
@@ -112,7 +112,12 @@ class KernelPosterior(Posterior):
 
     @classmethod
     def of(
-        cls, bank: KernelBank, posed: Sequence[Posed], fit_intercept: bool, predictor: KernelPredictor, samples: Any
+        cls,
+        bank: KernelBank,
+        posed: Sequence[WeightedRidge],
+        fit_intercept: bool,
+        predictor: KernelPredictor,
+        samples: Any,
     ) -> KernelPosterior:
         """Of problems on a training bank; where there are no samples, their matrices are kept."""
         if samples is None:
@@ -175,7 +180,12 @@ class FeaturePosterior(Posterior):
 
     @classmethod
     def of(
-        cls, bank: LowRankBank, posed: Sequence[Posed], fit_intercept: bool, predictor: FeaturePredictor, samples: Any
+        cls,
+        bank: LowRankBank,
+        posed: Sequence[WeightedRidge],
+        fit_intercept: bool,
+        predictor: FeaturePredictor,
+        samples: Any,
     ) -> FeaturePosterior:
         """Of problems on approximate kernels."""
         sizes = predictor.reference.bank.sizes
@@ -219,12 +229,12 @@ def alpha_of(model: Any, fitted: Fitted) -> float:
     return float(fitted.numbers.get("alpha", getattr(model, "alpha", np.nan)))
 
 
-def posed(model: Any, fitted: Fitted) -> Posed:
+def posed(model: Any, fitted: Fitted) -> WeightedRidge:
     """The ridge problem of a solution, on the samples that have a weight."""
     weight = np.ones(len(fitted.rows)) if fitted.sample_weight is None else fitted.sample_weight
     kept = weight > 0
     coef = as_columns(fitted.solution.coef)[kept]
-    return Posed(fitted.rows[kept], model._method.ridge(model, fitted), weight[kept], coef)
+    return WeightedRidge(fitted.rows[kept], model._method.ridge(model, fitted), weight[kept], coef)
 
 
 def posterior_of(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior | None:

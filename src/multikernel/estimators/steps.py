@@ -86,4 +86,7 @@ class Steps:
 
 def joined(before: Any, name: str, model: Any) -> Any:
     """The pipeline of steps, which may be None, and a model with a name; the model where it has none."""
-    return Pipeline([*(before.steps if before is not None else []), (name, model)]) if name else model
+    if not name:
+        return model
+    steps = [] if before is None else before.steps
+    return Pipeline([*steps, (name, model)])

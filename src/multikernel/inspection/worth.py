@@ -44,7 +44,7 @@ from multikernel._typing import Array
 from multikernel._workers import on_threads
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.binding import is_precomputed
-from multikernel.estimators.parameters import Folds
+from multikernel.estimators.parameters import FoldsRule
 from multikernel.estimators.samples import family_of
 from multikernel.inspection.source_fits import Setting, last_step, takes_bank
 from multikernel.inspection.source_parts import ColumnParts, Parts, Sources, given_sources, parts_of, sources_of_columns
@@ -137,7 +137,7 @@ def source_values(
 
     COUNT.check(repeats, "source_values: repeats")
     WHOLE.check(permutations, "source_values: permutations")
-    Folds().check(cv, "source_values: cv")
+    FoldsRule().check(cv, "source_values: cv")
     if repeats > 1 and not isinstance(cv, Integral):
         raise ValueError("source_values: repeats draws folds anew; give cv as a number of folds, or repeats=1")
     y, groups = aligned(X, y=y, groups=groups)

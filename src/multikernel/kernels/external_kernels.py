@@ -55,7 +55,7 @@ def is_estimator(value: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedObject:
     """What is kept of a training sample for an estimator of kernels.
 
     Parameters
@@ -81,7 +81,7 @@ class External(Kernel):
 
     obj: Annotated[Any, Offered()]
     pairwise: bool = False
-    fitted: Fitted | None = None
+    fitted: FittedObject | None = None
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         if Z is None or Z is X:
@@ -126,7 +126,7 @@ class External(Kernel):
         if not self.learns:
             return self
         X = taken_in(X)
-        return replace(self, fitted=Fitted(_fitted(self.obj, X), Reference(X)))
+        return replace(self, fitted=FittedObject(_fitted(self.obj, X), Reference(X)))
 
     def resolve(self, features: Features) -> External:
         if features.n == 1 and features.strings:
