@@ -33,7 +33,7 @@ from multikernel.certificate import relative
 from multikernel.machines.base import DualSolution, Machine, check_gram, check_signs, checked_target, out_of_time
 from multikernel.machines.margin.newton import balanced, newton
 from multikernel.machines.support.certified import FLOOR
-from multikernel.machines.support.squared_hinge import SquaredHingeMachine
+from multikernel.machines.support.hinge import SquaredHingeMachine
 from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
 
 _ZERO = 1e-11  # of the spread of the samples: a smaller squared margin counts as zero, the hulls meet
