@@ -93,7 +93,9 @@ class Whole(Rule):
 
     @property
     def words(self) -> str:
-        return f"an integer >= {self.least}" if self.most is None else f"an integer in [{self.least}, {self.most}]"
+        if self.most is None:
+            return f"an integer >= {self.least}"
+        return f"an integer in [{self.least}, {self.most}]"
 
     def accepts(self, value: Any) -> bool:
         whole = isinstance(value, Integral) and not isinstance(value, bool)
@@ -112,7 +114,10 @@ class Vector(Rule):
 
     def accepts(self, value: Any) -> bool:
         if isinstance(value, list | tuple):
-            value = np.array(value) if all(np.ndim(number) == 0 for number in value) else None
+            if all(np.ndim(number) == 0 for number in value):
+                value = np.array(value)
+            else:
+                value = None
         if not isinstance(value, np.ndarray) or value.ndim != 1:
             return False
         real = value.dtype.kind in "fiu" and len(value) > 0

@@ -53,7 +53,9 @@ def path(found: Mapping[str, Any], measure: str) -> Markup:
             used = f", {found['kernels'][k]:.3g} kernels with weight"
         else:
             used = ""
-        free = f", {found['freedom'][k]:.3g} degrees of freedom" if found["freedom"] else ""
+        free = ""
+        if found["freedom"]:
+            free = f", {found['freedom'][k]:.3g} degrees of freedom"
         tip = f"{found['parameter']} = {label(v)}{what}: {measure} {number(mean[k])} ± {number(e)}{used}{free}"
         drawing.dot(across(v), up(m), 7 if k == found["chosen"] else 4, "c1" if k == found["chosen"] else "c0", tip)
     return drawing.svg()
@@ -133,7 +135,8 @@ def bars(title: str, rows: Sequence[tuple[str, float, float, str]], axis: str) -
     height = _ROW * len(rows)
     high = max([value + spread for _, value, spread, _ in rows] + [1e-12])
     low = min([value - spread for _, value, spread, _ in rows] + [0.0])
-    low = low if any(value < 0 for _, value, _, _ in rows) else 0.0
+    if not any(value < 0 for _, value, _, _ in rows):
+        low = 0.0
     scale = Scale(low, high * 1.02, _NAMES, _WIDTH - 60)
     drawing = Drawing(_WIDTH, height + 46, title)
     drawing.bottom(scale, height + 4, axis, 0)

@@ -92,7 +92,9 @@ class FactorBank(KernelBank):
         return [slice(end - size, end) for size, end in zip(self.sizes, ends, strict=True)]
 
     def combine_all(self, W: Array) -> list[Gram]:
-        squares = self._squares if self.square and isinstance(self.F, np.ndarray) else None
+        squares = None
+        if self.square and isinstance(self.F, np.ndarray):
+            squares = self._squares
         return [FactorGram(self.F, np.repeat(np.asarray(w, dtype=float), self.sizes), self.H, squares) for w in W]
 
     @cached_property
@@ -109,7 +111,10 @@ class FactorBank(KernelBank):
         def rows(r: slice) -> None:
             F = taken(self.F, r)
             for k, own in enumerate(self._own):
-                products[k, r] = product(F[:, own], inner[own]) if foreign(F) else F[:, own] @ inner[own]
+                if foreign(F):
+                    products[k, r] = product(F[:, own], inner[own])
+                else:
+                    products[k, r] = F[:, own] @ inner[own]
 
         over_rows(rows, self.shape[0], self._height)
         return products
@@ -127,7 +132,10 @@ class FactorBank(KernelBank):
         if foreign(self.F):
             return self._by_kernel(host(namespace(self.F).sum(self.F * (like(self.F, M) @ self.H), axis=0)))
         MH = (self.H.T @ M.T).T
-        products = self.F.multiply(MH).sum(axis=0) if hasattr(self.F, "multiply") else (self.F * MH).sum(axis=0)
+        if hasattr(self.F, "multiply"):
+            products = self.F.multiply(MH).sum(axis=0)
+        else:
+            products = (self.F * MH).sum(axis=0)
         return self._by_kernel(np.asarray(products).ravel())
 
     def _by_kernel(self, values: Array) -> Array:
@@ -195,7 +203,8 @@ class FactorBank(KernelBank):
 
     def rotation(self, Y: Array, groups: Sequence[Array] | None = None) -> Rotation | None:
         n, q = self.F.shape
-        groups = [np.arange(n)] if groups is None else groups
+        if groups is None:
+            groups = [np.arange(n)]
         if not self.square or 2 * (q + Y.shape[1]) * len(groups) > n:  # before sparse features are made dense
             return None
         return Rotation.of(np.hstack([host(dense(self.F)), Y]), groups)

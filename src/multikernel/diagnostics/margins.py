@@ -126,4 +126,6 @@ def radius_margin_bound(K: Any, y: Any, tol: float = 1e-6, max_iter: int = 1_000
         )
     squared_distance = -solution.upper
     radius = ball.squared_radius + ball.gap
-    return 4.0 * radius / (len(C) * squared_distance) if squared_distance > 0 else float("inf")
+    if squared_distance > 0:
+        return 4.0 * radius / (len(C) * squared_distance)
+    return float("inf")

@@ -60,7 +60,10 @@ def check_target(y: Any) -> None:
 
 def _target(y: Any) -> Any:
     """A target as an array, real and with nothing missing as far as its entries are objects."""
-    target = np.empty(0, dtype=y.dtype) if hasattr(y, "toarray") else as_array(y, "y")
+    if hasattr(y, "toarray"):
+        target = np.empty(0, dtype=y.dtype)
+    else:
+        target = as_array(y, "y")
     refuse_fields(target, "y", "give one of them, such as y[field]")
     if target.dtype.kind == "c":
         _refuse("c", "y")
@@ -74,7 +77,9 @@ def _target(y: Any) -> Any:
 
 def _entries(y: Any, target: Any) -> Any:
     """The entries of a target as they are: NumPy makes strings of the numbers and NaN beside the strings of a list."""
-    return np.asarray(y, dtype=object) if target.dtype.kind == "U" and isinstance(y, list | tuple) else target
+    if target.dtype.kind == "U" and isinstance(y, list | tuple):
+        return np.asarray(y, dtype=object)
+    return target
 
 
 def _refuse(kind: str, what: str) -> None:
@@ -140,7 +145,10 @@ def check_predicted(values: Array, name: str) -> Array:
 def checked_target(y: Any, n: int, **checks: Any) -> Array:
     """The target for n samples, as ``validate_data`` would check it beside an array of samples."""
     several = checks.get("multi_output") and np.ndim(y) == 2
-    target: Array = check_array(y, input_name="y") if several else column_or_1d(y, warn=True)
+    if several:
+        target: Array = check_array(y, input_name="y")
+    else:
+        target = column_or_1d(y, warn=True)
     check_consistent_length(target, np.empty(n))
     if checks.get("y_numeric"):
         target = target.astype(float)

@@ -80,7 +80,9 @@ class LearnedKernel(ABC):
 def called(model: Any) -> str:
     """The name of an estimator that is refused where a bank of kernels is needed, and why it has none."""
     name = type(model).__name__
-    return f"{name}, which takes no kernels but chooses them itself" if isinstance(model, LearnedKernel) else name
+    if not isinstance(model, LearnedKernel):
+        return name
+    return f"{name}, which takes no kernels but chooses them itself"
 
 
 def _fitted(model: Any) -> Any:

@@ -149,7 +149,10 @@ class KernelPosterior(Posterior):
 
     def deviations(self, bank: KernelBank, values: Array) -> Array:
         predictor = self.predictor
-        against = np.arange(predictor.n_train) if bank.shape[1] == predictor.n_train else predictor.support
+        if bank.shape[1] == predictor.n_train:
+            against = np.arange(predictor.n_train)
+        else:
+            against = predictor.support
         self_values, columns = rectangular(values[:, :, None], len(values), 1), []
         for p, (posed, smoother) in enumerate(zip(self.posed, self.smoothers, strict=True)):
             weights = predictor.weights[p]
@@ -192,7 +195,9 @@ class FeaturePosterior(Posterior):
         weights = [np.repeat(each[predictor.kernels], sizes) for each in predictor.weights]
         kept = tuple(np.flatnonzero(each) for each in weights)
         roots = tuple(np.sqrt(each[own]) for each, own in zip(weights, kept, strict=True))
-        values = None if samples is not None else bank.select(predictor.kernels).bank.F
+        values = None
+        if samples is None:
+            values = bank.select(predictor.kernels).bank.F
         return cls(tuple(posed), fit_intercept, bank.shape[0], kept, roots, values, predictor, samples)
 
     @property
@@ -231,7 +236,10 @@ def alpha_of(model: Any, fitted: Fitted) -> float:
 
 def posed(model: Any, fitted: Fitted) -> WeightedRidge:
     """The ridge problem of a solution, on the samples that have a weight."""
-    weight = np.ones(len(fitted.rows)) if fitted.sample_weight is None else fitted.sample_weight
+    if fitted.sample_weight is None:
+        weight = np.ones(len(fitted.rows))
+    else:
+        weight = fitted.sample_weight
     kept = weight > 0
     coef = as_columns(fitted.solution.coef)[kept]
     return WeightedRidge(fitted.rows[kept], model._method.ridge(model, fitted), weight[kept], coef)

@@ -70,7 +70,9 @@ class Steps:
             head, _, name = name.partition("__")
             if head != self.name or not name:
                 return None
-        return None if name.split("__")[0] in self.last._bank_parameters else name
+        if name.split("__")[0] in self.last._bank_parameters:
+            return None
+        return name
 
     def applied(self, X: Any, y: Any = None) -> tuple[Any, Any]:
         """Samples after the other steps, which are fitted to them; and these steps."""

@@ -185,7 +185,9 @@ class ExponentialKernel(DistanceKernel):
     def __call__(self, X: Any, Z: Any = None) -> Array:
         own = self.learned(X if Z is None else Z)
         D = self.distance(X, Z)
-        return own._exponential(D, D) if is_exponential(own) else own.profile(D)
+        if is_exponential(own):
+            return own._exponential(D, D)
+        return own.profile(D)
 
     def _exponential(self, D: Array, out: Array) -> Array:
         if foreign(D):
@@ -236,7 +238,8 @@ class Laplacian(ExponentialKernel):
     def distance(X: Any, Z: Any = None) -> Array:
         if foreign(X):
             xp = namespace(X)
-            Z = X if Z is None else Z
+            if Z is None:
+                Z = X
             parts = (xp.abs(X[:, j, None] - Z[None, :, j]) for j in range(X.shape[1]))
             return reduce(add, parts)
         if _no_rows(X, Z):

@@ -171,7 +171,9 @@ class VectorSets(StringKernel):
         i = 0
         while i < len(K) and len(filled_b):
             last = max(i + 1, int(np.searchsorted(of_a, of_a[i] + step, side="right")) - 1)
-            part = np.asarray(self.kernel(A[of_a[i] : of_a[last]], B), dtype=float) if of_a[last] > of_a[i] else None
+            part = None
+            if of_a[last] > of_a[i]:
+                part = np.asarray(self.kernel(A[of_a[i] : of_a[last]], B), dtype=float)
             if part is not None:
                 filled_a = i + np.flatnonzero(np.diff(of_a[i : last + 1]))
                 sums = np.add.reduceat(part, of_b[filled_b], axis=1)

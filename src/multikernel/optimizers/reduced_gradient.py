@@ -121,7 +121,9 @@ class _Way:
         falling = self.direction < 0.0
         corners = self.d[falling] / -self.direction[falling]
         inside = corners[(corners > left) & (corners < right)]
-        return float(inside[np.argmin(np.abs(inside - t))]) if len(inside) else t
+        if not len(inside):
+            return t
+        return float(inside[np.argmin(np.abs(inside - t))])
 
 
 def _quasi_newton(d: Array, reduced: Array, free: Array, curvature: Curvature) -> Array:

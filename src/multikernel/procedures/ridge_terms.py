@@ -67,7 +67,8 @@ def solved_by_terms(problem: Problem, solve: Solve, tol: float, observe: Observe
     """
     terms = RidgeTerms.of(problem)
     part = terms.explained()
-    part = part if np.isfinite(part) else 1.0
+    if not np.isfinite(part):
+        part = 1.0
     if part <= LARGE:
         terms = terms.reduced()
         part = 1.0
@@ -152,13 +153,17 @@ class RidgeTerms:
         inner = replace(problem, machine=replace(machine, fit_intercept=False))
         basis = None
         P = np.zeros_like(Y)
-        known = _features(problem.bank) if isinstance(problem.combination, Linear) else None
+        known = None
+        if isinstance(problem.combination, Linear):
+            known = _features(problem.bank)
         if known is None:
             root = None
-            P = _unreached(problem, Y) if s is None else P
+            if s is None:
+                P = _unreached(problem, Y)
             Z = Y - P
         else:
-            Y = Y if root is None else root * Y
+            if root is not None:
+                Y = root * Y
             basis, bank = in_coordinates(*known, root)
             P = basis.beyond(Y)
             Z = basis.coordinates(Y)
@@ -200,7 +205,8 @@ class RidgeTerms:
         theta = problem.start()
         if not problem.domain.constrained:
             theta = problem.domain.maximiser(problem.combination.pullback(problem.bank, theta, Z / self.alpha))
-        Z = Z if problem.sample_weight is None else problem.sample_weight[:, None] * Z
+        if problem.sample_weight is not None:
+            Z = problem.sample_weight[:, None] * Z
         gram = problem.combination.gram(problem.bank, theta)
         return max(float(np.vdot(Z, gram.multiply(Z))), 0.0) / self.alpha / self.alpha / self.empty
 
@@ -213,7 +219,10 @@ class RidgeTerms:
     def finer(self, weights: Weights) -> Certificate:
         """The certificate of these weights relative to what the weights can change, for a solver to go by."""
         found, excess, value = self._parts(weights)
-        changed = min(value - self.lowest, self.empty - value) if self.lasting else value
+        if self.lasting:
+            changed = min(value - self.lowest, self.empty - value)
+        else:
+            changed = value
         return replace(found, value=relative(excess, max(changed, 0.0)))
 
     def whole(self, weights: Known, tol: float) -> Known:

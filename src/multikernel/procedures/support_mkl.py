@@ -118,7 +118,8 @@ def _solved(
         most = 0
     elif few and domain.constrained:
         most = max_iter
-        start = _of_some_samples(support) if start is None else start
+        if start is None:
+            start = _of_some_samples(support)
     else:
         most = _most_rounds(problem, domain, tol, max_iter)
     if most > 0:
@@ -164,7 +165,8 @@ def _by_interior_points(
             return best.answer(tol, history)
         if len(rows) == n or len(history) >= max_iter or time_is_up():
             return support.at(found.weights, found.a, found.n_iter).better(best).answer(tol, history)
-        start = found.weights if found.weights.any() else start
+        if found.weights.any():
+            start = found.weights
         more = _further_samples(support, rows, pair)
         rows = more if guessed or len(more) > len(rows) else np.arange(n)
         guessed = False
@@ -233,13 +235,17 @@ def _of_some_samples(support: SupportSaddle) -> Array:
     found = interior_point(
         Saddle(precomputed(bank.block(rows, rows).matrices()), some, support.saddle.domain), _CHOOSING_GAP, 40
     )
-    return found.weights if found.weights.any() else support.saddle.domain.start(len(bank))
+    if found.weights.any():
+        return found.weights
+    return support.saddle.domain.start(len(bank))
 
 
 def _further_samples(support: SupportSaddle, rows: Array, pair: SupportPair) -> Array:
     """The samples that take part already, and the support vectors and near ones of the pair."""
     near = _near(support, pair.dual, pair.f)
-    return np.union1d(rows, near) if len(near) < support.saddle.program.n else near
+    if len(near) < support.saddle.program.n:
+        return np.union1d(rows, near)
+    return near
 
 
 def _first_kernels(support: SupportSaddle, start: Array | None, near: SupportPair | None) -> Array | None:

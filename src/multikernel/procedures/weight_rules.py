@@ -110,7 +110,9 @@ def _shares(scores: Array) -> Array:
     """Non-negative scores with sum 1; uniform where none is positive."""
     positive = np.maximum(scores, 0.0)
     total = positive.sum()
-    return positive / total if total > 0 else np.full(len(positive), 1.0 / len(positive))
+    if total > 0:
+        return positive / total
+    return np.full(len(positive), 1.0 / len(positive))
 
 
 # -- by held-out samples -----------------------------------------------------------------------------------------------
@@ -159,7 +161,10 @@ def held_out_scores(
         fold = bank.block(train, train)
         held_out = bank.block(test, train)
         own = None if sample_weight is None else sample_weight[train]
-        weighted = {} if sample_weight is None else {"sample_weight": sample_weight[test]}
+        if sample_weight is None:
+            weighted = {}
+        else:
+            weighted = {"sample_weight": sample_weight[test]}
         for k in range(len(bank)):
             solution = machine.solve(fold.select([k]).combine(np.ones(1)), y[train], None, own)
             predicted = held_out.select([k]).combine(np.ones(1)).multiply(solution.coef) + solution.intercept

@@ -125,7 +125,8 @@ class Trials:
         """Every candidate fitted on one bank and scored on another: warm starts, then one pass for all."""
         models, seconds = zip(*group.fitted(inner, y, kept, groups), strict=True)
         share_reference(models, inner)
-        outer = outer if in_one_pass(models) else stored(outer)
+        if not in_one_pass(models):
+            outer = stored(outer)
         scorers = self.scorers
         if self.scoring is None:
             scorers = {"score": quick_scorer(models[0], None)}

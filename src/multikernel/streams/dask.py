@@ -174,9 +174,12 @@ def dask(X: Any, y: Any = None, weight: Any = None, **options: Any) -> DaskSourc
     if hasattr(X, "chunks") and hasattr(X, "to_delayed"):
         if X.ndim != 2:
             raise ValueError(f"streams.dask: X must have the shape (n, p), got {X.ndim} axes; use X.reshape(-1, 1)")
-        X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
+        if len(X.chunks[1]) > 1:
+            X = X.rechunk({1: -1})
         sizes = X.chunks[0]
-        known = None if any(np.isnan(size) for size in sizes) else tuple(map(int, sizes))
+        known = None
+        if not any(np.isnan(size) for size in sizes):
+            known = tuple(map(int, sizes))
         parts = tuple(X.to_delayed()[:, 0])
         targets, weights = (
             None if each is None else _beside(each, X, name) for each, name in ((y, "y"), (weight, "weight"))
@@ -245,7 +248,8 @@ def _piece(part: Any, y: Any, weight: Any, target: Any, name: str) -> Chunk:
             raise ValueError(f"streams.dask: the data frame has no column {missing[0]!r}")
         y = part[target] if isinstance(target, str) else part[names]
         part = part.drop(columns=names)
-    part = part.reset_index(drop=True) if hasattr(part, "reset_index") else part
+    if hasattr(part, "reset_index"):
+        part = part.reset_index(drop=True)
     own = None if weight is None else np.asarray(weight, dtype=float)
     return Chunk(part, None if y is None else np.asarray(y), own, file=name)
 

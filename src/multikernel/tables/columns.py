@@ -187,7 +187,10 @@ class Column:
             case _:
                 fits = True
         if not fits:
-            was = {"number": "numbers", "date": "dates"}.get(self.type, "") if self.parsed else held
+            if self.parsed:
+                was = {"number": "numbers", "date": "dates"}.get(self.type, "")
+            else:
+                was = held
             raise ValueError(
                 f"column {self.key!r} of X held {was} in training, and holds {cells.kind} now: give {was} again"
             )

@@ -148,12 +148,18 @@ class AverageMKLRegressor(LearnsFromSums, AlphaFreeRegressor):
 
 
 def _best_auc(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
-    folds = folds_of_classes(model.cv, model.random_state, task) if len(bank) > 1 else ()
+    if len(bank) > 1:
+        folds = folds_of_classes(model.cv, model.random_state, task)
+    else:
+        folds = ()
     return best_kernel(bank, task.target, machine, folds, roc_auc_score, task.sample_weight)
 
 
 def _best_r2(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
-    folds = folds_of_numbers(model.cv, model.random_state, task) if len(bank) > 1 else ()
+    if len(bank) > 1:
+        folds = folds_of_numbers(model.cv, model.random_state, task)
+    else:
+        folds = ()
     return best_kernel(bank, task.target, machine, folds, r2_score, task.sample_weight)
 
 

@@ -62,7 +62,9 @@ def _rules(model: Any, whole: Samples) -> dict[str, Any]:
 
 def _learn(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
     samples = Samples(bank, task.target, task.sample_weight)
-    mean = np.average(task.target, axis=0, weights=task.sample_weight) if model.fit_intercept else 0.0
+    mean = 0.0
+    if model.fit_intercept:
+        mean = np.average(task.target, axis=0, weights=task.sample_weight)
     unit, size = samples.spread, samples.size
     seed = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
     scaled = bank.scaled(np.full(len(bank), 1.0 / size))
@@ -79,7 +81,9 @@ def _learn(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observ
 
 def _intercept_of(mean: Any, task: Task) -> Any:
     """A float, or for several targets an array."""
-    return float(mean) if task.target.ndim == 1 else np.full(task.target.shape[1], mean, dtype=float)
+    if task.target.ndim == 1:
+        return float(mean)
+    return np.full(task.target.shape[1], mean, dtype=float)
 
 
 # -- after fitting -----------------------------------------------------------------------------------------------------
@@ -95,7 +99,9 @@ def _predictor_of(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> Two
         second = SecondLayer(cast(Any, _known_second(model, each)), int(model.degree))
         coef, intercept = as_columns(each.solution.coef).T, np.atleast_1d(each.solution.intercept)
         functions.append(TwoLayerPredictor(reference, np.arange(n), n, first, found.outputs, second, coef, intercept))
-    return functions[0] if len(functions) == 1 else TwoLayerPredictors(tuple(functions))
+    if len(functions) == 1:
+        return functions[0]
+    return TwoLayerPredictors(tuple(functions))
 
 
 def _known_second(model: Any, fitted: Fitted) -> str:
@@ -326,7 +332,9 @@ def _plainly_best(losses: dict[str, Array]) -> str:
     simplest = _LAYERS[0]
     best = min(losses, key=lambda name: losses[name].mean())
     better = losses[simplest] - losses[best]
-    return best if better.mean() > better.std() / np.sqrt(len(better)) else simplest
+    if better.mean() > better.std() / np.sqrt(len(better)):
+        return best
+    return simplest
 
 
 def _losses(model: Any, learn: Any, whole: Samples) -> Array:

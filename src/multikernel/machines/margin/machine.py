@@ -127,7 +127,9 @@ class MarginMachine(Machine):
 
         A little at lam = 0, where the minimiser need not be unique without it.
         """
-        return self.lam / (1.0 - self.lam) if self.lam > 0 else SINGULAR * float(gram.diagonal().mean())
+        if self.lam > 0:
+            return self.lam / (1.0 - self.lam)
+        return SINGULAR * float(gram.diagonal().mean())
 
     def _newton(self, gram: Gram, y: Array, start: DualSolution, cold: bool) -> DualSolution:
         """Newton's proposal, or the start where that is better."""

@@ -38,7 +38,9 @@ def along(gram: Gram, Y: Array, alphas: Sequence[float]) -> list[Solved]:
     ------
     ValueError : where the matrix is found not to be positive semi-definite
     """
-    form = RidgeTridiagonal.of(gram, Y) if isinstance(gram, DenseGram) and len(Y) > 1 else None
+    form = None
+    if isinstance(gram, DenseGram) and len(Y) > 1:
+        form = RidgeTridiagonal.of(gram, Y)
 
     @cache
     def eigenvectors() -> RidgeSpectrum:
@@ -50,7 +52,9 @@ def along(gram: Gram, Y: Array, alphas: Sequence[float]) -> list[Solved]:
             if found.gap <= ROUNDING:
                 return found
         found = spectral(eigenvectors(), gram, Y, alpha)
-        return found if found.gap <= ROUNDING else best(found, direct(gram, Y, alpha))
+        if found.gap <= ROUNDING:
+            return found
+        return best(found, direct(gram, Y, alpha))
 
     return [solved(alpha) for alpha in alphas]
 

@@ -121,7 +121,9 @@ class SupportMachine(Machine):
     def _on_working_samples(self, gram: Gram, program: SupportProgram, warm: Array | None) -> DualSolution:
         """Solve without the samples whose variables are zero and would not gain by rising."""
         sizes = roots(gram.diagonal())
-        start = program.feasible(warm) if warm is not None and warm.shape == program.upper.shape else None
+        start = None
+        if warm is not None and warm.shape == program.upper.shape:
+            start = program.feasible(warm)
 
         def inner(part: Gram, rows: Array, a: Array | None, tol: float, steps: int) -> tuple[Array, int]:
             own = program.variables(rows)

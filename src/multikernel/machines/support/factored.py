@@ -123,7 +123,8 @@ class FactoredProgram:
             at = self._at(settled(self.program, self.G, at.warm, f, at.intercept), at.n_iter, found.history[:-1])
             if best is not found and at.gap >= best.gap:
                 break
-            best = at if at.gap < best.gap or at.converged else best
+            if at.gap < best.gap or at.converged:
+                best = at
         return best
 
     def _pinned(self) -> bool:
@@ -179,7 +180,10 @@ class _System(NewtonSystem):
         self.F_b = float(program.sign @ at.a) - program.total
         self.theta = at.curvature(program.ridge)
         D = (1.0 / self.theta).reshape(-1, program.n).sum(axis=0)
-        self.G = np.column_stack([of.G, np.ones(program.n)]) if program.intercept else of.G
+        if program.intercept:
+            self.G = np.column_stack([of.G, np.ones(program.n)])
+        else:
+            self.G = of.G
         scaled = np.sqrt(D)[:, None] * self.G
         M = blas.dsyrk(1.0, scaled.T, lower=1).T  # its upper triangle is read as the lower one of the transpose
         q = of.G.shape[1]

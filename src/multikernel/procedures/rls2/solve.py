@@ -96,7 +96,8 @@ def rls2(
         else:
             scores = None if warm is None else warm.scores
             weights, point = newton(scaled, ridge, tol, max_iter, begin, scores, restated)
-    terms = terms.reduced() if large else terms
+    if large:
+        terms = terms.reduced()
     weights = terms.whole(weights, tol)
     found = terms.solution(point.solution(), weights.values)
     part = 0.5 * alpha
