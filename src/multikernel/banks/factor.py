@@ -219,21 +219,27 @@ class FactorBank(KernelBank):
             return None
         if foreign(self.H):
             on_host = replace(self, F=host(self.F), H=host(self.H))
-            return replace(on_host, F=on_host.H if self.square else on_host.F).about_mean(weight)
+            if self.square:
+                on_host = replace(on_host, F=on_host.H)
+            return on_host.about_mean(weight)
         H = dense(self.H)
         root = np.ones(c) if weight is None else np.sqrt(weight)
         mean = np.average(H, axis=0, weights=weight)
         H = root[:, None] * (H - mean)
-        return replace(self, F=H if self.square else dense(self.F) - mean, H=H)
+        F = H if self.square else dense(self.F) - mean
+        return replace(self, F=F, H=H)
 
     def weighted(self, weight: Array) -> FactorBank:
-        F = scaled_rows(self.F, weight if foreign(self.F) else weight.astype(self.F.dtype, copy=False))
+        if not foreign(self.F):
+            weight = weight.astype(self.F.dtype, copy=False)
+        F = scaled_rows(self.F, weight)
         return replace(self, F=F, H=F)
 
     def block(self, rows: Index, columns: Index) -> FactorBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
         H = taken(self.H, columns)
-        return replace(self, F=H if same_samples(self.square, r, c) else taken(self.F, r), H=H)
+        F = H if same_samples(self.square, r, c) else taken(self.F, r)
+        return replace(self, F=F, H=H)
 
     def select(self, index: Index) -> FactorBank:
         chosen = positions(index, len(self))
@@ -256,10 +262,14 @@ class FactorBank(KernelBank):
         if foreign(chosen.F) or chosen.F.dtype == chosen.H.dtype == np.float64:
             return chosen
         F = chosen.F.astype(np.float64)
-        return replace(chosen, F=F, H=F if self.square else chosen.H.astype(np.float64))
+        H = F if self.square else chosen.H.astype(np.float64)
+        return replace(chosen, F=F, H=H)
 
     def cross(self, X: Any) -> FactorBank:
-        return replace(self, F=taken(like(self.H, X) if foreign(self.H) else as_floats(X), self.features, axis=1))
+        X = like(self.H, X) if foreign(self.H) else as_floats(X)
+        return replace(self, F=taken(X, self.features, axis=1))
 
     def self_values(self, X: Any) -> Array:
-        return self._self_values(taken(like(self.H, X) if foreign(self.H) else X, self.features, axis=1))
+        if foreign(self.H):
+            X = like(self.H, X)
+        return self._self_values(taken(X, self.features, axis=1))

@@ -194,8 +194,12 @@ def bind_training(
     y = host(y)
     refuse_masked(y, "y")
     if y is not None:
-        (check_target if checks.get("y_numeric") else check_labels)(y)
-    binding, binder = model._method.binding, sketched if sketch else bind_kernels
+        if checks.get("y_numeric"):
+            check_target(y)
+        else:
+            check_labels(y)
+    binding = model._method.binding
+    binder = sketched if sketch else bind_kernels
     if binding.missing_cells:
         X = with_missing(X)
     X = _taken(model, X)
@@ -231,7 +235,9 @@ def _checked_samples(model: Any, X: Any, y: Any, checks: dict[str, Any]) -> tupl
     if y is None or foreign(X) or objects or table_of(model, X) is not None:
         samples = samples_of(model, X, reset=True)
         n = samples.shape[0]
-        return samples, np.zeros(n) if y is None else checked_target(y, n, **checks)
+        if y is None:
+            return samples, np.zeros(n)
+        return samples, checked_target(y, n, **checks)
     samples, y = validate_data(
         model, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, **checks
     )

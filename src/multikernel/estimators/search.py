@@ -77,9 +77,11 @@ class Samples:
 
     def of(self, rows: Array, columns: Array) -> Samples:
         """Some of the samples, against some of them."""
-        weight, part = None if self.weight is None else self.weight[rows], self.bank.block(rows, columns)
-        part, resampling = part.compact() if rows is columns else part, self.resampling.among(rows)
-        return Samples(part, self.target[rows], weight, self.unit, resampling)
+        weight = None if self.weight is None else self.weight[rows]
+        part = self.bank.block(rows, columns)
+        if rows is columns:
+            part = part.compact()
+        return Samples(part, self.target[rows], weight, self.unit, self.resampling.among(rows))
 
     def error(self, model: Any, values: Array) -> float:
         """The weighted sum of the losses of function values of shape (r, problems)."""
@@ -104,7 +106,9 @@ class Samples:
         sizes = self.bank.diagonal() @ share
         if not sizes.any():
             sizes = self.bank.quad(share)
-        return float(sizes[sizes > 0].mean()) if sizes.any() else 1.0
+        if not sizes.any():
+            return 1.0
+        return float(sizes[sizes > 0].mean())
 
     @property
     def spread(self) -> float:

@@ -186,7 +186,7 @@ def given_sources(sources: Any, parts: Parts) -> Sources:
     for name, own in sources.items():
         try:
             if isinstance(own, slice):
-                numbers = range(features.n)[own]
+                numbers: Sequence[int] = range(features.n)[own]
             else:
                 numbers = features.index(_listed(own))
         except (IndexError, TypeError, ValueError) as error:

@@ -72,7 +72,7 @@ class RBFSubsets(KernelFamily):
 
     def __repr__(self) -> str:
         if isinstance(self.subsets, int):
-            subsets = self.subsets
+            subsets = str(self.subsets)
         else:
             subsets = f"<{len(self.subsets)} subsets>"
         return f"RBFSubsets({subsets}, <{len(self.gammas)} gammas>)"

@@ -156,14 +156,17 @@ def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
         alternating = machine_rounds(bank, domain, tol)
         found = alternating if alternating.seconds < inside.seconds else inside
     # what is stored in single precision is evaluated again, for the certificate
-    certified = 2.0 * bank.exact + (Work(steps=MACHINE_PAIR * n**2) if bank.exact.seconds else Work())
+    certified = 2.0 * bank.exact
+    if bank.exact.seconds:
+        certified = certified + Work(steps=MACHINE_PAIR * n**2)
     return Cost(found.work + certified + Work(steps=SMALLEST_FIT), SUPPORT_MATRICES * 8.0 * n**2)
 
 
 def _matrices(bank: BankCost, count: float) -> float:
     """The bytes of so many matrices of all samples, or of their features where these are fewer."""
     n = float(bank.n)
-    return count * 8.0 * n * (n if bank.features is None else min(n, float(bank.features)))
+    order = n if bank.features is None else min(n, float(bank.features))
+    return count * 8.0 * n * order
 
 
 def _features(bank: BankCost) -> float:
@@ -238,11 +241,12 @@ def rls2(bank: BankCost) -> Cost:
     """Newton steps, most of them on few kernels, from the solution on a part of many samples."""
     m = bank.m
     n = float(bank.n)
-    count = (6.0 + np.log2(m)) / (RLS2_FEWER_STEPS if n >= RLS2_PART_FROM else 1.0)
-    working = max(
-        min(m, RLS2_WORKING),
-        m * (RLS2_WORKING_PART if n < RLS2_PART_FROM else RLS2_WORKING_PART_LATE),
-    )
+    count = 6.0 + np.log2(m)
+    part = RLS2_WORKING_PART
+    if n >= RLS2_PART_FROM:
+        count /= RLS2_FEWER_STEPS
+        part = RLS2_WORKING_PART_LATE
+    working = max(min(m, RLS2_WORKING), m * part)
     step = Work(
         algebra=BLAS_OPERATION * (n**3 / 3.0 + n**2 * working),
         memory=NUMPY_VALUE * n**2,

@@ -239,7 +239,9 @@ class RidgeTerms:
 
     def explained_by(self, value: float) -> float:
         """How far a value of the inner problem is below that of K = 0, where that is what gaps may be relative to."""
-        return max(self.empty - value, 0.0) if self.lasting else np.inf
+        if not self.lasting:
+            return np.inf
+        return max(self.empty - value, 0.0)
 
     def _parts(self, weights: Weights) -> tuple[Certificate, float, float]:
         """The certificate of the inner problem, by how much the value may be too large, and the value."""
@@ -247,7 +249,9 @@ class RidgeTerms:
         value = weights.objective
         assert found is not None
         assert value is not None
-        return found, value - weights.bound if weights.bound is not None else found.value * abs(value), value
+        if weights.bound is None:
+            return found, found.value * abs(value), value
+        return found, value - weights.bound, value
 
     def solution(self, found: DualSolution, theta: Array) -> DualSolution:
         """The machine's solution at weights theta as one of the problem that was given.
@@ -256,7 +260,9 @@ class RidgeTerms:
         """
         beyond = self.beyond / self.alpha
         trace = float(self.problem.combination.gram(self.problem.bank, theta).diagonal().sum())
-        hidden = beyond if EPS * trace <= 1e-7 * self.alpha else 0.0  # nobody sees 1e-7 of the targets
+        hidden: Array | float = 0.0
+        if EPS * trace <= 1e-7 * self.alpha:  # nobody sees 1e-7 of the targets
+            hidden = beyond
         coef = self._over_samples(found.coef, hidden)
         factor = self._over_samples(found.factor, beyond)
         intercept = float(self.mean[0]) if self.single else self.mean
@@ -266,8 +272,12 @@ class RidgeTerms:
 
     def _over_samples(self, A: Array, further: Array | float) -> Array:
         """Coefficients of the problem, and further ones, as those of the samples."""
-        A = as_columns(A) if self.basis is None else self.basis.samples(as_columns(A))
-        A = A + further if self.root is None else self.root * (A + further)
+        A = as_columns(A)
+        if self.basis is not None:
+            A = self.basis.samples(A)
+        A = A + further
+        if self.root is not None:
+            A = self.root * A
         return A[:, 0] if self.single else A
 
     def observer(self, observe: Observer) -> Observer:

@@ -96,9 +96,8 @@ class MachineUnits:
 
     def weights(self, found: Known) -> Known:
         """Weights whose objective and its bound are in the user's units."""
-        objective, bound = (
-            None if each is None else self.in_user_units(each) for each in (found.objective, found.bound)
-        )
+        objective = None if found.objective is None else self.in_user_units(found.objective)
+        bound = None if found.bound is None else self.in_user_units(found.bound)
         return replace(found, objective=objective, bound=bound)
 
 

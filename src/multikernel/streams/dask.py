@@ -164,9 +164,8 @@ def dask(X: Any, y: Any = None, weight: Any = None, **options: Any) -> DaskSourc
     """
     if hasattr(X, "npartitions") and hasattr(X, "columns"):
         named = y is None or isinstance(y, str) or (isinstance(y, list) and all(isinstance(each, str) for each in y))
-        targets, weights = (
-            None if each is None else tuple(each.to_delayed()) for each in (None if named else y, weight)
-        )
+        targets = None if named else tuple(y.to_delayed())
+        weights = None if weight is None else tuple(weight.to_delayed())
         if any(each is not None and len(each) != X.npartitions for each in (targets, weights)):
             raise ValueError("streams.dask: the target and the weights must have the partitions of the data frame")
         target = y if named else None
@@ -181,9 +180,8 @@ def dask(X: Any, y: Any = None, weight: Any = None, **options: Any) -> DaskSourc
         if not any(np.isnan(size) for size in sizes):
             known = tuple(map(int, sizes))
         parts = tuple(X.to_delayed()[:, 0])
-        targets, weights = (
-            None if each is None else _beside(each, X, name) for each, name in ((y, "y"), (weight, "weight"))
-        )
+        targets = None if y is None else _beside(y, X, "y")
+        weights = None if weight is None else _beside(weight, X, "weight")
         return DaskSource(parts=parts, targets=targets, weights=weights, known=known, width=int(X.shape[1]), **options)
     if isinstance(X, list | tuple) and X and all(hasattr(part, "dask") and hasattr(part, "key") for part in X):
         if weight is not None:
@@ -198,7 +196,9 @@ def dask(X: Any, y: Any = None, weight: Any = None, **options: Any) -> DaskSourc
 def as_source(X: Any, y: Any = None, weight: Any = None) -> tuple[Any, Any]:
     """X and y as a fit takes them: an array or a data frame of Dask is a source, which holds its target."""
     known = type(X).__module__.startswith(("dask.", "dask_expr.")) and hasattr(X, "to_delayed")
-    return (dask(X, y, weight), None) if known else (X, y)
+    if known:
+        return dask(X, y, weight), None
+    return X, y
 
 
 def _beside(values: Any, X: Any, name: str) -> tuple[Any, ...]:

@@ -197,7 +197,7 @@ def _no_text(path: Path, error: UnicodeDecodeError) -> str:
     utf16 = error.encoding.startswith("utf-16")
     with _opened(path) as file:
         if utf16:
-            lines = io.BytesIO(file.read().decode("utf-16", "replace").encode())
+            lines: IO[bytes] = io.BytesIO(file.read().decode("utf-16", "replace").encode())
         else:
             lines = file
         line = next(k for k, content in enumerate(lines, start=1) if not _is_text(content))

@@ -81,7 +81,7 @@ class Chunk:
         X = self.X.iloc[kept] if hasattr(self.X, "iloc") else self.X[kept]
         y, weight = (None if each is None else each[kept] for each in (self.y, self.weight))
         if self.numbers is None:
-            every = range(self.row, self.row + len(self))
+            every: Sequence[int] = range(self.row, self.row + len(self))
         else:
             every = self.numbers
         if isinstance(kept, slice):

@@ -87,7 +87,8 @@ class _Look:
             rows += len(chunk)
             if classes is not None and chunk.y is not None and chunk.y.ndim == 1:
                 classes.update(np.unique(chunk.y).tolist())
-                classes = classes if len(classes) <= self.most else None
+                if len(classes) > self.most:
+                    classes = None
             near = np.flatnonzero(keys < largest)
             if len(near):
                 kept.append((keys[near], taken(chunk, near)))

@@ -102,7 +102,8 @@ def begin_state(model: Any, sample: Chunk, classes: Any) -> StreamState:
     flat = np.ndim(y) == 1
     reference = bank.reference(np.arange(0))
     own = Pass(model, reference, classes, 1 if flat else y.shape[1], model._method.streaming.folds(model))
-    own = own if classes is None or len(classes) == 2 else replace(own, targets=len(classes))
+    if classes is not None and len(classes) != 2:
+        own = replace(own, targets=len(classes))
     Y = own.numbers(replace(sample, y=y))
     few = slice(_SAMPLE)
     weight = own.weight(sample)

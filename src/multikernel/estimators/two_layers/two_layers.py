@@ -62,7 +62,7 @@ def _rules(model: Any, whole: Samples) -> dict[str, Any]:
 
 def _learn(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
     samples = Samples(bank, task.target, task.sample_weight)
-    mean = 0.0
+    mean: Any = 0.0
     if model.fit_intercept:
         mean = np.average(task.target, axis=0, weights=task.sample_weight)
     unit, size = samples.spread, samples.size
