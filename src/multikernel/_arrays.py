@@ -73,7 +73,9 @@ def unmasked(A: Any) -> Any:
         return A
     if not np.ma.getmaskarray(A).any():
         return np.asarray(A)
-    missing: Any = np.array("NaT", dtype=A.dtype) if A.dtype.kind in "mM" else None
+    missing: Any = None
+    if A.dtype.kind in "mM":
+        missing = np.array("NaT", dtype=A.dtype)
     if A.dtype.kind in "fiub":
         A, missing = A.astype(float), np.nan
     elif missing is None:
@@ -109,7 +111,9 @@ def _moved(B: Any, device: Any) -> Any:
 def places(A: Any, index: Any) -> Any:
     """Positions for ``xp.take`` beside A."""
     index = np.asarray(index, dtype=np.int64)
-    return namespace(A).asarray(index, device=A.device) if foreign(A) else index
+    if not foreign(A):
+        return index
+    return namespace(A).asarray(index, device=A.device)
 
 
 def taken(A: Any, index: Any, axis: int = 0) -> Any:

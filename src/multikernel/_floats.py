@@ -48,7 +48,9 @@ def positive_power(base: float, exponent: float) -> float:
 def size_of(values: Array) -> float:
     """The root of the mean square, whatever the size of the values; 0 for none."""
     peak = float(np.abs(values).max(initial=0.0))
-    return peak * float(np.sqrt(np.mean((values / peak) ** 2))) if 0.0 < peak < np.inf else peak
+    if 0.0 < peak < np.inf:
+        return peak * float(np.sqrt(np.mean((values / peak) ** 2)))
+    return peak
 
 
 def in_precision(values: Array, dtype: np.dtype[Any]) -> Array:

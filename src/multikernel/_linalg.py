@@ -80,7 +80,8 @@ def squared(F: Array, columns: Array | None = None, weight: Array | None = None)
         rows = slice(start, start + step)
         T = F[rows] if columns is None else F[rows][:, columns]
         T = np.ascontiguousarray(T, dtype=np.float64)
-        T = T if weight is None else T * np.sqrt(weight[rows])[:, None]
+        if weight is not None:
+            T = T * np.sqrt(weight[rows])[:, None]
         total = blas.dsyrk(1.0, T.T, beta=1.0, c=total, lower=1, overwrite_c=1)
     mirror(total)
     return total
@@ -88,7 +89,8 @@ def squared(F: Array, columns: Array | None = None, weight: Array | None = None)
 
 def _foreign_squared(F: Any, columns: Array | None, weight: Array | None) -> Array:
     """The same where F is of another library; there as well only some rows are copied."""
-    F = F if columns is None else taken(F, columns, axis=1)
+    if columns is not None:
+        F = taken(F, columns, axis=1)
     total = np.zeros((F.shape[1], F.shape[1]))
     step = max(1, 8 * COPIED_VALUES // max(1, F.shape[1]))
     parts = (slice(start, start + step) for start in range(0, F.shape[0], step))

@@ -90,7 +90,10 @@ def rules_of_arguments(function: Any) -> dict[str, Rule]:
 
 
 def _stated(owner: Any) -> dict[str, Rule | None]:
-    scope = vars(sys.modules[owner.__module__]) if owner.__module__ in sys.modules else {}
+    if owner.__module__ in sys.modules:
+        scope = vars(sys.modules[owner.__module__])
+    else:
+        scope = {}
     return {name: _rule(_evaluated(hint, scope)) for name, hint in inspect.get_annotations(owner).items()}
 
 
@@ -115,5 +118,7 @@ def _rule(hint: Any) -> Rule | None:
         return Choice(arguments)
     if origin in (Union, types.UnionType):
         rules = [_rule(each) for each in arguments]
-        return AnyOf(tuple(rule for rule in rules if rule)) if all(rules) else None
+        if not all(rules):
+            return None
+        return AnyOf(tuple(rule for rule in rules if rule))
     return None

@@ -51,7 +51,9 @@ def _check_pair(first: str, other: Any, name: str, labels: Any) -> None:
         row = next((i for i, (a, b) in enumerate(zip(other, labels, strict=True)) if a != b), None)
         if row is None:
             return
-        ordered = f"give {name}.loc[{first}.index]" if labels.is_unique and other.is_unique else "sort both alike"
+        ordered = "sort both alike"
+        if labels.is_unique and other.is_unique:
+            ordered = f"give {name}.loc[{first}.index]"
         raise ValueError(
             f"the rows of {name} have the labels of {first} in another order: row {row} is {other[row]!r} in {first} "
             f"and {labels[row]!r} in {name}; {ordered}, or {as_they_lie}"

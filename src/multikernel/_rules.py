@@ -69,7 +69,9 @@ class Number(Rule):
         if high < inf:
             span = f"a number in {'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
         else:
-            span = "a finite number" + (f" {'>' if open_low else '>='} {low:g}" if low > -inf else "")
+            span = "a finite number"
+            if low > -inf:
+                span += f" {'>' if open_low else '>='} {low:g}"
         return span + (f" ({self.why})" if self.why else "")
 
     def accepts(self, value: Any) -> bool:
@@ -91,7 +93,9 @@ class Whole(Rule):
 
     @property
     def words(self) -> str:
-        return f"an integer >= {self.least}" if self.most is None else f"an integer in [{self.least}, {self.most}]"
+        if self.most is None:
+            return f"an integer >= {self.least}"
+        return f"an integer in [{self.least}, {self.most}]"
 
     def accepts(self, value: Any) -> bool:
         whole = isinstance(value, Integral) and not isinstance(value, bool)
@@ -110,7 +114,10 @@ class Vector(Rule):
 
     def accepts(self, value: Any) -> bool:
         if isinstance(value, list | tuple):
-            value = np.array(value) if all(np.ndim(number) == 0 for number in value) else None
+            if all(np.ndim(number) == 0 for number in value):
+                value = np.array(value)
+            else:
+                value = None
         if not isinstance(value, np.ndarray) or value.ndim != 1:
             return False
         real = value.dtype.kind in "fiu" and len(value) > 0

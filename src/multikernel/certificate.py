@@ -34,7 +34,9 @@ def relative(excess: float, value: float, floor: float = 0.0) -> float:
     floor : float >= 0, a value that counts as zero
     """
     quotient = max(float(excess), 0.0) / max(abs(float(value)), floor, TINY)
-    return quotient if np.isfinite(quotient) and np.isfinite(value) else np.inf
+    if np.isfinite(quotient) and np.isfinite(value):
+        return quotient
+    return np.inf
 
 
 @dataclass(frozen=True)

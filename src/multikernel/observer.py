@@ -81,7 +81,9 @@ class Progress:
     @property
     def seconds_left(self) -> float | None:
         """Until this problem is solved, if its certificates go on falling as they did; None where they did not."""
-        return self.seconds * (1.0 - self.part) / self.part if self.part > 0.0 else None
+        if self.part > 0.0:
+            return self.seconds * (1.0 - self.part) / self.part
+        return None
 
     @property
     def summary(self) -> str:
@@ -90,7 +92,9 @@ class Progress:
 
     def __str__(self) -> str:
         which = f" {self.problem}/{self.problems}" if self.problems > 1 else ""
-        left = "" if self.seconds_left is None else f", about {self.seconds_left:.1f} s left"
+        left = ""
+        if self.seconds_left is not None:
+            left = f", about {self.seconds_left:.1f} s left"
         return (
             f"{self.estimator}{which}: step {self.step}, {self.certificate.kind} {self.certificate.value:.1e} "
             f"(asked {self.tol:.0e}), {self.seconds:.1f} s{left}"
@@ -120,7 +124,9 @@ class Reading(Progress):
     @property
     def seconds_left(self) -> float | None:
         """Until the last row, at this pace."""
-        return (self.known - self.rows) / self.pace if self.known and self.pace > 0.0 else None
+        if self.known and self.pace > 0.0:
+            return (self.known - self.rows) / self.pace
+        return None
 
     @property
     def summary(self) -> str:
@@ -129,7 +135,9 @@ class Reading(Progress):
 
     def __str__(self) -> str:
         of = f" of {self.known:,}" if self.known else ""
-        left = "" if self.seconds_left is None else f", about {self.seconds_left:.0f} s left"
+        left = ""
+        if self.seconds_left is not None:
+            left = f", about {self.seconds_left:.0f} s left"
         return f"{self.estimator}: {self.rows:,}{of} rows, {self.pace:,.0f} rows per second{left}"
 
 

@@ -125,7 +125,9 @@ class Problem:
     def minimal(self, theta: Array) -> Array:
         """theta where the parameters of kernels that are zero, which change nothing, are as small as they can be."""
         idle = self.combination.idle(self.bank)
-        return self.domain.minimal(theta, idle) if idle.any() and not idle.all() else theta
+        if idle.any() and not idle.all():
+            return self.domain.minimal(theta, idle)
+        return theta
 
     def evaluate(self, theta: Array, warm: Any = None, machine: Machine | None = None) -> Evaluation:
         """Solve the inner problem at theta.

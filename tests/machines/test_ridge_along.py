@@ -9,9 +9,8 @@ import pytest
 
 from multikernel.banks import DenseGram
 from multikernel.machines import RidgeMachine
-from multikernel.machines.ridge.along import along
+from multikernel.machines.ridge.along import RidgeTridiagonal, along
 from multikernel.machines.ridge.solved import Solved, _apart, reduced
-from multikernel.machines.ridge.tridiagonal import RidgeTridiagonal
 
 Array = Any
 ALPHAS = np.geomspace(1e-3, 1e6, 7)

@@ -47,7 +47,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/machines/test_ridge_weighted.py",
         "tests/conformance/test_machines.py",
     ),
-    "machines/ridge/tridiagonal.py": ("tests/machines/test_ridge_along.py",),
+    "machines/ridge/along.py": ("tests/machines/test_ridge_along.py",),
     "machines/ridge/folds.py": ("tests/machines/test_ridge_folds.py",),
     "machines/ridge/smoother.py": (
         "tests/machines/test_ridge_smoother.py",

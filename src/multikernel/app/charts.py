@@ -45,17 +45,17 @@ def path(found: Mapping[str, Any], measure: str) -> Markup:
     drawing.line(_LEFT, up(found["line"]), width - 14, up(found["line"]), "rule")
     drawing.text(_LEFT + 4, up(found["line"]) - 5, "best − one standard error", "start", "t small")
     for k, (v, m, e) in enumerate(zip(values, held, error, strict=True)):
+        radius, colour, what = 4, "c0", ""
         if k == found["chosen"]:
-            what = " (chosen)"
-        else:
-            what = " (highest)" if k == found["best"] else ""
+            radius, colour, what = 7, "c1", " (chosen)"
+        elif k == found["best"]:
+            what = " (highest)"
+        tip = f"{found['parameter']} = {label(v)}{what}: {measure} {number(mean[k])} ± {number(e)}"
         if found["kernels"]:
-            used = f", {found['kernels'][k]:.3g} kernels with weight"
-        else:
-            used = ""
-        free = f", {found['freedom'][k]:.3g} degrees of freedom" if found["freedom"] else ""
-        tip = f"{found['parameter']} = {label(v)}{what}: {measure} {number(mean[k])} ± {number(e)}{used}{free}"
-        drawing.dot(across(v), up(m), 7 if k == found["chosen"] else 4, "c1" if k == found["chosen"] else "c0", tip)
+            tip += f", {found['kernels'][k]:.3g} kernels with weight"
+        if found["freedom"]:
+            tip += f", {found['freedom'][k]:.3g} degrees of freedom"
+        drawing.dot(across(v), up(m), radius, colour, tip)
     return drawing.svg()
 
 
@@ -133,7 +133,8 @@ def bars(title: str, rows: Sequence[tuple[str, float, float, str]], axis: str) -
     height = _ROW * len(rows)
     high = max([value + spread for _, value, spread, _ in rows] + [1e-12])
     low = min([value - spread for _, value, spread, _ in rows] + [0.0])
-    low = low if any(value < 0 for _, value, _, _ in rows) else 0.0
+    if not any(value < 0 for _, value, _, _ in rows):
+        low = 0.0
     scale = Scale(low, high * 1.02, _NAMES, _WIDTH - 60)
     drawing = Drawing(_WIDTH, height + 46, title)
     drawing.bottom(scale, height + 4, axis, 0)
@@ -184,7 +185,9 @@ def folds(title: str, rows: Sequence[tuple[str, Sequence[float]]], measure: str)
     values = [value for _, scores in rows for value in scores]
     low, high = max(min(values), -1.0), max(values)
     room = (high - low) * 0.06 + 1e-3
-    top = min(high + room, 1.0 + 0.02) if high <= 1.0 else high + room
+    top = high + room
+    if high <= 1.0:
+        top = min(top, 1.02)
     scale = Scale(low - room, top, _NAMES, _WIDTH - 60)
     drawing = Drawing(_WIDTH, height + 46, title)
     drawing.bottom(scale, height + 4, f"{measure} on held-out rows", 0, percent=measure == "accuracy")
@@ -316,7 +319,9 @@ def duration(seconds: float) -> str:
         amount, unit = seconds * 1e3, "ms"
     else:
         amount, unit = seconds, "s"
-    return (f"{amount:#.2g}".removesuffix(".") if amount < 99.5 else f"{amount:.0f}") + f" {unit}"
+    if amount < 99.5:
+        return f"{amount:#.2g}".removesuffix(".") + f" {unit}"
+    return f"{amount:.0f} {unit}"
 
 
 def bins_of(values: Any, classes: bool) -> list[tuple[str, int]]:
@@ -326,7 +331,9 @@ def bins_of(values: Any, classes: bool) -> list[tuple[str, int]]:
     if classes:
         labels, counts = np.unique(values, return_counts=True)
         order = np.argsort(-counts, kind="stable")[:30]
-        return [(str(labels[k]), int(counts[k])) for k in (sorted(order) if len(labels) <= 30 else order)]
+        if len(labels) <= 30:
+            order = np.sort(order)
+        return [(str(labels[k]), int(counts[k])) for k in order]
     counts, edges = np.histogram(values, bins=min(20, max(5, int(len(values) ** 0.5))))
     return [
         (f"{label(float(f'{a:.4g}'))} to {label(float(f'{b:.4g}'))}", int(n))

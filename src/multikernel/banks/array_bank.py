@@ -149,7 +149,8 @@ class ArrayBank(KernelBank):
             return
         X = taken(self.X, rows)
         whole = self.square and isinstance(rows, slice) and rows == slice(None)
-        X = self.Z if whole else X
+        if whole:
+            X = self.Z
         groups = [group for group in sharing(self.kernels) if len(group) > 1]
         place = {k: number for number, group in enumerate(groups) for k in group}
         made: dict[int, Any] = {}
@@ -160,7 +161,10 @@ class ArrayBank(KernelBank):
             number = place[k]
             fact = groups[number][k]
             if number not in made:
-                made[number] = fact(X, self.Z) if isinstance(fact, OfDistance) else fact.base(X, self.Z)
+                if isinstance(fact, OfDistance):
+                    made[number] = fact(X, self.Z)
+                else:
+                    made[number] = fact.base(X, self.Z)
             B = made[number]
             yield fact.kernel.profile(B) if isinstance(fact, OfDistance) else B ** int(fact.degree)
 
@@ -228,7 +232,9 @@ class ArrayBank(KernelBank):
 
     def _self_values(self, X: Any) -> Array:
         values = [host(kernel.diagonal(X)) for kernel in self.kernels]
-        return np.stack(values) if values else np.zeros((0, X.shape[0]))
+        if values:
+            return np.stack(values)
+        return np.zeros((0, X.shape[0]))
 
     # -- parts, and new samples --------------------------------------------------------------------------------------
 
@@ -236,12 +242,16 @@ class ArrayBank(KernelBank):
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
         Z = taken(self.Z, c)
         X = Z if same_samples(self.square, r, c) else taken(self.X, r)
-        stored = None if self.stored is None else tuple(taken(taken(K, r), c, axis=1) for K in self.stored)
+        stored = None
+        if self.stored is not None:
+            stored = tuple(taken(taken(K, r), c, axis=1) for K in self.stored)
         return ArrayBank(self.kernels, X, Z, stored)
 
     def select(self, index: Index) -> ArrayBank:
         chosen = positions(index, len(self)).tolist()
-        stored = None if self.stored is None else tuple(self.stored[k] for k in chosen)
+        stored = None
+        if self.stored is not None:
+            stored = tuple(self.stored[k] for k in chosen)
         return replace(self, kernels=tuple(self.kernels[k] for k in chosen), stored=stored)
 
     def reference(self, columns: Index = slice(None)) -> ArrayBank:

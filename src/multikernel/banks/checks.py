@@ -98,7 +98,10 @@ def check_self_values(bank: KernelBank, names: Any) -> None:
 def _check_kernels(of_kernel: Array, names: Any) -> None:
     wrong = np.flatnonzero(~np.isfinite(of_kernel).all(axis=1))
     if len(wrong):
-        name = str(names[wrong[0]]) if len(names) == len(of_kernel) else f"kernel {wrong[0]}"
+        if len(names) == len(of_kernel):
+            name = str(names[wrong[0]])
+        else:
+            name = f"kernel {wrong[0]}"
         raise ValueError(
             f"{name} has values that are NaN or infinite on these samples: scale the features, to [-1, 1] say, or "
             "give them in double precision"

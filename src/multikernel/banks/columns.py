@@ -125,7 +125,10 @@ class ColumnDistancesBank(KernelBank):
         return [DenseGram(self._whole(np.append(w, 0.0)[self.owner])) for w in np.asarray(W, dtype=float)]
 
     def inner(self, M: Array) -> Array:
-        by_column = self._inner_squares(M) if self.degree == 2 else self._inner_absolute(M)
+        if self.degree == 2:
+            by_column = self._inner_squares(M)
+        else:
+            by_column = self._inner_absolute(M)
         used = self.owner >= 0
         return np.bincount(self.owner[used], by_column[used], minlength=self.groups)
 
@@ -195,7 +198,10 @@ class ColumnDistancesBank(KernelBank):
 
         with one_blas_thread(0):
             parts = over_tiles(part, M.shape)
-        by_columns = np.sum([columns for _, columns in parts], axis=0) if parts else np.zeros(len(Z))
+        if parts:
+            by_columns = np.sum([columns for _, columns in parts], axis=0)
+        else:
+            by_columns = np.zeros(len(Z))
         return np.sum([own for own, _ in parts], axis=0) + np.einsum("i,ij,ij->j", by_columns, Z, Z)
 
     def _inner_absolute(self, M: Array) -> Array:

@@ -164,7 +164,10 @@ class ConcatenatedBank(KernelBank):
         if len(stacks) < len(taken.banks):
             return taken
         packed = np.concatenate([bank.packed for bank in stacks])
-        ordered = packed if np.array_equal(taken.order, np.arange(len(packed))) else packed[taken.order]
+        if np.array_equal(taken.order, np.arange(len(packed))):
+            ordered = packed
+        else:
+            ordered = packed[taken.order]
         return PackedBank(ConcatenatedBank(tuple(bank.origin for bank in stacks), taken.order), ordered, stacks[0].n)
 
     def _chosen(self, index: Index, take: Callable[[KernelBank, Array], KernelBank]) -> ConcatenatedBank:

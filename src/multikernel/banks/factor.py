@@ -72,11 +72,10 @@ class FactorBank(KernelBank):
         n, q = self.F.shape
         values = float(getattr(self.F, "nnz", n * q))
         # passes go over the features where they are few, and over a matrix that is made of them elsewhere
-        one = (
-            Work(memory=2.0 * PASS_ENTRY * values)
-            if few_features(q, n)
-            else Work(algebra=2.0 * BLAS_OPERATION * values * n)
-        )
+        if few_features(q, n):
+            one = Work(memory=2.0 * PASS_ENTRY * values)
+        else:
+            one = Work(algebra=2.0 * BLAS_OPERATION * values * n)
         return BankCost(len(self), n, q, sweep=one)
 
     def by_features(self) -> tuple[FactorBank, Array]:
@@ -93,7 +92,9 @@ class FactorBank(KernelBank):
         return [slice(end - size, end) for size, end in zip(self.sizes, ends, strict=True)]
 
     def combine_all(self, W: Array) -> list[Gram]:
-        squares = self._squares if self.square and isinstance(self.F, np.ndarray) else None
+        squares = None
+        if self.square and isinstance(self.F, np.ndarray):
+            squares = self._squares
         return [FactorGram(self.F, np.repeat(np.asarray(w, dtype=float), self.sizes), self.H, squares) for w in W]
 
     @cached_property
@@ -110,7 +111,10 @@ class FactorBank(KernelBank):
         def rows(r: slice) -> None:
             F = taken(self.F, r)
             for k, own in enumerate(self._own):
-                products[k, r] = product(F[:, own], inner[own]) if foreign(F) else F[:, own] @ inner[own]
+                if foreign(F):
+                    products[k, r] = product(F[:, own], inner[own])
+                else:
+                    products[k, r] = F[:, own] @ inner[own]
 
         over_rows(rows, self.shape[0], self._height)
         return products
@@ -128,7 +132,10 @@ class FactorBank(KernelBank):
         if foreign(self.F):
             return self._by_kernel(host(namespace(self.F).sum(self.F * (like(self.F, M) @ self.H), axis=0)))
         MH = (self.H.T @ M.T).T
-        products = self.F.multiply(MH).sum(axis=0) if hasattr(self.F, "multiply") else (self.F * MH).sum(axis=0)
+        if hasattr(self.F, "multiply"):
+            products = self.F.multiply(MH).sum(axis=0)
+        else:
+            products = (self.F * MH).sum(axis=0)
         return self._by_kernel(np.asarray(products).ravel())
 
     def _by_kernel(self, values: Array) -> Array:
@@ -169,7 +176,10 @@ class FactorBank(KernelBank):
         if N is not None:
             return super().pairs(N)
         left = squared(self.F) if foreign(self.F) else dense(self.F.T @ self.F)
-        right = left if self.square else squared(self.H) if foreign(self.H) else dense(self.H.T @ self.H)
+        if self.square:
+            right = left
+        else:
+            right = squared(self.H) if foreign(self.H) else dense(self.H.T @ self.H)
         return self._by_kernel(self._by_kernel(left * right).T)
 
     def pair_forms(self, A: Array) -> Array:
@@ -193,7 +203,8 @@ class FactorBank(KernelBank):
 
     def rotation(self, Y: Array, groups: Sequence[Array] | None = None) -> Rotation | None:
         n, q = self.F.shape
-        groups = [np.arange(n)] if groups is None else groups
+        if groups is None:
+            groups = [np.arange(n)]
         if not self.square or 2 * (q + Y.shape[1]) * len(groups) > n:  # before sparse features are made dense
             return None
         return Rotation.of(np.hstack([host(dense(self.F)), Y]), groups)
@@ -208,21 +219,27 @@ class FactorBank(KernelBank):
             return None
         if foreign(self.H):
             on_host = replace(self, F=host(self.F), H=host(self.H))
-            return replace(on_host, F=on_host.H if self.square else on_host.F).about_mean(weight)
+            if self.square:
+                on_host = replace(on_host, F=on_host.H)
+            return on_host.about_mean(weight)
         H = dense(self.H)
         root = np.ones(c) if weight is None else np.sqrt(weight)
         mean = np.average(H, axis=0, weights=weight)
         H = root[:, None] * (H - mean)
-        return replace(self, F=H if self.square else dense(self.F) - mean, H=H)
+        F = H if self.square else dense(self.F) - mean
+        return replace(self, F=F, H=H)
 
     def weighted(self, weight: Array) -> FactorBank:
-        F = scaled_rows(self.F, weight if foreign(self.F) else weight.astype(self.F.dtype, copy=False))
+        if not foreign(self.F):
+            weight = weight.astype(self.F.dtype, copy=False)
+        F = scaled_rows(self.F, weight)
         return replace(self, F=F, H=F)
 
     def block(self, rows: Index, columns: Index) -> FactorBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
         H = taken(self.H, columns)
-        return replace(self, F=H if same_samples(self.square, r, c) else taken(self.F, r), H=H)
+        F = H if same_samples(self.square, r, c) else taken(self.F, r)
+        return replace(self, F=F, H=H)
 
     def select(self, index: Index) -> FactorBank:
         chosen = positions(index, len(self))
@@ -245,10 +262,14 @@ class FactorBank(KernelBank):
         if foreign(chosen.F) or chosen.F.dtype == chosen.H.dtype == np.float64:
             return chosen
         F = chosen.F.astype(np.float64)
-        return replace(chosen, F=F, H=F if self.square else chosen.H.astype(np.float64))
+        H = F if self.square else chosen.H.astype(np.float64)
+        return replace(chosen, F=F, H=H)
 
     def cross(self, X: Any) -> FactorBank:
-        return replace(self, F=taken(like(self.H, X) if foreign(self.H) else as_floats(X), self.features, axis=1))
+        X = like(self.H, X) if foreign(self.H) else as_floats(X)
+        return replace(self, F=taken(X, self.features, axis=1))
 
     def self_values(self, X: Any) -> Array:
-        return self._self_values(taken(like(self.H, X) if foreign(self.H) else X, self.features, axis=1))
+        if foreign(self.H):
+            X = like(self.H, X)
+        return self._self_values(taken(X, self.features, axis=1))

@@ -25,7 +25,8 @@ def samples(index: Any, n: int) -> Array:
     ValueError : for a mask of another length
     """
     given = np.asarray(index) if not isinstance(index, slice) else np.arange(n)
-    given = given if given.size else given.astype(int)
+    if not given.size:
+        given = given.astype(int)
     if given.dtype.kind not in "iub":
         raise TypeError(f"samples are taken by numbers, a slice or a mask of True and False, got {abbreviated(index)}")
     if given.dtype.kind == "b" and given.shape != (n,):

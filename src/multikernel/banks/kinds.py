@@ -102,7 +102,10 @@ def factors_bank(kernels: tuple[Kernel, ...], X: Any) -> FactorBank:
     """Of explicit features."""
     columns = [_columns(fact_of(kernel, ExplicitFeatures).columns, X) for kernel in kernels]
     features = np.concatenate(columns)
-    F = X if np.array_equal(features, np.arange(X.shape[1])) else taken(X, features, axis=1)
+    if np.array_equal(features, np.arange(X.shape[1])):
+        F = X
+    else:
+        F = taken(X, features, axis=1)
     return FactorBank(F, F, np.array([len(c) for c in columns]), features)
 
 

@@ -184,7 +184,10 @@ def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dt
             for r, i in enumerate(range(rows.start, rows.stop)):
                 start = i * (i + 1) // 2
                 packed[k, start : start + i] = K[r, :i]
-                packed[k, start + i] = diagonals[d][i] > 0 if fact.normalized else diagonals[d][i]
+                if fact.normalized:
+                    packed[k, start + i] = diagonals[d][i] > 0
+                else:
+                    packed[k, start + i] = diagonals[d][i]
 
     over_rows(fill, n, max(1, ANOVA_TILE // n))
     return PackedBank(LazyBank(kernels, X, X), packed, n)

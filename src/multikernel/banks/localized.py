@@ -77,7 +77,10 @@ class LocalizedBank(KernelBank):
         some = self.local and (len(rows) < len(left) or len(columns) < len(right))
         if not some:
             return WeightedBank(self.whole, left=left, right=right)
-        block = self.whole.principal(rows) if self.square else self.whole.block(rows, columns)
+        if self.square:
+            block = self.whole.principal(rows)
+        else:
+            block = self.whole.block(rows, columns)
         weighted = WeightedBank(block, left=left[rows], right=right[columns])
         return PlacedBank(weighted, rows, columns, self.shape, self.square)
 

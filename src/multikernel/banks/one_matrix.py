@@ -46,10 +46,13 @@ class OneMatrixBank(KernelBank):
 
     def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
         """Every entry is a function of one of B's, stored in single precision where double exceeds the memory."""
-        (_, n), stored = self.shape, self.B.stored
-        either = {itemsize} if self._fast else {itemsize, 4}
-        sizes = [size for size in sorted(either, reverse=True) if n * n * size <= memory]
-        size = stored.itemsize if stored is not None else sizes[0] if sizes else 0
+        _, n = self.shape
+        stored = self.B.stored
+        if stored is not None:
+            size = stored.itemsize
+        else:
+            allowed = {itemsize} if self._fast else {itemsize, 4}
+            size = max((size for size in allowed if n * n * size <= memory), default=0)
         evaluated = BankCost.evaluated(len(self), n, self._value)
         product = Work(algebra=2.0 * BLAS_OPERATION * self.B.columns.values.shape[1] * float(n) ** 2)
         if not size:

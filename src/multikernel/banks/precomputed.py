@@ -56,7 +56,8 @@ def precomputed(
     Flag().check(clip, "precomputed: clip")
     if isinstance(K, KernelBank):
         return K
-    names = tuple(map(str, K)) if names is None and isinstance(K, Mapping) else names
+    if names is None and isinstance(K, Mapping):
+        names = tuple(map(str, K))
     if names is not None and (isinstance(names, str) or not isinstance(names, Iterable)):
         raise ValueError(f"precomputed: names must be a list of names, one for each kernel, got {abbreviated(names)}")
     names = None if names is None else tuple(names)
@@ -72,7 +73,9 @@ def precomputed(
     for name, matrix in zip(called, matrices, strict=True):
         if matrix.shape != (n, n):
             raise ValueError(f"{name} has shape {matrix.shape}; precomputed kernels must be square, here ({n}, {n})")
-    known = np.stack([_known(matrix) for matrix in matrices]) if any(map(_has_gaps, matrices)) else None
+    known = None
+    if any(map(_has_gaps, matrices)):
+        known = np.stack([_known(matrix) for matrix in matrices])
     if known is not None:
         for name, own in zip(called, known, strict=True):
             if not own.any():
@@ -153,7 +156,10 @@ def _matrices(K: Any) -> Iterator[Array]:
     if isinstance(K, Mapping | list | tuple):
         several = K.items() if isinstance(K, Mapping) else enumerate(K)
         check_rows(*((f"K[{key!r}]", matrix) for key, matrix in several))
-    K = list(K.values()) if isinstance(K, Mapping) else np.asarray(K)[None] if _is_matrix(K) else K
+    if isinstance(K, Mapping):
+        K = list(K.values())
+    elif _is_matrix(K):
+        K = np.asarray(K)[None]
     if not isinstance(K, np.ndarray | list | tuple) and not hasattr(K, "shape"):
         raise ValueError(
             "precomputed kernels must be a matrix (n, n), an array (m, n, n), or a list or dict of matrices, "
@@ -170,7 +176,8 @@ def _matrices(K: Any) -> Iterator[Array]:
         if hasattr(matrix, "tocsr"):
             raise ValueError(f"kernel {k} is a sparse matrix; precomputed kernels are dense: give K.toarray()")
         array = real(unmasked(host(matrix)), f"kernel {k}")
-        array = array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
+        if array.dtype != np.float32:
+            array = array.astype(np.float64, copy=False)
         if array.ndim != 2:
             raise ValueError(f"kernel {k} is not a matrix: it has shape {array.shape}")
         yield array
@@ -241,7 +248,9 @@ class Precomputed(KernelBank):
 
     def select(self, index: Index) -> Precomputed:
         chosen = positions(index, self.m)
-        names = None if self.names is None else tuple(self.names[k] for k in chosen)
+        names = None
+        if self.names is not None:
+            names = tuple(self.names[k] for k in chosen)
         return replace(self, m=len(chosen), names=names, known=None if self.known is None else self.known[chosen])
 
     def cross(self, X: Any) -> KernelBank:

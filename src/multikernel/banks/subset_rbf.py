@@ -189,7 +189,10 @@ class SubsetRBFBank(KernelBank):
         return self.block(support, support)._forms(lambda part: products_of_pairs(B, part), len(B))
 
     def inner(self, M: Array) -> Array:
-        W = weights_of_pairs(M.astype(np.float64)) if self.square else M.astype(np.float64).ravel()
+        if self.square:
+            W = weights_of_pairs(M.astype(np.float64))
+        else:
+            W = M.astype(np.float64).ravel()
         return self._forms(lambda part: W[None, part])[:, 0]
 
     def combine_all(self, W: Array) -> list[Gram]:
@@ -228,7 +231,8 @@ class SubsetRBFBank(KernelBank):
 
         def some(part: slice) -> None:
             (*_, first, _), (*_, last, _) = self._from(part.start), self._from(part.stop - 1)
-            first = 0 if self.square else first
+            if self.square:
+                first = 0
             totals = np.zeros((m, t, last + 1 - first))
             described = self.subsets, self.owner, self.gammas, self._kind
             _gaussians.products(*self._from(part.start), part.stop - part.start, Ct, *described, totals)

@@ -26,7 +26,9 @@ _NAME = "multikernel-rows"  # no other threads of the package are called so
 def n_threads() -> int:
     """As many as the environment allows BLAS (OMP_NUM_THREADS), else as this process has processors."""
     limit = os.environ.get("OMP_NUM_THREADS", "")
-    return max(1, int(limit)) if limit.isdigit() else _processors()
+    if limit.isdigit():
+        return max(1, int(limit))
+    return _processors()
 
 
 @cache

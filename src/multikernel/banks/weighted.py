@@ -56,6 +56,10 @@ class WeightedBank(WrapperBank):
         """L A, for an array of shape (..., r, t)."""
         return A if self.left is None else self.left[:, None] * A
 
+    def _columns(self, C: Array) -> Array:
+        """R C, for an array of shape (c, t)."""
+        return C if self.right is None else self.right[:, None] * C
+
     def _entries(self, M: Array, power: int = 1) -> Array:
         """L^p M R^p."""
         if self.left is None or self.right is None:
@@ -65,10 +69,12 @@ class WeightedBank(WrapperBank):
     # -- passes --------------------------------------------------------------------------------------------------
 
     def tiles(self, rows: Index) -> Iterator[Array]:
-        factors = np.ones(len(self)) if self.factors is None else self.factors
-        left = None if self.left is None else self.left[rows][:, None]
-        for factor, K in zip(factors.tolist(), self.bank.tiles(rows), strict=True):
-            yield factor * K if left is None else factor * left * K * self.right
+        factors = self._times(np.ones(len(self))).tolist()
+        for factor, K in zip(factors, self.bank.tiles(rows), strict=True):
+            if self.left is None:
+                yield factor * K
+            else:
+                yield factor * self.left[rows][:, None] * K * self.right
 
     def combine(self, weights: Array) -> Gram:
         return self._weighted(self.bank.combine(self._times(np.asarray(weights))))
@@ -86,8 +92,7 @@ class WeightedBank(WrapperBank):
         return DenseGram(self._entries(gram.dense()))
 
     def apply(self, C: Array) -> Array:
-        weighted = C if self.right is None else self.right[:, None] * C
-        return self._times(self._rows(self.bank.apply(weighted)))
+        return self._times(self._rows(self.bank.apply(self._columns(C))))
 
     def quad(self, A: Array) -> Array:
         return self._times(self.bank.quad(self._rows(as_columns(A))))
@@ -107,12 +112,13 @@ class WeightedBank(WrapperBank):
         return self._times_both(self.bank.pair_forms(self._rows(self._rows(as_columns(A)))))
 
     def hadamard_apply(self, P: Gram, C: Array) -> Array:
-        weighted = C if self.right is None else self.right[:, None] * C
-        return self._times(self._rows(self.bank.hadamard_apply(P, weighted)))
+        return self._times(self._rows(self.bank.hadamard_apply(P, self._columns(C))))
 
     def diagonal(self) -> Array:
         diagonal = self.bank.diagonal()
-        return self._times(diagonal if self.left is None else self.left**2 * diagonal)
+        if self.left is not None:
+            diagonal = self.left**2 * diagonal
+        return self._times(diagonal)
 
     def traces(self) -> Array:
         if self.left is None:
@@ -130,7 +136,9 @@ class WeightedBank(WrapperBank):
         return self.bank.n_features if self.left is None else None
 
     def by_features(self) -> tuple[Any, Array] | None:
-        inside = self.bank.by_features() if self.left is None else None
+        if self.left is not None:
+            return None
+        inside = self.bank.by_features()
         if inside is None or self.factors is None:
             return inside
         features, scale = inside
@@ -173,11 +181,15 @@ class WeightedBank(WrapperBank):
 
     def cross(self, X: Any) -> WeightedBank:
         bank = self.bank.cross(X)
-        return replace(self, bank=bank, left=None if self.left is None else np.ones(bank.shape[0]))
+        if self.left is None:
+            return replace(self, bank=bank)
+        return replace(self, bank=bank, left=np.ones(bank.shape[0]))
 
     def self_values(self, X: Any) -> Array:
         return self._times(self.bank.self_values(X))
 
     def held_out_self_values(self, rows: Index, columns: Index) -> Array:
         values = self.bank.held_out_self_values(rows, columns)
-        return self._times(values if self.left is None else self.left[rows] ** 2 * values)
+        if self.left is not None:
+            values = self.left[rows] ** 2 * values
+        return self._times(values)

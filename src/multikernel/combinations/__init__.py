@@ -2,10 +2,9 @@
 
 from multikernel.combinations.base import Combination
 from multikernel.combinations.linear import Linear
+from multikernel.combinations.of_distances import ProductOfRBF, ScaledProfile
 from multikernel.combinations.polynomial import HadamardPower
-from multikernel.combinations.product import ProductOfRBF
 from multikernel.combinations.profiles import Profiles
-from multikernel.combinations.scaled_profile import ScaledProfile
 from multikernel.combinations.tied_and_free import TiedAndFree
 
 __all__ = ["Combination", "HadamardPower", "Linear", "ProductOfRBF", "Profiles", "ScaledProfile", "TiedAndFree"]

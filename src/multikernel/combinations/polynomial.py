@@ -62,7 +62,10 @@ class HadamardPower(Combination):
     def in_units(self, kernel: float, balance: float, free: bool) -> tuple[float, float, float]:
         if free and balance:
             return kernel, positive_product(positive_power(balance, 1.0 / self.degree), 1.0 / kernel), balance
-        unit = max(kernel, positive_power(balance, 1.0 / self.degree)) if balance else kernel
+        if balance:
+            unit = max(kernel, positive_power(balance, 1.0 / self.degree))
+        else:
+            unit = kernel
         return unit, 1.0, positive_power(unit, float(self.degree))
 
     def idle(self, bank: KernelBank) -> Array:

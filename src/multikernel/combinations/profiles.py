@@ -75,7 +75,9 @@ class Profiles(Combination):
     def users(self) -> tuple[tuple[int, ...], ...]:
         """The kernels of each distance D_r."""
         numbers = range(len(self.kernels))
-        return (tuple(numbers),) if self.shared else tuple((r,) for r in numbers)
+        if self.shared:
+            return (tuple(numbers),)
+        return tuple((r,) for r in numbers)
 
     def gram(self, bank: KernelBank, theta: Array) -> DenseGram:
         weights, distances = self._distances(bank, theta)
@@ -158,7 +160,9 @@ class Profiles(Combination):
             return values
 
         parts = over_tiles(part, D.shape)
-        return np.sum(parts, axis=0) if parts else np.zeros(len(users))
+        if parts:
+            return np.sum(parts, axis=0)
+        return np.zeros(len(users))
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,7 +83,10 @@ class TiedAndFree(Combination):
 
     def in_units(self, kernel: float, balance: float, free: bool) -> tuple[float, float, float] | None:
         """None for products of several lengths. Tied and free weights have one unit for one kernel's weights only."""
-        tied = {self._power.degree} if self._power is not None else set(map(len, self._listed))
+        if self._power is not None:
+            tied = {self._power.degree}
+        else:
+            tied = set(map(len, self._listed))
         lengths = tied | set(map(len, self.free))
         if len(lengths) > 1:
             return None
@@ -111,7 +114,10 @@ class TiedAndFree(Combination):
     def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         (mu, _) = self._parts(bank, theta)
         A = as_columns(A)
-        q = np.zeros(len(bank)) if self._power is None else self._power.pullback(bank, mu, A)
+        if self._power is None:
+            q = np.zeros(len(bank))
+        else:
+            q = self._power.pullback(bank, mu, A)
         for product in self._listed:
             q += _slopes(product, mu) * _form(bank, product, A)
         return np.concatenate([q, [_form(bank, product, A) for product in self.free]])
@@ -132,7 +138,10 @@ class TiedAndFree(Combination):
     def peaks(self, bank: KernelBank, theta: Array) -> Array:
         (mu, _) = self._parts(bank, theta)
         diagonal = bank.diagonal()
-        peaks = np.zeros(len(bank)) if self._power is None else self._power.peaks(bank, mu)
+        if self._power is None:
+            peaks = np.zeros(len(bank))
+        else:
+            peaks = self._power.peaks(bank, mu)
         for product in self._listed:
             peaks += _slopes(product, mu) * diagonal[list(product)].prod(axis=0).max()
         return np.concatenate([peaks, [diagonal[list(product)].prod(axis=0).max() for product in self.free]])
@@ -161,7 +170,10 @@ class TiedAndFree(Combination):
 
     def powers(self, bank: KernelBank) -> Array:
         """The length of the longest tied product, in which shorter ones are concave, too; 1 for free weights."""
-        degree = self._power.degree if self._power is not None else max(map(len, self._listed))
+        if self._power is not None:
+            degree = self._power.degree
+        else:
+            degree = max(map(len, self._listed))
         return np.concatenate([np.full(len(bank), float(degree)), np.ones(len(self.free))])
 
     @property

@@ -118,7 +118,9 @@ def _unknown(name: str, directory: DataDirectory | None) -> str:
     names = [*(directory.sources if directory is not None else ()), *BUNDLED]
     close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
     meant = f"; did you mean {close[0]!r}?" if close else "."
-    where = f"in {directory.path} and " if directory is not None else "in no directory (none was given), only "
+    where = "in no directory (none was given), only "
+    if directory is not None:
+        where = f"in {directory.path} and "
     return (
         f"unknown data set {name!r}{meant} Looked {where}among the sets of scikit-learn. "
         f"Available: {', '.join(dict.fromkeys(names))}. Another directory of data files is named by data_dir or by "

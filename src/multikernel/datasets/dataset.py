@@ -50,7 +50,10 @@ class Dataset:
     origin: Origin
 
     def __repr__(self) -> str:
-        size = f"{self.X.shape[0]} x {self.X.shape[1]}" if self.X.ndim == 2 else f"{self.X.shape[0]} texts"
+        if self.X.ndim == 2:
+            size = f"{self.X.shape[0]} x {self.X.shape[1]}"
+        else:
+            size = f"{self.X.shape[0]} texts"
         return f"Dataset({self.name!r}, {size}, {self.task}, from {self.origin})"
 
 

@@ -35,7 +35,9 @@ class DataDirectory:
         named = data_dir if data_dir is not None else os.environ.get(VARIABLE) or None
         if named is None:
             return None
-        who = "data_dir" if data_dir is not None else f"the environment variable {VARIABLE}"
+        who = "data_dir"
+        if data_dir is None:
+            who = f"the environment variable {VARIABLE}"
         path = path_of(named, who).expanduser()
         if not path.is_dir():
             raise FileNotFoundError(f"{who} names {str(path)!r}, which is not an existing directory")

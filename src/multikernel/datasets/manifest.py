@@ -56,7 +56,10 @@ def _source(path: Path, row: int, line: dict[str, str]) -> DataFiles:
 
 def _files(path: Path, row: int, line: dict[str, str]) -> tuple[SourceFile, ...]:
     names = line["file"].split(";")
-    sums = line.get("sha256", "").split(";") if line.get("sha256") else [""] * len(names)
+    if line.get("sha256"):
+        sums = line.get("sha256", "").split(";")
+    else:
+        sums = [""] * len(names)
     if len(sums) != len(names):
         raise ValueError(f"{path}: row {row}, column 'sha256': {len(sums)} sums for {len(names)} files")
     for name in names:

@@ -42,7 +42,10 @@ def load_openml(name: str) -> Dataset:
 
 
 def _fetch(name: str, wanted: str) -> Any:
-    which: dict[str, Any] = {"data_id": int(wanted)} if wanted.isdecimal() else {"name": wanted}
+    if wanted.isdecimal():
+        which: dict[str, Any] = {"data_id": int(wanted)}
+    else:
+        which = {"name": wanted}
     try:
         return fetch_openml(**which, as_frame=False, parser="liac-arff")
     except (OSError, HTTPException) as error:
@@ -112,5 +115,7 @@ def _describe(bunch: Any, keep: NDArray[np.bool_]) -> str:
     title = f"OpenML {details.get('name', '')} version {details.get('version', '?')} ({bunch.get('url', '')})."
     target = f"Target: {', '.join(map(str, bunch.get('target_names') or ['the default target']))}."
     dropped = int((~keep).sum())
-    remark = f"{dropped} of {len(keep)} rows dropped for a missing value." if dropped else ""
+    remark = ""
+    if dropped:
+        remark = f"{dropped} of {len(keep)} rows dropped for a missing value."
     return re.sub(r"\s+", " ", f"{title} {target} {remark} {bunch.get('DESCR', '')}").strip()

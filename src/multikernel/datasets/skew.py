@@ -45,7 +45,8 @@ def deskew(images: ArrayLike) -> NDArray[Any]:
     stack = np.asarray(images)
     if stack.ndim != 3:
         raise ValueError(f"deskew: images must have shape (n, height, width), got {stack.shape}; reshape rows")
-    stack = stack if stack.dtype == np.float32 else stack.astype(np.float64)
+    if stack.dtype != np.float32:
+        stack = stack.astype(np.float64)
     if not (np.isfinite(stack) & (stack >= 0)).all():
         raise ValueError("deskew: grey values must be finite and >= 0, as their mass shows how an image slants")
     upright = np.empty_like(stack)

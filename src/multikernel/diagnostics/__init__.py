@@ -4,10 +4,9 @@ from multikernel.diagnostics.ball import MEB, meb_radius
 from multikernel.diagnostics.complexity import rademacher_bound, spectral_rademacher_bound
 from multikernel.diagnostics.curvature import Convexity, convexity
 from multikernel.diagnostics.fisher import fisher_scores
-from multikernel.diagnostics.margins import margin_bound
+from multikernel.diagnostics.margins import margin_bound, radius_margin_bound
 from multikernel.diagnostics.mass import center_of_mass, effective_number, positive_weights
 from multikernel.diagnostics.montecarlo import Estimate, empirical_rademacher
-from multikernel.diagnostics.radius_margin import radius_margin_bound
 from multikernel.diagnostics.report import KernelReport, check_kernel
 from multikernel.diagnostics.similarity import alignment
 from multikernel.diagnostics.spectrum import spectral_ratio, spectral_ratios

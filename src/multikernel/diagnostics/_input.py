@@ -45,7 +45,9 @@ def positive(K: Any, name: str = "K") -> Array:
 
 def _as_given(K: Any, matrix: Array) -> Array:
     """K in single precision where it was given so, for the checks then allow for more rounding."""
-    return np.asarray(K) if getattr(K, "dtype", None) == np.float32 else matrix
+    if getattr(K, "dtype", None) != np.float32:
+        return matrix
+    return np.asarray(K)
 
 
 def centered(K: Array) -> Array:
@@ -66,7 +68,9 @@ def as_bank(K: Any) -> KernelBank:
     if isinstance(K, list | tuple) and len(K) > 0 and np.ndim(K[0]) > 1:
         return precomputed(list(K))
     array = np.asarray(K)
-    return precomputed(array) if array.ndim == 3 else precomputed([positive(array)])
+    if array.ndim == 3:
+        return precomputed(array)
+    return precomputed([positive(array)])
 
 
 def target(y: Any, n: int) -> Array:

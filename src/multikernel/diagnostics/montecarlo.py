@@ -106,4 +106,6 @@ def _estimate(draws: Array) -> Estimate:
 def _of_squares(bank: KernelBank, s: Array, q: float) -> float:
     """max mu'Q mu over mu >= 0, |mu|_q <= 1; no entry of Q is negative, since products of kernels are kernels."""
     Q = np.maximum(bank.pair_forms(s), 0.0)
-    return float(Q.sum()) if np.isinf(q) else float(np.linalg.eigvalsh(0.5 * (Q + Q.T))[-1])
+    if np.isinf(q):
+        return float(Q.sum())
+    return float(np.linalg.eigvalsh(0.5 * (Q + Q.T))[-1])

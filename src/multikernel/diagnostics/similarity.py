@@ -89,4 +89,6 @@ def _outer(y: Array, centered: bool) -> Array:
 def _without_mean(K: Array) -> Array:
     """JKJ, exactly zero where K was constant up to rounding."""
     C = _input.centered(K)
-    return C if np.linalg.norm(C) > SINGULAR * np.linalg.norm(K) else np.zeros_like(C)
+    if np.linalg.norm(C) > SINGULAR * np.linalg.norm(K):
+        return C
+    return np.zeros_like(C)

@@ -56,7 +56,9 @@ class Domain(ABC):
 
         None where there is none of this kind: then a problem over it is solved in the units in which it is given.
         """
-        return self if weight == 1.0 and type(self).penalty is Domain.penalty else None
+        if weight == 1.0 and type(self).penalty is Domain.penalty:
+            return self
+        return None
 
     def check(self, m: int) -> None:  # noqa: B027 - most domains fit any number of kernels
         """ValueError where the domain does not fit m kernels."""

@@ -54,7 +54,9 @@ class Separable(Domain):
 
 def as_separable(domain: Domain) -> Separable | None:
     """The domain with its description as a sum over the kernels; None where it has none."""
-    return domain if isinstance(domain, Separable) and not domain.single_point else None
+    if isinstance(domain, Separable) and not domain.single_point:
+        return domain
+    return None
 
 
 __all__ = ["Jet", "Separable", "as_separable"]

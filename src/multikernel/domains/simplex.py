@@ -36,7 +36,9 @@ class Simplex(Separable):
     total: Positive = 1.0
 
     def in_units(self, weight: float, value: float) -> Simplex:
-        return self if weight == 1.0 else Simplex(positive_product(self.total, 1.0 / weight))
+        if weight == 1.0:
+            return self
+        return Simplex(positive_product(self.total, 1.0 / weight))
 
     def project(self, z: Array) -> Array:
         return project_simplex(z, self.total)
@@ -70,4 +72,6 @@ def share(d: Array, total: float) -> Array:
     """The positive part of d, scaled to the total; equal shares where there is none."""
     d = np.maximum(d, 0.0)
     size = float(d.sum())
-    return d * (total / size) if size > 0 else np.full(len(d), total / len(d))
+    if size > 0:
+        return d * (total / size)
+    return np.full(len(d), total / len(d))

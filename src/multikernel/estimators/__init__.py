@@ -11,8 +11,12 @@ from multikernel.estimators.ridge_cv import MultipleKernelRidgeCV
 from multikernel.estimators.rls2.linear import LinearRLS2Classifier, LinearRLS2Regressor
 from multikernel.estimators.rls2.rls2 import RLS2Classifier, RLS2Regressor
 from multikernel.estimators.rules.alignment import AlignmentMKLClassifier, AlignmentMKLRegressor
-from multikernel.estimators.rules.average import AverageMKLClassifier, AverageMKLRegressor
-from multikernel.estimators.rules.best import BestKernelClassifier, BestKernelRegressor
+from multikernel.estimators.rules.baselines import (
+    AverageMKLClassifier,
+    AverageMKLRegressor,
+    BestKernelClassifier,
+    BestKernelRegressor,
+)
 from multikernel.estimators.rules.proportional import ProportionalMKLClassifier, ProportionalMKLRegressor
 from multikernel.estimators.scales.learned_scales import LearnedScalesClassifier, LearnedScalesRegressor
 from multikernel.estimators.support.l1 import L1MKLClassifier, L1MKLRegressor

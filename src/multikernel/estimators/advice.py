@@ -141,7 +141,9 @@ def advise_on_constant(name: str, coef: Array, target: Array, numbers: Mapping[s
     if coef.any() or (target == target[:1]).all():
         return
     given = ", ".join(f"{key}={value:.3g}" for key, value in numbers.items() if not isinstance(value, str))
-    cause = "every residual is smaller than epsilon" if "epsilon" in numbers else "the kernels explain nothing of it"
+    cause = "the kernels explain nothing of it"
+    if "epsilon" in numbers:
+        cause = "every residual is smaller than epsilon"
     warn_user(
         f"{name}: the predictor is constant: at {given or 'these parameters'} {cause}; give smaller values, or 'auto'",
         PredictionWarning,

@@ -33,7 +33,8 @@ def draw_bars(
     if len(values) > 5:  # bars of their own are too thin for more groups
         label = f"{label}, mean over {len(values)} problems"
         values, groups = values.mean(axis=0, keepdims=True), groups[:1]
-        spread = None if spread is None else spread.mean(axis=0, keepdims=True)
+        if spread is not None:
+            spread = spread.mean(axis=0, keepdims=True)
     largest = np.argsort(-np.abs(values).max(axis=0), kind="stable")
     shown = np.arange(len(names))
     if len(names) > _SHOWN:

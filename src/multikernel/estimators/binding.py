@@ -52,7 +52,10 @@ def bound_samples(model: Any, X: Any, weight: Array | None, binder: Binder) -> K
     family = family_of(model).resolve(features_of(model, X)).learned(learned_from)
     model._bound_kernels = family
     # the names of very many kernels stay what they are, a sequence that makes them when they are asked for
-    model.kernel_names_ = np.array(family.names, dtype=object) if len(family) <= 100_000 else family.names
+    if len(family) <= 100_000:
+        model.kernel_names_ = np.array(family.names, dtype=object)
+    else:
+        model.kernel_names_ = family.names
     with np.errstate(over="ignore", invalid="ignore"):  # a kernel that overflows is named by the check
         bank = bank_of_family(model, family, X, binder)
     check_self_values(bank, model.kernel_names_)
@@ -191,8 +194,12 @@ def bind_training(
     y = host(y)
     refuse_masked(y, "y")
     if y is not None:
-        (check_target if checks.get("y_numeric") else check_labels)(y)
-    binding, binder = model._method.binding, sketched if sketch else bind_kernels
+        if checks.get("y_numeric"):
+            check_target(y)
+        else:
+            check_labels(y)
+    binding = model._method.binding
+    binder = sketched if sketch else bind_kernels
     if binding.missing_cells:
         X = with_missing(X)
     X = _taken(model, X)
@@ -201,7 +208,10 @@ def bind_training(
         for name in {"n_features_in_", "feature_names_in_"} & set(vars(model)):  # of an earlier fit
             delattr(model, name)
         bank = binding.of_given(model, X, binder)
-        y = np.zeros(bank.shape[0]) if y is None else checked_target(y, bank.shape[0], **checks)
+        if y is None:
+            y = np.zeros(bank.shape[0])
+        else:
+            y = checked_target(y, bank.shape[0], **checks)
         weight = checked_weights(sample_weight, bank.shape[0])
     else:
         samples, y = _checked_samples(model, X, y, checks)
@@ -225,7 +235,9 @@ def _checked_samples(model: Any, X: Any, y: Any, checks: dict[str, Any]) -> tupl
     if y is None or foreign(X) or objects or table_of(model, X) is not None:
         samples = samples_of(model, X, reset=True)
         n = samples.shape[0]
-        return samples, np.zeros(n) if y is None else checked_target(y, n, **checks)
+        if y is None:
+            return samples, np.zeros(n)
+        return samples, checked_target(y, n, **checks)
     samples, y = validate_data(
         model, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, **checks
     )
@@ -252,7 +264,9 @@ def _is_views(model: Any, X: Any) -> bool:
 
 def as_views(model: Any, X: Any) -> Any:
     """A dict or a list of views as views; anything else as it is."""
-    return views(X) if _is_views(model, X) and not is_precomputed(model) else X
+    if _is_views(model, X) and not is_precomputed(model):
+        return views(X)
+    return X
 
 
 def _taken(model: Any, X: Any) -> Any:
@@ -300,7 +314,9 @@ def _family_of_view(model: Any, view: str, part: Any) -> KernelFamily:
             f"{type(model).__name__}: view {view!r} holds objects ({abbreviated(part.values[0])}), for which there are "
             "no default kernels: give kernels by view, among them kernels.external(...) for this one"
         )
-    return for_columns(part) if given is None else deepcopy(as_family(given))
+    if given is None:
+        return for_columns(part)
+    return deepcopy(as_family(given))
 
 
 def _names_of_bank(model: Any, bank: KernelBank) -> Array:

@@ -116,11 +116,9 @@ class Isotonic(Calibrator):
 
 def calibrator(kind: Calibration, values: Array, positive: Array, weight: Array) -> Calibrator:
     """The calibrator of this kind; without any held-out sample one half, whatever the value."""
-    return (
-        Isotonic.of(values, positive, weight)
-        if kind == "isotonic" and len(values)
-        else Sigmoid.of(values, positive, weight)
-    )
+    if kind == "isotonic" and len(values):
+        return Isotonic.of(values, positive, weight)
+    return Sigmoid.of(values, positive, weight)
 
 
 # -- held-out values ---------------------------------------------------------------------------------------------------

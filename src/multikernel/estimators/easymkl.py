@@ -56,7 +56,9 @@ def _names(model: Any) -> tuple[str, ...]:
 
 def _candidates(model: Any, name: str, whole: Samples) -> Array:
     """lam is that of the sum of the kernels."""
-    return lam_candidates(len(whole.bank) * whole.size) if name == "lam" else loss_weights(whole.size)
+    if name == "lam":
+        return lam_candidates(len(whole.bank) * whole.size)
+    return loss_weights(whole.size)
 
 
 def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:

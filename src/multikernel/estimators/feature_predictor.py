@@ -57,7 +57,9 @@ class FeaturePredictor(Predictor):
     @property
     def support(self) -> Array:
         """The training samples that a bank of new samples is asked for: landmarks, where these are columns of it."""
-        rows = self.reference.map.rows if isinstance(self.reference.map, Nystroem) else None
+        rows = None
+        if isinstance(self.reference.map, Nystroem):
+            rows = self.reference.map.rows
         return np.arange(0) if rows is None else rows
 
     def values(self, bank: KernelBank) -> Array:

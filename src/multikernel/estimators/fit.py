@@ -105,12 +105,16 @@ def fit_on_bank(
 ) -> list[Fitted]:
     """Fit an estimator on a bank that is bound already; the parameters are those of ``KernelEstimator.fit_bank``."""
     method = model._method
-    held_out = resampling(model, None, target) if held_out is None else held_out
+    if held_out is None:
+        held_out = resampling(model, None, target)
     tasks = tasks_of(model, target, sample_weight, held_out)
     check_fits(model, bank, tasks)
     starts = warm if len(warm) == len(tasks) else [None] * len(tasks)
     if learn is None:
-        learn = method.learn if method.prepare is None else method.prepare(model, bank, target, None, {})
+        if method.prepare is None:
+            learn = method.learn
+        else:
+            learn = method.prepare(model, bank, target, None, {})
 
     with limited(model.time_budget):
         with _causes_named(model, bank), each_warning_once():

@@ -67,7 +67,9 @@ class Forecast:
     def __str__(self) -> str:
         kernels = f"{self.kernels:,} kernel{'s' * (self.kernels != 1)} of {self.samples:,} samples, {self.form}"
         problems = f", {self.problems} problems" if self.problems > 1 else ""
-        time = "a time that is not known beforehand" if self.seconds is None else _duration(self.seconds)
+        time = "a time that is not known beforehand"
+        if self.seconds is not None:
+            time = _duration(self.seconds)
         more = "" if self.fits else f", and {_size(self.memory)} are available"
         return f"{self.estimator}: {time} and {_size(self.bytes)}{more}: {kernels}{problems}"
 
@@ -100,7 +102,9 @@ def forecast_on_bank(model: Any, bank: KernelBank, tasks: Sequence[Task], checke
     chosen = _with_any_numbers(model)
     solved = model._method.schedule.cost(chosen, cost, tasks) + _calibration(chosen, cost, tasks)
     whole = Cost(cost.made) + _search(model, cost, tasks) + solved
-    seconds = None if whole.work is None else float(seconds_here(whole.work, cost.n))
+    seconds = None
+    if whole.work is not None:
+        seconds = float(seconds_here(whole.work, cost.n))
     if seconds is not None and model.time_budget is not None:
         seconds = min(seconds, float(model.time_budget))
     form = "evaluated in every pass"
@@ -144,7 +148,9 @@ def check_fits(model: Any, bank: KernelBank, tasks: Sequence[Task]) -> None:
 def _with_any_numbers(model: Any) -> Any:
     """The model with numbers for parameters that are "auto": which ones does not matter to a forecast."""
     asked = model._method.search.automatic(model)
-    return with_parameters(model, **dict.fromkeys(asked, 1.0)) if asked else model
+    if not asked:
+        return model
+    return with_parameters(model, **dict.fromkeys(asked, 1.0))
 
 
 def _bytes(model: Any, bank: BankCost, tasks: Sequence[Task]) -> float:
@@ -193,4 +199,6 @@ def _duration(seconds: float) -> str:
 
 def _size(number: float) -> str:
     """Bytes, as megabytes or gigabytes."""
-    return f"{float(f'{number / 1e9:.2g}'):,g} GB" if number >= 1e9 else f"{max(1.0, number / 1e6):.0f} MB"
+    if number >= 1e9:
+        return f"{float(f'{number / 1e9:.2g}'):,g} GB"
+    return f"{max(1.0, number / 1e6):.0f} MB"

@@ -60,7 +60,10 @@ def check_target(y: Any) -> None:
 
 def _target(y: Any) -> Any:
     """A target as an array, real and with nothing missing as far as its entries are objects."""
-    target = np.empty(0, dtype=y.dtype) if hasattr(y, "toarray") else as_array(y, "y")
+    if hasattr(y, "toarray"):
+        target = np.empty(0, dtype=y.dtype)
+    else:
+        target = as_array(y, "y")
     refuse_fields(target, "y", "give one of them, such as y[field]")
     if target.dtype.kind == "c":
         _refuse("c", "y")
@@ -74,7 +77,9 @@ def _target(y: Any) -> Any:
 
 def _entries(y: Any, target: Any) -> Any:
     """The entries of a target as they are: NumPy makes strings of the numbers and NaN beside the strings of a list."""
-    return np.asarray(y, dtype=object) if target.dtype.kind == "U" and isinstance(y, list | tuple) else target
+    if target.dtype.kind == "U" and isinstance(y, list | tuple):
+        return np.asarray(y, dtype=object)
+    return target
 
 
 def _refuse(kind: str, what: str) -> None:
@@ -84,6 +89,15 @@ def _refuse(kind: str, what: str) -> None:
 
 def _refuse_missing(what: str, where: str) -> NoReturn:
     raise ValueError(f"{what} contains NaN or None, first at {where}: fill it in, or leave the sample out")
+
+
+def _where(place: tuple[int, ...]) -> str:
+    """The place of an entry, as a sentence calls it."""
+    if not place:
+        return "its only entry"
+    if len(place) == 1:
+        return f"row {place[0]}"
+    return f"row {place[0]}, column {place[1]}"
 
 
 def _check_objects(values: Any, what: str, strict: bool = True, missing: bool = False) -> None:
@@ -98,7 +112,7 @@ def _check_objects(values: Any, what: str, strict: bool = True, missing: bool = 
     """
     missing = missing or not any(isinstance(value, str) for value in values.flat)
     for place, value in np.ndenumerate(values):
-        where = f"row {place[0]}" + (f", column {place[1]}" if len(place) > 1 else "") if place else "its only entry"
+        where = _where(place)
         if (value is None and (strict or missing)) or (missing and is_missing(value)):
             _refuse_missing(what, where)
         if isinstance(value, complex | np.complexfloating):
@@ -131,7 +145,10 @@ def check_predicted(values: Array, name: str) -> Array:
 def checked_target(y: Any, n: int, **checks: Any) -> Array:
     """The target for n samples, as ``validate_data`` would check it beside an array of samples."""
     several = checks.get("multi_output") and np.ndim(y) == 2
-    target: Array = check_array(y, input_name="y") if several else column_or_1d(y, warn=True)
+    if several:
+        target: Array = check_array(y, input_name="y")
+    else:
+        target = column_or_1d(y, warn=True)
     check_consistent_length(target, np.empty(n))
     if checks.get("y_numeric"):
         target = target.astype(float)

@@ -16,7 +16,7 @@ from multikernel.banks.checks import numbers
 
 
 @dataclass(frozen=True)
-class Folds(Rule):
+class FoldsRule(Rule):
     """What scikit-learn makes folds of."""
 
     words = "an integer >= 2, a splitter, or pairs of training and test rows"
@@ -45,7 +45,7 @@ AUTO = Choice(("auto",))  # chosen by the fit
 PositiveOrAuto = Annotated[Any, AnyOf((POSITIVE, AUTO))]
 NonNegativeOrAuto = Annotated[Any, AnyOf((NON_NEGATIVE, AUTO))]
 WithinOneOrAuto = Annotated[Any, AnyOf((WITHIN_ONE, AUTO))]
-CrossValidation = Annotated[Any, Folds()]
+CrossValidation = Annotated[Any, FoldsRule()]
 ClassWeight = Annotated[Any, ClassWeights()] | None
 
 

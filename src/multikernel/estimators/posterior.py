@@ -33,7 +33,7 @@ from multikernel.machines.ridge.smoother import Smoother
 
 
 @dataclass(frozen=True, eq=False)
-class Posed:
+class WeightedRidge:
     """One ridge problem.
 
     Parameters
@@ -63,7 +63,7 @@ class Posterior(ABC):
     n_train : int, how many training samples there were
     """
 
-    posed: tuple[Posed, ...]
+    posed: tuple[WeightedRidge, ...]
     fit_intercept: bool
     n_train: int
 
@@ -112,7 +112,12 @@ class KernelPosterior(Posterior):
 
     @classmethod
     def of(
-        cls, bank: KernelBank, posed: Sequence[Posed], fit_intercept: bool, predictor: KernelPredictor, samples: Any
+        cls,
+        bank: KernelBank,
+        posed: Sequence[WeightedRidge],
+        fit_intercept: bool,
+        predictor: KernelPredictor,
+        samples: Any,
     ) -> KernelPosterior:
         """Of problems on a training bank; where there are no samples, their matrices are kept."""
         if samples is None:
@@ -144,7 +149,10 @@ class KernelPosterior(Posterior):
 
     def deviations(self, bank: KernelBank, values: Array) -> Array:
         predictor = self.predictor
-        against = np.arange(predictor.n_train) if bank.shape[1] == predictor.n_train else predictor.support
+        if bank.shape[1] == predictor.n_train:
+            against = np.arange(predictor.n_train)
+        else:
+            against = predictor.support
         self_values, columns = rectangular(values[:, :, None], len(values), 1), []
         for p, (posed, smoother) in enumerate(zip(self.posed, self.smoothers, strict=True)):
             weights = predictor.weights[p]
@@ -175,14 +183,21 @@ class FeaturePosterior(Posterior):
 
     @classmethod
     def of(
-        cls, bank: LowRankBank, posed: Sequence[Posed], fit_intercept: bool, predictor: FeaturePredictor, samples: Any
+        cls,
+        bank: LowRankBank,
+        posed: Sequence[WeightedRidge],
+        fit_intercept: bool,
+        predictor: FeaturePredictor,
+        samples: Any,
     ) -> FeaturePosterior:
         """Of problems on approximate kernels."""
         sizes = predictor.reference.bank.sizes
         weights = [np.repeat(each[predictor.kernels], sizes) for each in predictor.weights]
         kept = tuple(np.flatnonzero(each) for each in weights)
         roots = tuple(np.sqrt(each[own]) for each, own in zip(weights, kept, strict=True))
-        values = None if samples is not None else bank.select(predictor.kernels).bank.F
+        values = None
+        if samples is None:
+            values = bank.select(predictor.kernels).bank.F
         return cls(tuple(posed), fit_intercept, bank.shape[0], kept, roots, values, predictor, samples)
 
     @property
@@ -219,12 +234,15 @@ def alpha_of(model: Any, fitted: Fitted) -> float:
     return float(fitted.numbers.get("alpha", getattr(model, "alpha", np.nan)))
 
 
-def posed(model: Any, fitted: Fitted) -> Posed:
+def posed(model: Any, fitted: Fitted) -> WeightedRidge:
     """The ridge problem of a solution, on the samples that have a weight."""
-    weight = np.ones(len(fitted.rows)) if fitted.sample_weight is None else fitted.sample_weight
+    if fitted.sample_weight is None:
+        weight = np.ones(len(fitted.rows))
+    else:
+        weight = fitted.sample_weight
     kept = weight > 0
     coef = as_columns(fitted.solution.coef)[kept]
-    return Posed(fitted.rows[kept], model._method.ridge(model, fitted), weight[kept], coef)
+    return WeightedRidge(fitted.rows[kept], model._method.ridge(model, fitted), weight[kept], coef)
 
 
 def posterior_of(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior | None:

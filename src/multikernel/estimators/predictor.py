@@ -96,7 +96,9 @@ class KernelPredictor(Predictor):
 
     def over_columns(self, bank: KernelBank) -> Array:
         """The coefficients over a bank's columns: the support, or all training samples."""
-        return self.coef if bank.shape[1] == len(self.support) else self.over_all()
+        if bank.shape[1] == len(self.support):
+            return self.coef
+        return self.over_all()
 
     def values(self, bank: KernelBank) -> Array:
         coef, shared = self.over_columns(bank), len(self.weights) == 1
@@ -125,7 +127,9 @@ class KernelPredictor(Predictor):
     def gram(self, bank: KernelBank) -> Array:
         """The learned kernel of a bank, dense: the mean over the problems, where they have weights of their own."""
         grams = [self.combination.gram(bank, weights).dense() for weights in self.weights]
-        return grams[0].copy() if len(grams) == 1 else np.mean(grams, axis=0)
+        if len(grams) == 1:
+            return grams[0].copy()
+        return np.mean(grams, axis=0)
 
 
 @dataclass(frozen=True, eq=False)

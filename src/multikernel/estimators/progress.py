@@ -30,7 +30,8 @@ class Reporter:
         verbose = getattr(estimator, "verbose", 0)
         hears, often = listener(), 0.0
         if hears is None and verbose:
-            hears, often = _printed, 0.5 if verbose == 1 else 0.0  # seconds between lines
+            hears = _printed
+            often = 0.5 if verbose == 1 else 0.0  # seconds between lines
         return cls(type(estimator).__name__, problems, getattr(estimator, "tol", 0.0), hears, often)
 
     def observer(self, number: int) -> Observer:
@@ -45,7 +46,10 @@ class Reporter:
             check_interrupted()
             now, value = perf_counter(), event.certificate.value
             reached = event.certificate.reached(self.tol)
-            first = value if np.isnan(first) else max(first, value if np.isfinite(value) else first)
+            if np.isnan(first):
+                first = value
+            elif np.isfinite(value):
+                first = max(first, value)
             if now - last >= self.often or (reached and not over):
                 last, over = now, reached
                 report(

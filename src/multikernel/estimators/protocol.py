@@ -94,11 +94,15 @@ class Fitted:
     def certificate(self) -> Certificate:
         """The larger certificate of the weights and of the machine's solution; of the machine alone for a rule."""
         machine, known = Certificate("duality gap", self.solution.gap), self.weights.certificate
-        return machine if known is None else worst([known, replace(machine, kind=known.kind)])
+        if known is None:
+            return machine
+        return worst([known, replace(machine, kind=known.kind)])
 
     def converged(self, tol: float | None) -> bool:
         """Whether the certificate is at most ``tol``; without one, whether rounding left the machine a solution."""
-        return self.solution.converged if tol is None else self.certificate.reached(tol)
+        if tol is None:
+            return self.solution.converged
+        return self.certificate.reached(tol)
 
     def after(self, earlier: Fitted) -> Fitted:
         """With the steps that led to where this one began."""

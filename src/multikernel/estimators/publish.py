@@ -108,7 +108,9 @@ def not_converged(name: str, reached: Certificate, n_iter: int, budget: float | 
     if not np.isfinite(reached.value):
         return said + f"Nothing is known of how good the model is. {advice}"
     # With 0.05 of the objective left to gain, predictions seldom change.
-    model = "The model is usable" if reached.value <= 0.05 else "Do not rely on the model"
+    model = "Do not rely on the model"
+    if reached.value <= 0.05:
+        model = "The model is usable"
     return said + f"{model}: {_meaning(reached)}. {advice}"
 
 

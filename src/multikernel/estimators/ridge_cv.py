@@ -168,8 +168,14 @@ def _ridge(model: Any, fitted: Fitted) -> float:
 def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
     found = [cast(RidgeCVWeights, f.weights) for f in fitted]
     errors = np.concatenate([weights.errors for weights in found])
-    model.alpha_ = found[0].alpha if single else np.array([weights.alpha for weights in found])
-    model.cv_loss_ = float(errors[0]) if len(errors) == 1 and model.dual_coef_.ndim == 1 else errors
+    if single:
+        model.alpha_ = found[0].alpha
+    else:
+        model.alpha_ = np.array([weights.alpha for weights in found])
+    if len(errors) == 1 and model.dual_coef_.ndim == 1:
+        model.cv_loss_ = float(errors[0])
+    else:
+        model.cv_loss_ = errors
 
 
 def _default_kernels(model: Any) -> KernelFamily:

@@ -97,7 +97,9 @@ class RidgeModel(KernelEstimator):
         ValueError : for another name
         """
         _NAMES.check(name, f"{type(self).__name__}: fit_criterion: name")
-        noise = None if noise_variance is None else np.asarray(noise_variance, dtype=float)
+        noise = None
+        if noise_variance is not None:
+            noise = np.asarray(noise_variance, dtype=float)
         return self._of_smoothers(lambda s: s.criterion(name, noise))
 
     @property
@@ -193,7 +195,8 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
         _PART.check(coverage, f"{type(self).__name__}: coverage")
         mean, deviation = map(host, self.predict(X, return_std=True, self_values=self_values))
         reach = self._multiples(coverage) * as_columns(deviation)
-        reach = reach[:, 0] if mean.ndim == 1 else reach
+        if mean.ndim == 1:
+            reach = reach[:, 0]
         return returned(mean - reach, X), returned(mean + reach, X)
 
     def _multiples(self, coverage: float) -> Array:

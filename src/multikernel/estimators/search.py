@@ -77,9 +77,11 @@ class Samples:
 
     def of(self, rows: Array, columns: Array) -> Samples:
         """Some of the samples, against some of them."""
-        weight, part = None if self.weight is None else self.weight[rows], self.bank.block(rows, columns)
-        part, resampling = part.compact() if rows is columns else part, self.resampling.among(rows)
-        return Samples(part, self.target[rows], weight, self.unit, resampling)
+        weight = None if self.weight is None else self.weight[rows]
+        part = self.bank.block(rows, columns)
+        if rows is columns:
+            part = part.compact()
+        return Samples(part, self.target[rows], weight, self.unit, self.resampling.among(rows))
 
     def error(self, model: Any, values: Array) -> float:
         """The weighted sum of the losses of function values of shape (r, problems)."""
@@ -102,8 +104,11 @@ class Samples:
             return kernel_size(self.bank)
         share = self.weight / self.weight.sum()
         sizes = self.bank.diagonal() @ share
-        sizes = sizes if sizes.any() else self.bank.quad(share)
-        return float(sizes[sizes > 0].mean()) if sizes.any() else 1.0
+        if not sizes.any():
+            sizes = self.bank.quad(share)
+        if not sizes.any():
+            return 1.0
+        return float(sizes[sizes > 0].mean())
 
     @property
     def spread(self) -> float:
@@ -221,7 +226,8 @@ def parameters_found(
     unit = 1.0 if is_classifier(model) else spread(target)
     whole = Samples(bank, target, loss_weight(model, target, weight), unit, resampling)
     rules = search.rules(model, whole)
-    model = with_parameters(model, **rules) if rules else model
+    if rules:
+        model = with_parameters(model, **rules)
     names = search.automatic(model)
     for k, name in enumerate(names):  # one after the other, those that come later at their middle
         later = {each: float(np.median(search.candidates(model, each, whole))) for each in names[k + 1 :]}
@@ -328,7 +334,10 @@ class WholeFit(Fold):
     def errors(self, place: int) -> float:
         """Infinite where the fit fails."""
         model = at_candidate(self.model, self.name, self.train, place)
-        warm = self.fits[min(self.fits, key=lambda other: abs(other - place))] if self.fits else ()
+        if self.fits:
+            warm = self.fits[min(self.fits, key=lambda other: abs(other - place))]
+        else:
+            warm = ()
         train, test = self.train, self.test
         try:
             self.fits[place], _ = keeping(
@@ -386,7 +395,10 @@ def folds_of(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Samples]]
                 "some leave a part of each class to learn from, or give the parameter a number"
             )
     else:
-        smallest = np.unique(unique[:, 0], return_counts=True)[1].min() if classes else len(unique) // 2
+        if classes:
+            smallest = np.unique(unique[:, 0], return_counts=True)[1].min()
+        else:
+            smallest = len(unique) // 2
         count = min(whole.resampling.count or _FOLDS, int(smallest))
         which = range(count if count > 1 else 0)
         pairs = [(np.flatnonzero(fold % count != f), np.flatnonzero(fold % count == f)) for f in which]
@@ -397,4 +409,6 @@ def folds_of(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Samples]]
 def _rounded(values: Array) -> Array:
     """To nine digits of the largest, to which kernel values of different samples differ."""
     top = float(np.abs(values).max(initial=0.0))
-    return np.round(values / top, 9) if 0.0 < top < np.inf else np.zeros(len(values))
+    if 0.0 < top < np.inf:
+        return np.round(values / top, 9)
+    return np.zeros(len(values))

@@ -70,7 +70,9 @@ class Steps:
             head, _, name = name.partition("__")
             if head != self.name or not name:
                 return None
-        return None if name.split("__")[0] in self.last._bank_parameters else name
+        if name.split("__")[0] in self.last._bank_parameters:
+            return None
+        return name
 
     def applied(self, X: Any, y: Any = None) -> tuple[Any, Any]:
         """Samples after the other steps, which are fitted to them; and these steps."""
@@ -86,4 +88,7 @@ class Steps:
 
 def joined(before: Any, name: str, model: Any) -> Any:
     """The pipeline of steps, which may be None, and a model with a name; the model where it has none."""
-    return Pipeline([*(before.steps if before is not None else []), (name, model)]) if name else model
+    if not name:
+        return model
+    steps = [] if before is None else before.steps
+    return Pipeline([*steps, (name, model)])

@@ -135,7 +135,8 @@ def kernel_importance(
             f"kernel_importance shuffles the terms of a weighted sum, and {type(model).__name__} multiplies kernels: "
             "shuffle features by scikit-learn's permutation_importance"
         )
-    parts = parts if parts.ndim == 3 else parts[:, :, None]
+    if parts.ndim != 3:
+        parts = parts[:, :, None]
     chosen = _checked(groups, [str(name) for name in model.kernel_names_], parts.shape[1])
     values = parts.sum(axis=1) + np.atleast_1d(model.intercept_)
     scorer = quick_scorer(model, scoring)

@@ -38,7 +38,9 @@ from multikernel.inspection.source_parts import (
 
 def last_step(estimator: Any) -> Any:
     """The estimator, or the last step of a pipeline."""
-    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    if not isinstance(estimator, Pipeline):
+        return estimator
+    return estimator.steps[-1][1]
 
 
 def takes_bank(estimator: Any) -> bool:
@@ -80,7 +82,10 @@ class Setting:
         """The score of a fold without any source: the prior of the classes, or the mean of the training samples."""
         train, test = fold
         none = np.zeros((len(self.y), 1))
-        model = DummyClassifier(strategy="prior") if is_classifier(self.estimator) else DummyRegressor()
+        if is_classifier(self.estimator):
+            model = DummyClassifier(strategy="prior")
+        else:
+            model = DummyRegressor()
         model.fit(none[train], self.y[train])
         return float(check_scoring(model, self.scoring)(model, none[test], self.y[test]))
 
@@ -142,8 +147,12 @@ class BankFits(FoldFits):
             inner, outer = inner.compact(), parts.bank.block(test, train)
         else:
             new = _safe_indexing(X, test)
-            new = new if before is None else before.transform(new)
-            outer = inner.cross(new) if isinstance(parts, ViewParts) else model.against(inner, new)
+            if before is not None:
+                new = before.transform(new)
+            if isinstance(parts, ViewParts):
+                outer = inner.cross(new)
+            else:
+                outer = model.against(inner, new)
         kernels = setting.sources
         if isinstance(parts, ViewParts):
             of_view = sources_of_views(model.kernel_names_, parts.names)
@@ -211,5 +220,7 @@ class SampleFits(FoldFits):
         estimator, groups = self.setting.estimator, self.setting.groups
         if groups is None or not has_fit_parameter(last_step(estimator), "groups"):
             return {}
-        name = f"{estimator.steps[-1][0]}__groups" if isinstance(estimator, Pipeline) else "groups"
+        name = "groups"
+        if isinstance(estimator, Pipeline):
+            name = f"{estimator.steps[-1][0]}__groups"
         return {name: groups[self.train]}

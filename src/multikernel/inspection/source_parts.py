@@ -184,7 +184,10 @@ def given_sources(sources: Any, parts: Parts) -> Sources:
     owner: dict[int, str] = {}
     for name, own in sources.items():
         try:
-            numbers = range(features.n)[own] if isinstance(own, slice) else features.index(_listed(own))
+            if isinstance(own, slice):
+                numbers: Sequence[int] = range(features.n)[own]
+            else:
+                numbers = features.index(_listed(own))
         except (IndexError, TypeError, ValueError) as error:
             raise ValueError(f"source_values: source {str(name)!r}: {error}") from None
         if not len(numbers):
@@ -240,7 +243,9 @@ def _moved(part: Any, order: Array) -> Any:
     if isinstance(part, KernelBank):
         return part.block(order, order)
     moved = _safe_indexing(part, order)
-    return moved.set_axis(part.index) if hasattr(part, "set_axis") else moved
+    if not hasattr(part, "set_axis"):
+        return moved
+    return moved.set_axis(part.index)
 
 
 def _listed(names: Any) -> list[Any]:

@@ -47,7 +47,7 @@ from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.binding import is_precomputed
 from multikernel.estimators.given import check_labels, check_target
 from multikernel.estimators.learned_kernel import called
-from multikernel.estimators.parameters import Folds
+from multikernel.estimators.parameters import FoldsRule
 from multikernel.estimators.samples import family_of
 from multikernel.inspection.source_fits import Setting, last_step, takes_bank
 from multikernel.inspection.source_parts import (
@@ -151,7 +151,7 @@ def source_values(
         raise TypeError(f"source_values takes a classifier or a regressor, got {called(estimator)}")
     COUNT.check(repeats, "source_values: repeats")
     WHOLE.check(permutations, "source_values: permutations")
-    Folds().check(cv, "source_values: cv")
+    FoldsRule().check(cv, "source_values: cv")
     if repeats > 1 and not isinstance(cv, Integral):
         raise ValueError("source_values: repeats draws folds anew; give cv as a number of folds, or repeats=1")
     y, groups = aligned(X, y=y, groups=groups)
@@ -167,7 +167,10 @@ def source_values(
 
     rng = check_random_state(random_state)
     drawn = [_folds(estimator, cv, grouped, target, rng) for _ in range(repeats)]
-    orders = _orders(drawn[0], parts.n, grouped, permutations, rng) if permutations else []
+    if permutations:
+        orders = _orders(drawn[0], parts.n, grouped, permutations, rng)
+    else:
+        orders = []
     subsets = _subsets(len(named), pairs)
     total, count = sum(map(len, drawn)), itertools.count(1)
 
@@ -183,7 +186,9 @@ def source_values(
     done = on_threads(works, n_jobs)
     scores = {subset: np.array([own[subset] for own, _ in done]) for subset in subsets}
     _check_finite(scores, list(named))
-    moved = np.mean([own for _, own in done[: len(drawn[0])]], axis=0) if permutations else None
+    moved = None
+    if permutations:
+        moved = np.mean([own for _, own in done[: len(drawn[0])]], axis=0)
     overlap = float(np.mean([len(test) / len(train) for folds in drawn for train, test in folds]))
 
     every = tuple(range(len(named)))
@@ -193,7 +198,10 @@ def source_values(
         alone, without = scores[(s,)], scores[_without(every, s)]
         adds = scores[every] - without
         first = float(scores[every][: len(drawn[0])].mean())
-        p = np.nan if moved is None else (1 + int((moved[s] >= first - _TIE).sum())) / (1 + permutations)
+        if moved is None:
+            p = np.nan
+        else:
+            p = (1 + int((moved[s] >= first - _TIE).sum())) / (1 + permutations)
         rows.append((name, alone.mean(), without.mean(), adds.mean(), _error(adds, overlap), p))
         errors["alone"][name] = _error(alone, overlap)
         errors["without"][name] = _error(without, overlap)
@@ -297,7 +305,10 @@ def _without(every: Subset, s: int) -> Subset:
 
 def _folds(estimator: Any, cv: Any, groups: Array | None, y: Array, rng: Any) -> list[Fold]:
     """Training and test rows; drawn ones are stratified for classifiers."""
-    labels = np.unique(y, return_inverse=True)[1] if is_classifier(estimator) else np.zeros(len(y), dtype=int)
+    if is_classifier(estimator):
+        labels = np.unique(y, return_inverse=True)[1]
+    else:
+        labels = np.zeros(len(y), dtype=int)
     folds = Resampling.of("source_values", cv, groups, y).folds(labels, _FOLDS, rng)
     return [(np.sort(train), np.sort(test)) for train, test in folds]
 
@@ -314,7 +325,10 @@ def _orders(folds: Sequence[Fold], n: int, groups: Array | None, count: int, rng
         part[train, f] = 1
         part[test, f] = 2
     kind = np.unique(part, axis=0, return_inverse=True)[1].reshape(n)
-    units = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1].reshape(n)
+    if groups is None:
+        units = np.arange(n)
+    else:
+        units = np.unique(groups, return_inverse=True)[1].reshape(n)
     cells = []
     for k in range(int(kind.max()) + 1):
         rows = np.flatnonzero(kind == k)

@@ -137,7 +137,10 @@ class Kernel(Specification, ABC):
             raise TypeError(
                 f"on: columns must be names, numbers, a slice or a mask, got the dict {abbreviated(columns)}"
             )
-        several = columns if isinstance(columns, Iterable) and not isinstance(columns, str) else (columns,)
+        if isinstance(columns, Iterable) and not isinstance(columns, str):
+            several = columns
+        else:
+            several = (columns,)
         return Restricted(self, tuple(plain(c) for c in several))
 
     def normalized(self) -> Kernel:

@@ -71,7 +71,9 @@ class OneHot(Encoding):
 
     def _tell(self, j: int, cell: Any) -> None:
         name = self.names[j] if self.names else f"column {j}"
-        what = "missing cells" if cell is None else f"categories, {abbreviated(cell)} for one,"
+        what = "missing cells"
+        if cell is not None:
+            what = f"categories, {abbreviated(cell)} for one,"
         warn_user(f"{name} of X has {what} that the training sample does not have: they count as no category at all")
 
     def __repr__(self) -> str:
@@ -85,7 +87,8 @@ def _columns(X: Any) -> list[list[Any]]:
     if isinstance(X, Table):
         texts = dict(zip(X.strings.tolist(), X.texts.T, strict=True))
         return [_texts(texts[j]) if j in texts else _numbers(X.numbers[:, j]) for j in range(X.shape[1])]
-    X = X.toarray() if hasattr(X, "toarray") else X
+    if hasattr(X, "toarray"):
+        X = X.toarray()
     return [_numbers(column) for column in X.T]
 
 

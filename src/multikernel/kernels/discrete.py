@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import foreign, host, like
 from multikernel._typing import Array
 from multikernel.kernels.base import Fact, Kernel
-from multikernel.kernels.bits import shares, words
 from multikernel.kernels.categories import OneHot
 from multikernel.kernels.dot import Linear
 from multikernel.kernels.encoding import Encoded
 from multikernel.kernels.facts import OnDemand
 from multikernel.kernels.features import Features
 from multikernel.tables.table import as_samples
+
+_WORD = 8  # bytes
 
 
 @dataclass
@@ -83,7 +85,7 @@ class Tanimoto(Kernel):
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         if self.packed:
-            return shares(X, Z)
+            return _shares(X, Z)
         dot: Array = Linear()(X, Z).astype(float)
         union = Linear().diagonal(X)[:, None] + Linear().diagonal(X if Z is None else Z)[None, :] - dot
         K = np.zeros_like(dot)
@@ -92,7 +94,7 @@ class Tanimoto(Kernel):
 
     def diagonal(self, X: Any) -> Array:
         if self.packed:
-            return words(X).any(axis=1).astype(float)
+            return _words(X).any(axis=1).astype(float)
         return (Linear().diagonal(X) > 0).astype(float)
 
     def facts(self) -> tuple[Fact, ...]:
@@ -104,3 +106,48 @@ def _column(X: Any, j: int) -> Array:
     if hasattr(X, "tocsr"):
         return X[:, [j]].toarray()[:, 0]
     return X[:, j]
+
+
+# -- fingerprints as words of 64 bits ----------------------------------------------------------------------------------
+
+
+def _words(X: Any) -> Array:
+    """Packed bits as words of 64: zeros fill up the last one.
+
+    Parameters
+    ----------
+    X : array (n, bytes) of whole numbers from 0 to 255, of any type
+
+    Raises
+    ------
+    ValueError : where X is sparse, or holds another number
+    """
+    if hasattr(X, "tocsr"):
+        raise ValueError(
+            "Tanimoto(packed=True) takes bits that are packed, which are dense: np.packbits(X.toarray(), axis=1)"
+        )
+    values = host(X) if foreign(X) else np.asarray(X)
+    n, count = values.shape
+    packed = np.zeros((n, -(-count // _WORD) * _WORD), dtype=np.uint8)
+    with np.errstate(invalid="ignore"):
+        packed[:, :count] = values
+    if values.dtype != np.uint8 and not np.array_equal(packed[:, :count], values):
+        i, j = np.argwhere(packed[:, :count] != values)[0]
+        raise ValueError(
+            f"Tanimoto(packed=True) takes bytes, whole numbers from 0 to 255, and X has {values[i, j]} at row {i}, "
+            f"column {j}: give np.packbits(bits, axis=1), or leave packed=True out"
+        )
+    return packed.view(np.uint64)
+
+
+def _shares(X: Any, Z: Any = None) -> Array:
+    """The share of common bits of every pair, shape (len(X), len(Z)); in single precision where X is."""
+    from multikernel.kernels import _bits
+
+    same = Z is None or Z is X
+    A = _words(X)
+    B = A if same else _words(Z)
+    of_a = _bits.counts(A)
+    K = np.empty((len(A), len(B)), dtype=np.float32 if X.dtype == np.float32 else np.float64)
+    _bits.shares(A, B, of_a, of_a if same else _bits.counts(B), K, same)
+    return like(X, K)

@@ -30,18 +30,21 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
     """
     if X.shape[1] == 1:
         X = dense(X)
-        difference: Array = X - (X if Z is None else dense(Z)).T
+        if Z is None:
+            Z = X
+        difference: Array = X - dense(Z).T
         difference *= difference
         return difference
-    if foreign(X):
-        return _foreign_squares(X, X if Z is None else Z)
-    if _no_rows(X, Z):
-        return np.zeros((X.shape[0], (X if Z is None else Z).shape[0]))
     reference = X if Z is None else Z
+    if foreign(X):
+        return _foreign_squares(X, reference)
+    if _no_rows(X, Z):
+        return np.zeros((X.shape[0], reference.shape[0]))
     if isinstance(X, np.ndarray) and isinstance(reference, np.ndarray) and X.dtype == np.float64:
         middle = far_middle(reference)
         if middle is not None:
-            X, Z = X - middle, None if reference is X else reference - middle
+            Z = None if reference is X else reference - middle
+            X = X - middle
     return euclidean_distances(X, Z, squared=True)
 
 
@@ -185,7 +188,9 @@ class ExponentialKernel(DistanceKernel):
     def __call__(self, X: Any, Z: Any = None) -> Array:
         own = self.learned(X if Z is None else Z)
         D = self.distance(X, Z)
-        return own._exponential(D, D) if is_exponential(own) else own.profile(D)
+        if is_exponential(own):
+            return own._exponential(D, D)
+        return own.profile(D)
 
     def _exponential(self, D: Array, out: Array) -> Array:
         if foreign(D):
@@ -236,7 +241,8 @@ class Laplacian(ExponentialKernel):
     def distance(X: Any, Z: Any = None) -> Array:
         if foreign(X):
             xp = namespace(X)
-            Z = X if Z is None else Z
+            if Z is None:
+                Z = X
             parts = (xp.abs(X[:, j, None] - Z[None, :, j]) for j in range(X.shape[1]))
             return reduce(add, parts)
         if _no_rows(X, Z):

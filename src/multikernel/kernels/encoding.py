@@ -118,7 +118,10 @@ class Encoded(View):
             return self.resolve(Features.of(X)).learned(as_samples(X))
         samples = as_samples(X)
         encoding = self.encoding.learned(samples)
-        kernel = self.kernel.learned(encoding(samples)) if self.kernel.learns else self.kernel
+        if self.kernel.learns:
+            kernel = self.kernel.learned(encoding(samples))
+        else:
+            kernel = self.kernel
         if encoding is self.encoding and kernel is self.kernel:
             return self
         return Encoded(kernel, encoding)

@@ -55,7 +55,7 @@ def is_estimator(value: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedObject:
     """What is kept of a training sample for an estimator of kernels.
 
     Parameters
@@ -81,7 +81,7 @@ class External(Kernel):
 
     obj: Annotated[Any, Offered()]
     pairwise: bool = False
-    fitted: Fitted | None = None
+    fitted: FittedObject | None = None
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         if Z is None or Z is X:
@@ -126,7 +126,7 @@ class External(Kernel):
         if not self.learns:
             return self
         X = taken_in(X)
-        return replace(self, fitted=Fitted(_fitted(self.obj, X), Reference(X)))
+        return replace(self, fitted=FittedObject(_fitted(self.obj, X), Reference(X)))
 
     def resolve(self, features: Features) -> External:
         if features.n == 1 and features.strings:
@@ -143,7 +143,9 @@ class External(Kernel):
         if self.pairwise:
             return self._pairs(samples)
         if not is_estimator(self.obj):
-            return self._called(samples) if _one_suffices(self.obj) else self._called(samples, samples)
+            if _one_suffices(self.obj):
+                return self._called(samples)
+            return self._called(samples, samples)
         if self.fitted is None:
             return clone(self.obj, safe=False).fit_transform(samples)
         if X is self.fitted.reference.samples:
@@ -158,7 +160,9 @@ class External(Kernel):
             return np.array([[self._value(x, z) for z in columns] for x in rows])
         if not is_estimator(self.obj):
             return self._called(rows, columns)
-        places = None if self.fitted is None else self.fitted.reference.places(Z)
+        places = None
+        if self.fitted is not None:
+            places = self.fitted.reference.places(Z)
         if self.fitted is None or places is None:
             return _fitted(self.obj, Z).transform(rows)
         return np.asarray(self.fitted.estimator.transform(rows))[:, places]
@@ -193,7 +197,9 @@ class External(Kernel):
         estimator.transform(handed(X))
         known = estimator.diagonal()  # of training and of new samples, before they are normalised
         values = np.ravel(known[-1] if isinstance(known, tuple) else known).astype(float)
-        return (values > 0).astype(float) if getattr(estimator, "normalize", False) else values
+        if not getattr(estimator, "normalize", False):
+            return values
+        return (values > 0).astype(float)
 
     # -- checks ------------------------------------------------------------------------------------------------------
 
@@ -213,7 +219,9 @@ class External(Kernel):
         """A copy as floats; ValueError where K is no matrix of that shape, or an entry is NaN or infinite."""
         K = np.asarray(K.toarray() if hasattr(K, "toarray") else K)
         if K.shape != (r, c) or K.dtype.kind not in "fiub":
-            found = "a single number" if K.ndim == 0 else f"an array of {K.dtype} of shape {K.shape}"
+            found = "a single number"
+            if K.ndim != 0:
+                found = f"an array of {K.dtype} of shape {K.shape}"
             raise ValueError(
                 f"{self!r} returned {found} for {r} and {c} samples, where a matrix of numbers of shape ({r}, {c}) is "
                 "needed; if it compares two single samples, say so: external(..., pairwise=True)"

@@ -85,7 +85,9 @@ class Features:
     def _position(self, column: int | str, known: dict[str, int]) -> int:
         if isinstance(column, str):
             if column not in known:
-                have = shortened(list(known), 10) if known else "no names: pass a data frame, or give columns by index"
+                have = "no names: pass a data frame, or give columns by index"
+                if known:
+                    have = shortened(list(known), 10)
                 raise ValueError(f"unknown column {column!r}; the data have {have}")
             return known[column]
         if not -self.n <= column < self.n:

@@ -221,7 +221,10 @@ def _monomials(n_features: int, draw: Draw) -> tuple[tuple[Array, Array], ...]:
     log_count = np.arange(draw.max_degree + 1) * np.log(n_features)  # log of p^d: p^d itself overflows
     probability = np.exp(log_count - log_count.max())
     degrees = rng.choice(draw.max_degree + 1, size=draw.n_monomials, p=probability / probability.sum())
-    group = degrees if draw.grouping == "degree" else rng.integers(draw.max_degree + 1, size=draw.n_monomials)
+    if draw.grouping == "degree":
+        group = degrees
+    else:
+        group = rng.integers(draw.max_degree + 1, size=draw.n_monomials)
     variables = rng.integers(n_features, size=(draw.n_monomials, draw.max_degree))
     variables[np.arange(draw.max_degree) >= degrees[:, None]] = n_features
     variables.sort(axis=1)

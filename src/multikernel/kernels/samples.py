@@ -13,7 +13,8 @@ from multikernel._typing import Array
 
 def as_floats(X: Any) -> Any:
     """X itself where it holds floats, else as float64: integer products wrap around, and integers cannot be scaled."""
-    X = X if hasattr(X, "dtype") else np.asarray(X)
+    if not hasattr(X, "dtype"):
+        X = np.asarray(X)
     if foreign(X):  # in double precision since they were checked
         return X
     return X if X.dtype.kind == "f" else X.astype(np.float64)

@@ -68,13 +68,17 @@ class Items(StringKernel):
 
         rows = self._strings(X)
         n = len(rows)
-        items, starts, known = self._members(rows + ([] if Z is None else self._strings(Z)))
-        common = np.zeros((n, n if Z is None else len(starts) - 1 - n))
-        _items.shared(items, starts, known, 0 if Z is None else n, common)
+        first, columns = 0, n  # of the second samples, which are the first ones where Z is None
+        if Z is not None:
+            others = self._strings(Z)
+            rows, first, columns = rows + others, n, len(others)
+        items, starts, known = self._members(rows)
+        common = np.zeros((n, columns))
+        _items.shared(items, starts, known, first, common)
         if self.measure == "common":
             return common
         sizes = np.diff(starts)
-        union = sizes[:n, None] + (sizes[:n] if Z is None else sizes[n:])[None, :] - common
+        union = sizes[:n, None] + sizes[first : first + columns] - common
         return np.divide(common, union, out=np.zeros_like(common), where=union > 0)
 
     def diagonal(self, X: Any) -> Array:
@@ -145,13 +149,19 @@ class VectorSets(StringKernel):
         return replace(self, kernel=self.kernel.resolve(Features.of(vectors)).learned(vectors))
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
-        rows, columns = self._strings(X), self._strings(X if Z is None else Z)
-        own = self.learned(X if Z is None else Z)
-        vectors, ends = self._vectors(rows + ([] if Z is None else columns))
+        rows = self._strings(X)
+        if Z is None:
+            own = self.learned(X)
+            vectors, ends = self._vectors(rows)
+        else:
+            columns = self._strings(Z)
+            own = self.learned(Z)
+            vectors, ends = self._vectors(rows + columns)
         cut = int(ends[len(rows)])
         left, of_left = vectors[:cut], ends[: len(rows) + 1]
-        right, of_right = (left, of_left) if Z is None else (vectors[cut:], ends[len(rows) :] - cut)
-        return own._means(left, of_left, right, of_right)
+        if Z is None:
+            return own._means(left, of_left, left, of_left)
+        return own._means(left, of_left, vectors[cut:], ends[len(rows) :] - cut)
 
     def diagonal(self, X: Any) -> Array:
         strings = self._strings(X)
@@ -171,7 +181,9 @@ class VectorSets(StringKernel):
         i = 0
         while i < len(K) and len(filled_b):
             last = max(i + 1, int(np.searchsorted(of_a, of_a[i] + step, side="right")) - 1)
-            part = np.asarray(self.kernel(A[of_a[i] : of_a[last]], B), dtype=float) if of_a[last] > of_a[i] else None
+            part = None
+            if of_a[last] > of_a[i]:
+                part = np.asarray(self.kernel(A[of_a[i] : of_a[last]], B), dtype=float)
             if part is not None:
                 filled_a = i + np.flatnonzero(np.diff(of_a[i : last + 1]))
                 sums = np.add.reduceat(part, of_b[filled_b], axis=1)

@@ -71,7 +71,10 @@ class RBFSubsets(KernelFamily):
         return self.subsets
 
     def __repr__(self) -> str:
-        subsets = self.subsets if isinstance(self.subsets, int) else f"<{len(self.subsets)} subsets>"
+        if isinstance(self.subsets, int):
+            subsets = str(self.subsets)
+        else:
+            subsets = f"<{len(self.subsets)} subsets>"
         return f"RBFSubsets({subsets}, <{len(self.gammas)} gammas>)"
 
 

@@ -100,7 +100,9 @@ class Grams(Encoding):
         )
 
     def __repr__(self) -> str:
-        learned = "" if self.vocabulary is None else f", <{len(self.vocabulary)} n-grams>"
+        learned = ""
+        if self.vocabulary is not None:
+            learned = f", <{len(self.vocabulary)} n-grams>"
         return f"Grams(by={self.by!r}, lengths={tuple(self.lengths)}{learned})"
 
 

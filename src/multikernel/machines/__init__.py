@@ -5,10 +5,9 @@ from multikernel.machines.margin.machine import MarginMachine
 from multikernel.machines.ridge.machine import RidgeMachine
 from multikernel.machines.support.base import SupportMachine
 from multikernel.machines.support.epsilon import EpsilonMachine
-from multikernel.machines.support.hinge import HingeMachine
+from multikernel.machines.support.hinge import HingeMachine, SquaredHingeMachine
 from multikernel.machines.support.one_class import OneClassMachine
 from multikernel.machines.support.program import SupportProgram
-from multikernel.machines.support.squared_hinge import SquaredHingeMachine
 
 __all__ = [
     "DualSolution",

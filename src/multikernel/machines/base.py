@@ -127,7 +127,9 @@ def checked_target(target: Array, several: bool = False) -> Array:
     """The target (n,), or where there may be several (n, t), as floats; ValueError where it is not finite."""
     y = np.asarray(target, dtype=float)
     if y.ndim not in ((1, 2) if several else (1,)):
-        columns = ", or a matrix with a column for each of several targets" if several else ""
+        columns = ""
+        if several:
+            columns = ", or a matrix with a column for each of several targets"
         raise ValueError(f"this machine needs a target of one number for each sample{columns}; got shape {y.shape}")
     if not np.isfinite(y).all():
         raise ValueError("the target has entries that are NaN or infinite; give a finite number for each sample")

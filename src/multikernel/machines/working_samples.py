@@ -79,7 +79,8 @@ def on_working_samples(
         proved = certify(rows, variables)
         steps, variables, gap = steps + made, proved.solution.warm, proved.solution.gap
         history = (*history, gap)
-        best = proved.solution if best is None or gap <= best.gap else best
+        if best is None or gap <= best.gap:
+            best = proved.solution
         if best.converged or steps >= max_iter or out_of_time(gram.shape[0]):
             break
         joining = _joining(proved.violation, rows)

@@ -41,7 +41,8 @@ def negative_eigenvalue(K: Array, share: float | None = None) -> float | None:
     """
     if is_positive(K, rounding(K) if share is None else share):
         return None
-    share = precision(K) if share is None else share
+    if share is None:
+        share = precision(K)
     smallest = float(linalg.eigvalsh(K.astype(np.float64), subset_by_index=(0, 0))[0])
     if smallest >= -share * max(float(np.trace(K)), np.finfo(float).tiny):
         return None

@@ -143,7 +143,8 @@ class Targets:
     def step(self, da: Array, intercept: float, ddelta: Array | None = None, multiplier: float = 0.0) -> BarrierPoint:
         """The whole step from that of the variables."""
         at = self.at
-        ddelta = np.empty(0) if ddelta is None else ddelta
+        if ddelta is None:
+            ddelta = np.empty(0)
         return BarrierPoint(
             a=da,
             slack=-da,

@@ -95,7 +95,8 @@ def product(A: Array, B: Array, out: Array | None = None, factor: float = 1.0) -
     if out is not None and not (out.shape == (m, n) and out.dtype == np.float64 and out.flags.c_contiguous):
         raise ValueError(f"product: out has to be a C-contiguous array of float64, of shape ({m}, {n})")
     added = out is not None
-    out = np.empty((m, n)) if out is None else out
+    if out is None:
+        out = np.empty((m, n))
     if not k:
         return out if added else np.zeros((m, n))
     if _gemm is None:
@@ -149,7 +150,9 @@ def _leading(A: Array) -> Any:
 
 def _number(A: Array, value: float) -> Any:
     """A factor in the precision of A."""
-    return ctypes.c_float(value) if A.dtype == np.float32 else ctypes.c_double(value)
+    if A.dtype == np.float32:
+        return ctypes.c_float(value)
+    return ctypes.c_double(value)
 
 
 def _int(value: int) -> Any:

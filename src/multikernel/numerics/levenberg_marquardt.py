@@ -88,7 +88,10 @@ def _lower(model: DampedModel, scale: Array, damping: float) -> tuple[TrialPoint
         step, predicted = model.step(damping * scale)
         candidate = None  # what the last trial holds is freed before the next one takes as much
         candidate = model.tried(step) if predicted > 0.0 else None
-        ratio = -1.0 if candidate is None else (model.value - candidate.value) / predicted
+        if candidate is None:
+            ratio = -1.0
+        else:
+            ratio = (model.value - candidate.value) / predicted
         if candidate is not None and ratio > ACCEPTED:
             return candidate, max(damping * max(0.1, 1.0 - (2.0 * ratio - 1.0) ** 3), LEAST_DAMPING)
         damping *= growth

@@ -65,7 +65,9 @@ class Optimizer(ABC):
 
     def first(self, problem: Problem, start: Array | None) -> Array:
         """The first point: the domain's central one, or a start made feasible."""
-        return problem.start() if start is None else problem.feasible(start)
+        if start is None:
+            return problem.start()
+        return problem.feasible(start)
 
     def inner_gap(self, gap: float) -> float:
         """The gap to ask of the inner problems while the outer one is ``gap``."""

@@ -94,4 +94,6 @@ def _spectral(at: Evaluation, found: Evaluation, length: float) -> float:
     """|step|^2 / step'(change of gradient); longer where the value is concave along the step."""
     step = found.theta - at.theta
     curvature = float(step @ (found.gradient - at.gradient))
-    return float(step @ step) / curvature if curvature > 0.0 else 4.0 * length
+    if curvature > 0.0:
+        return float(step @ step) / curvature
+    return 4.0 * length

@@ -121,7 +121,9 @@ class _Way:
         falling = self.direction < 0.0
         corners = self.d[falling] / -self.direction[falling]
         inside = corners[(corners > left) & (corners < right)]
-        return float(inside[np.argmin(np.abs(inside - t))]) if len(inside) else t
+        if not len(inside):
+            return t
+        return float(inside[np.argmin(np.abs(inside - t))])
 
 
 def _quasi_newton(d: Array, reduced: Array, free: Array, curvature: Curvature) -> Array:
@@ -152,7 +154,8 @@ def _end(d: Array, direction: Array, u: int) -> float:
 def _lowest(way: _Way, at: Evaluation, state: State) -> Generator[Proposal, State, Evaluation | None]:
     """Points on the way until one is low enough and about the lowest; the lowest such, None if there is none.
 
-    It is about the lowest where the slope is small or changes its sign, and where the way ends.
+    It is about the lowest where the slope is small or changes its sign, and at the end of the way, where values fall up
+    to there or the step there is that of a quasi-Newton matrix.
     """
     first = way.slopes(0.0, at)[1]
     t = way.length
@@ -164,11 +167,14 @@ def _lowest(way: _Way, at: Evaluation, state: State) -> Generator[Proposal, Stat
         found = state.latest
         before, after = way.slopes(t, found)
         falls = found.value <= at.value + ARMIJO * t * first + at.upper - at.value
-        if falls and (lower is None or found.value < lower.value):
-            lower = found
-        lowest = before <= 0.0 <= after or abs(after) <= 0.3 * abs(first)  # the strong Wolfe condition
-        if falls and (lowest or (right is None and (way.scaled or after < 0.0))):
-            break
+        if falls:
+            if lower is None or found.value < lower.value:
+                lower = found
+            about_lowest = before <= 0.0 <= after or abs(after) <= 0.3 * abs(first)  # the strong Wolfe condition
+            whole_newton_step = right is None and way.scaled
+            falls_to_the_end = right is None and after < 0.0
+            if about_lowest or whole_newton_step or falls_to_the_end:
+                return lower
         if falls and after < 0.0 and right is not None:
             left = (t, found.value, after)
         else:

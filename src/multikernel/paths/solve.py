@@ -87,7 +87,8 @@ def path(
     if not isinstance(parameter, str):
         raise ValueError(f"path: parameter must be the name of one, got {abbreviated(parameter)}")
     head, _, own = parameter.partition("__")
-    parameter = own if steps.name and head == steps.name else parameter
+    if steps.name and head == steps.name:
+        parameter = own
     numbers = _checked(steps.last, parameter, values)
     VERBOSITY.check(verbose, "path: verbose")
     FOLDER_OR_NONE.check(checkpoint, "path: checkpoint")

@@ -112,7 +112,7 @@ UNKEPT = Checkpoint()
 
 
 @dataclass(frozen=True)
-class Work:
+class KeptWork:
     """A piece of work in a directory of checkpoints.
 
     Parameters
@@ -132,7 +132,7 @@ class Work:
         return f"{self.name}: {len(self.finished)} of {len(self.finished) + len(self.left)} parts are finished"
 
 
-def checkpoints(directory: str | os.PathLike[str]) -> list[Work]:
+def checkpoints(directory: str | os.PathLike[str]) -> list[KeptWork]:
     """What a directory of checkpoints holds, and what is left to do.
 
     Parameters
@@ -165,7 +165,7 @@ def checkpoints(directory: str | os.PathLike[str]) -> list[Work]:
             plan = _plan(folder)
             finished = {name for name in plan["parts"] if (folder / _file_of(name)).is_file()}
             done, left = ([name for name in plan["parts"] if (name in finished) is kept] for kept in (True, False))
-            found.append(Work(plan["work"], tuple(done), tuple(left), folder))
+            found.append(KeptWork(plan["work"], tuple(done), tuple(left), folder))
     return found
 
 

@@ -90,6 +90,9 @@ _RENAMED: dict[str, str] = {  # names of earlier versions, and what they are cal
     "multikernel.banks:ScaledBank": "multikernel.banks:WeightedBank",
     "multikernel.banks:ViewSamples": "multikernel.sources:ViewSamples",
     "multikernel.banks:WeighedBank": "multikernel.banks:WeightedBank",
+    "multikernel.estimators:Posed": "multikernel.estimators:WeightedRidge",
+    "multikernel.estimators:State": "multikernel.estimators:StreamState",
+    "multikernel.kernels:Fitted": "multikernel.kernels:FittedObject",
 }
 _MAPPED = {  # banks of earlier versions that mapped their samples, and the map that a MappedBank now has for each
     "multikernel.banks:EncodedBank": "multikernel.banks:EncodedSamples",

@@ -93,7 +93,10 @@ class Reader:
         return array.reshape(shape)
 
     def _csr(self, value: Any) -> Any:
-        kind: Callable[..., Any] = sparse.csr_matrix if value["matrix"] else sparse.csr_array
+        if value["matrix"]:
+            kind: Callable[..., Any] = sparse.csr_matrix
+        else:
+            kind = sparse.csr_array
         parts = tuple(self.decode(part) for part in value["csr"])
         self._take(sum(part.nbytes for part in parts))  # many matrices could be made of the same arrays
         csr = kind(parts, shape=tuple(value["shape"]))

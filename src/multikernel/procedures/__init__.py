@@ -1,15 +1,14 @@
 """Algorithms with a shape of their own: how kernel weights are found."""
 
 from multikernel.procedures.base import Weights, outcome
-from multikernel.procedures.baselines import alignf, alignment, average
 from multikernel.procedures.easymkl import easymkl, max_min
 from multikernel.procedures.generalized import generalized_mkl
-from multikernel.procedures.held_out_rules import best_kernel, held_out_scores, proportional
 from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex
 from multikernel.procedures.simplex_least_squares import nearest_point, simplex_least_squares
 from multikernel.procedures.smoothed import smoothed
 from multikernel.procedures.support_mkl import support_mkl
 from multikernel.procedures.units import solved_in_own_units
+from multikernel.procedures.weight_rules import alignf, alignment, average, best_kernel, held_out_scores, proportional
 
 __all__ = [
     "HiddenConvexProblem",

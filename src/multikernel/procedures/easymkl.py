@@ -89,7 +89,10 @@ def max_min(
     problem = Problem(bank, Linear(), each, NormBall(2.0), y)
     start = quick.values / float(np.linalg.norm(quick.values))
     found, dual = outcome(QuasiNewton(tol=machine.tol, max_iter=300).minimise(problem, start, quick.warm, observe))
-    shares = quick.values if machine.lam == 1.0 else found.values / float(found.values.sum())
+    if machine.lam == 1.0:
+        shares = quick.values
+    else:
+        shares = found.values / float(found.values.sum())
     assert found.bound is not None
     assert found.objective is not None
     # a maximum: no margin is negative, and the bound is above

@@ -90,7 +90,10 @@ class Cost:
 
     def __add__(self, later: Cost) -> Cost:
         """One after the other."""
-        known = None if self.work is None or later.work is None else self.work + later.work
+        if self.work is None or later.work is None:
+            known = None
+        else:
+            known = self.work + later.work
         return Cost(known, max(self.bytes, later.bytes))
 
     def __rmul__(self, times: float) -> Cost:
@@ -142,7 +145,10 @@ def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
             algebra=4.0 * BLAS_OPERATION * n * float(q) ** 2,
             steps=SMALLEST_STEP + 10.0 * NUMPY_VALUE * n * q,
         )
-        copies = ROUNDS_COPIES if n * float(q) ** 2 > INTERIOR_FEATURES else INTERIOR_COPIES
+        if n * float(q) ** 2 > INTERIOR_FEATURES:
+            copies = ROUNDS_COPIES
+        else:
+            copies = INTERIOR_COPIES
         return Cost(INTERIOR_STEPS * step + Work(steps=SMALLEST_FIT), copies * _features(bank))
     inside = interior_steps(bank)
     found = inside
@@ -150,14 +156,17 @@ def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
         alternating = machine_rounds(bank, domain, tol)
         found = alternating if alternating.seconds < inside.seconds else inside
     # what is stored in single precision is evaluated again, for the certificate
-    certified = 2.0 * bank.exact + (Work(steps=MACHINE_PAIR * n**2) if bank.exact.seconds else Work())
+    certified = 2.0 * bank.exact
+    if bank.exact.seconds:
+        certified = certified + Work(steps=MACHINE_PAIR * n**2)
     return Cost(found.work + certified + Work(steps=SMALLEST_FIT), SUPPORT_MATRICES * 8.0 * n**2)
 
 
 def _matrices(bank: BankCost, count: float) -> float:
     """The bytes of so many matrices of all samples, or of their features where these are fewer."""
     n = float(bank.n)
-    return count * 8.0 * n * (n if bank.features is None else min(n, float(bank.features)))
+    order = n if bank.features is None else min(n, float(bank.features))
+    return count * 8.0 * n * order
 
 
 def _features(bank: BankCost) -> float:
@@ -167,7 +176,9 @@ def _features(bank: BankCost) -> float:
 
 def _of_samples(bank: BankCost, work: Work) -> Work | None:
     """Work on matrices of all samples; where steps are taken on few features instead, nobody knows what they take."""
-    return work if bank.features is None or 2 * bank.features > bank.n else None
+    if bank.features is None or 2 * bank.features > bank.n:
+        return work
+    return None
 
 
 # -- machines at given weights -----------------------------------------------------------------------------------------
@@ -230,11 +241,12 @@ def rls2(bank: BankCost) -> Cost:
     """Newton steps, most of them on few kernels, from the solution on a part of many samples."""
     m = bank.m
     n = float(bank.n)
-    count = (6.0 + np.log2(m)) / (RLS2_FEWER_STEPS if n >= RLS2_PART_FROM else 1.0)
-    working = max(
-        min(m, RLS2_WORKING),
-        m * (RLS2_WORKING_PART if n < RLS2_PART_FROM else RLS2_WORKING_PART_LATE),
-    )
+    count = 6.0 + np.log2(m)
+    part = RLS2_WORKING_PART
+    if n >= RLS2_PART_FROM:
+        count /= RLS2_FEWER_STEPS
+        part = RLS2_WORKING_PART_LATE
+    working = max(min(m, RLS2_WORKING), m * part)
     step = Work(
         algebra=BLAS_OPERATION * (n**3 / 3.0 + n**2 * working),
         memory=NUMPY_VALUE * n**2,
@@ -242,7 +254,8 @@ def rls2(bank: BankCost) -> Cost:
     )
     some = Work(memory=2.0 * PASS_ENTRY * working * n**2)  # which are stored, whatever the others are
     copied = half(int(max(min(m, RLS2_COPIED), m * RLS2_WORKING_PART_LATE)), bank.n, 8)
-    copied = 0.0 if bank.held or bank.features is not None or copied > MEMORY else copied
+    if bank.held or bank.features is not None or copied > MEMORY:
+        copied = 0.0
     work = count * (step + some) + 3.0 * bank.sweep + bank.exact + Work(steps=SMALLEST_FIT)
     return Cost(_of_samples(bank, work), _matrices(bank, RLS2_MATRICES) + copied)
 

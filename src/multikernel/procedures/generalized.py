@@ -118,7 +118,10 @@ def central_start(problem: Problem) -> Array:
     inside = isinstance(problem.combination, ProductOfRBF | ScaledProfile)
     if (problem.domain.constrained and not inside) or problem.size != len(bank):
         return problem.start()
-    s = np.ones(bank.shape[0]) if problem.sample_weight is None else problem.sample_weight
+    if problem.sample_weight is None:
+        s = np.ones(bank.shape[0])
+    else:
+        s = problem.sample_weight
     share = s / s.sum()
     sizes = bank.quad(share) if inside else bank.diagonal() @ share
     used = sizes > 0

@@ -31,7 +31,8 @@ def kernel_k_means(
     n_init : int, how many there are; by default as many as scikit-learn's k-means has of random starts
     weight : array (n,) >= 0, of the samples; None where all are 1
     """
-    weight = np.ones(len(K)) if weight is None else weight
+    if weight is None:
+        weight = np.ones(len(K))
     if not 1 <= count <= np.count_nonzero(weight):
         raise ValueError(f"kernel_k_means: {np.count_nonzero(weight)} samples have no {count} clusters")
     K = np.ascontiguousarray(K)

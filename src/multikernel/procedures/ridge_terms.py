@@ -67,7 +67,8 @@ def solved_by_terms(problem: Problem, solve: Solve, tol: float, observe: Observe
     """
     terms = RidgeTerms.of(problem)
     part = terms.explained()
-    part = part if np.isfinite(part) else 1.0
+    if not np.isfinite(part):
+        part = 1.0
     if part <= LARGE:
         terms = terms.reduced()
         part = 1.0
@@ -152,13 +153,17 @@ class RidgeTerms:
         inner = replace(problem, machine=replace(machine, fit_intercept=False))
         basis = None
         P = np.zeros_like(Y)
-        known = _features(problem.bank) if isinstance(problem.combination, Linear) else None
+        known = None
+        if isinstance(problem.combination, Linear):
+            known = _features(problem.bank)
         if known is None:
             root = None
-            P = _unreached(problem, Y) if s is None else P
+            if s is None:
+                P = _unreached(problem, Y)
             Z = Y - P
         else:
-            Y = Y if root is None else root * Y
+            if root is not None:
+                Y = root * Y
             basis, bank = in_coordinates(*known, root)
             P = basis.beyond(Y)
             Z = basis.coordinates(Y)
@@ -200,7 +205,8 @@ class RidgeTerms:
         theta = problem.start()
         if not problem.domain.constrained:
             theta = problem.domain.maximiser(problem.combination.pullback(problem.bank, theta, Z / self.alpha))
-        Z = Z if problem.sample_weight is None else problem.sample_weight[:, None] * Z
+        if problem.sample_weight is not None:
+            Z = problem.sample_weight[:, None] * Z
         gram = problem.combination.gram(problem.bank, theta)
         return max(float(np.vdot(Z, gram.multiply(Z))), 0.0) / self.alpha / self.alpha / self.empty
 
@@ -213,7 +219,10 @@ class RidgeTerms:
     def finer(self, weights: Weights) -> Certificate:
         """The certificate of these weights relative to what the weights can change, for a solver to go by."""
         found, excess, value = self._parts(weights)
-        changed = min(value - self.lowest, self.empty - value) if self.lasting else value
+        if self.lasting:
+            changed = min(value - self.lowest, self.empty - value)
+        else:
+            changed = value
         return replace(found, value=relative(excess, max(changed, 0.0)))
 
     def whole(self, weights: Known, tol: float) -> Known:
@@ -230,7 +239,9 @@ class RidgeTerms:
 
     def explained_by(self, value: float) -> float:
         """How far a value of the inner problem is below that of K = 0, where that is what gaps may be relative to."""
-        return max(self.empty - value, 0.0) if self.lasting else np.inf
+        if not self.lasting:
+            return np.inf
+        return max(self.empty - value, 0.0)
 
     def _parts(self, weights: Weights) -> tuple[Certificate, float, float]:
         """The certificate of the inner problem, by how much the value may be too large, and the value."""
@@ -238,7 +249,9 @@ class RidgeTerms:
         value = weights.objective
         assert found is not None
         assert value is not None
-        return found, value - weights.bound if weights.bound is not None else found.value * abs(value), value
+        if weights.bound is None:
+            return found, found.value * abs(value), value
+        return found, value - weights.bound, value
 
     def solution(self, found: DualSolution, theta: Array) -> DualSolution:
         """The machine's solution at weights theta as one of the problem that was given.
@@ -247,7 +260,9 @@ class RidgeTerms:
         """
         beyond = self.beyond / self.alpha
         trace = float(self.problem.combination.gram(self.problem.bank, theta).diagonal().sum())
-        hidden = beyond if EPS * trace <= 1e-7 * self.alpha else 0.0  # nobody sees 1e-7 of the targets
+        hidden: Array | float = 0.0
+        if EPS * trace <= 1e-7 * self.alpha:  # nobody sees 1e-7 of the targets
+            hidden = beyond
         coef = self._over_samples(found.coef, hidden)
         factor = self._over_samples(found.factor, beyond)
         intercept = float(self.mean[0]) if self.single else self.mean
@@ -257,8 +272,12 @@ class RidgeTerms:
 
     def _over_samples(self, A: Array, further: Array | float) -> Array:
         """Coefficients of the problem, and further ones, as those of the samples."""
-        A = as_columns(A) if self.basis is None else self.basis.samples(as_columns(A))
-        A = A + further if self.root is None else self.root * (A + further)
+        A = as_columns(A)
+        if self.basis is not None:
+            A = self.basis.samples(A)
+        A = A + further
+        if self.root is not None:
+            A = self.root * A
         return A[:, 0] if self.single else A
 
     def observer(self, observe: Observer) -> Observer:

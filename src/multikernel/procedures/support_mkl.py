@@ -106,46 +106,71 @@ def _solved(
     near: SupportPair | None,
     observe: Observer,
 ) -> tuple[Weights, DualSolution]:
+    """By rounds of machines where these are tried first, and where they do not suffice by the interior point method."""
     n = support.saddle.program.n
     tol = support.tol
-    # the machine's scores differ from the interior point's by the square root of its gap; digits cost a step or two,
-    # and rounding leaves 1e-11
-    inner = min(max(0.01 * tol**2, 1e-11), 0.05 * tol)
+    domain = support.saddle.domain
     n_features = problem.bank.n_features
     few = n_features is not None and few_features(n_features, n)
-    many = few and float(n) * float(n_features or 0) ** 2 > INTERIOR_FEATURES
-    few = few and not many
+    all_samples = few and float(n) * float(n_features or 0) ** 2 <= INTERIOR_FEATURES
     history: list[float] = []
-    most = 0 if few else _most_rounds(problem, support.saddle.domain, tol, max_iter)
-    if many and support.saddle.domain.constrained:
+    if all_samples:
+        most = 0
+    elif few and domain.constrained:
         most = max_iter
-        start = _of_some_samples(support) if start is None else start
+        if start is None:
+            start = _of_some_samples(support)
+    else:
+        most = _most_rounds(problem, domain, tol, max_iter)
     if most > 0:
         near, history = alternating(support, start, near, most, observe)
         if near.certificate.reached(tol) or len(history) >= max_iter:
             return near.answer(tol, history)
         start = near.weights
-    rows = np.arange(n) if few else _first_samples(support, start, near)
+    return _by_interior_points(problem, support, max_iter, start, near, history, all_samples, observe)
+
+
+def _by_interior_points(
+    problem: Problem,
+    support: SupportSaddle,
+    max_iter: int,
+    start: Array | None,
+    near: SupportPair | None,
+    history: list[float],
+    all_samples: bool,
+    observe: Observer,
+) -> tuple[Weights, DualSolution]:
+    """The interior point method on more and more samples, or on all of them from the beginning.
+
+    Where too many take part for its factorisations an optimizer that solves machines continues. ``history`` holds the
+    gaps of earlier steps.
+    """
+    n = support.saddle.program.n
+    tol = support.tol
+    # the machine's scores differ from the interior point's by the square root of its gap; digits cost a step or two,
+    # and rounding leaves 1e-11
+    inner = min(max(0.01 * tol**2, 1e-11), 0.05 * tol)
+    rows = np.arange(n) if all_samples else _first_samples(support, start, near)
+    most = n if all_samples else INTERIOR_SAMPLES
     best = near
-    trial = near is None and len(rows) < n  # whether the samples that take part are a guess
-    while True:
-        if len(rows) > INTERIOR_SAMPLES and not few:
-            return _by_machines(problem, tol, max_iter, start, None if near is None else near.dual.warm, observe)
-        gap = _CHOOSING_GAP if trial else inner
+    guessed = near is None and len(rows) < n  # whether the samples that take part are a guess
+    while len(rows) <= most:
+        gap = _CHOOSING_GAP if guessed else inner
         kernels = _first_kernels(support, start, best)
         found = _on_samples(support, rows, gap, max_iter - len(history), kernels, observe)
-        history += found.history
+        history = [*history, *found.history]
         pair = support.of_machine(np.where(found.active, found.weights, 0.0), found.a)
         best = pair.better(best)
-        if best.certificate.reached(tol) or len(rows) == n or len(history) >= max_iter or time_is_up():
-            break
-        start = found.weights if found.weights.any() else start
+        if best.certificate.reached(tol):
+            return best.answer(tol, history)
+        if len(rows) == n or len(history) >= max_iter or time_is_up():
+            return support.at(found.weights, found.a, found.n_iter).better(best).answer(tol, history)
+        if found.weights.any():
+            start = found.weights
         more = _further_samples(support, rows, pair)
-        rows = more if trial or len(more) > len(rows) else np.arange(n)
-        trial = False
-    if not best.certificate.reached(tol):
-        best = support.at(found.weights, found.a, found.n_iter).better(best)
-    return best.answer(tol, history)
+        rows = more if guessed or len(more) > len(rows) else np.arange(n)
+        guessed = False
+    return _by_machines(problem, tol, max_iter, start, None if near is None else near.dual.warm, observe)
 
 
 def _by_machines(
@@ -210,13 +235,17 @@ def _of_some_samples(support: SupportSaddle) -> Array:
     found = interior_point(
         Saddle(precomputed(bank.block(rows, rows).matrices()), some, support.saddle.domain), _CHOOSING_GAP, 40
     )
-    return found.weights if found.weights.any() else support.saddle.domain.start(len(bank))
+    if found.weights.any():
+        return found.weights
+    return support.saddle.domain.start(len(bank))
 
 
 def _further_samples(support: SupportSaddle, rows: Array, pair: SupportPair) -> Array:
     """The samples that take part already, and the support vectors and near ones of the pair."""
     near = _near(support, pair.dual, pair.f)
-    return np.union1d(rows, near) if len(near) < support.saddle.program.n else near
+    if len(near) < support.saddle.program.n:
+        return np.union1d(rows, near)
+    return near
 
 
 def _first_kernels(support: SupportSaddle, start: Array | None, near: SupportPair | None) -> Array | None:

@@ -130,7 +130,9 @@ class SupportSaddle:
             scores = bank.quads(coefs).T
             sizes = roots(gram.diagonal())
         pair = self.pair(weights, sizes, solution(program, points[0], f, sizes, self.tol, n_iter), f, scores[0])
-        return pair if witness is None else self.proved(pair, points[1], scores[1], sizes)
+        if witness is None:
+            return pair
+        return self.proved(pair, points[1], scores[1], sizes)
 
     def pair(self, weights: Array, sizes: Array, dual: DualSolution, f: Array, scores: Array) -> SupportPair:
         """The solution at these weights, with f = sum_k weights_k K_k coef and the scores of all kernels.
@@ -160,7 +162,9 @@ class SupportSaddle:
     def proved(self, pair: SupportPair, a: Array, scores: Array, sizes: Array) -> SupportPair:
         """The pair with the bound that other feasible variables and their scores prove, if it is higher."""
         bound = self.saddle.bound(a, scores) - self.saddle.program.rounding(a, sizes)
-        return replace(pair, bound=bound, witness=a) if bound > pair.bound else pair
+        if bound > pair.bound:
+            return replace(pair, bound=bound, witness=a)
+        return pair
 
     def _feasible(self, a: Array) -> Array:
         return feasible(self.saddle.program, np.clip(a, 0.0, self.saddle.program.upper))

@@ -57,7 +57,9 @@ class MachineUnits:
     def of(cls, machine: Machine, factor: float, target: float) -> MachineUnits | None:
         """The machine where kernels and targets are divided by these numbers; None where it has no such form."""
         other = machine.in_units(factor, target)
-        return None if other is None else cls(other[0], factor, target, other[1])
+        if other is None:
+            return None
+        return cls(other[0], factor, target, other[1])
 
     @classmethod
     def own(cls, machine: Machine, kernel: float, target: Array) -> MachineUnits:
@@ -94,9 +96,8 @@ class MachineUnits:
 
     def weights(self, found: Known) -> Known:
         """Weights whose objective and its bound are in the user's units."""
-        objective, bound = (
-            None if each is None else self.in_user_units(each) for each in (found.objective, found.bound)
-        )
+        objective = None if found.objective is None else self.in_user_units(found.objective)
+        bound = None if found.bound is None else self.in_user_units(found.bound)
         return replace(found, objective=objective, bound=bound)
 
 
@@ -172,7 +173,9 @@ class Restated:
 
     def weights(self, given: Array | None) -> Array | None:
         """Weights of the user's, as a start."""
-        return None if given is None else np.asarray(given, dtype=float) / self.weight
+        if given is None:
+            return None
+        return np.asarray(given, dtype=float) / self.weight
 
     def variables(self, given: Array | None) -> Array | None:
         """The machine's variables at an earlier solution of the user's, as a start."""

@@ -115,7 +115,8 @@ def share(y: Array, part: float, seed: int, *, stratified: bool) -> Split:
 
 def folds(y: Array, count: int, seed: int, *, stratified: bool, rows: Array | None = None) -> list[Split]:
     """Shuffled folds of these rows, in the numbering of all."""
-    rows = np.arange(len(y)) if rows is None else rows
+    if rows is None:
+        rows = np.arange(len(y))
     kind = StratifiedKFold if stratified else KFold
     splitter = kind(count, shuffle=True, random_state=seed)
     return [(rows[train], rows[test]) for train, test in splitter.split(rows, y[rows])]

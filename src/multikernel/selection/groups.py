@@ -83,7 +83,7 @@ class Group:
 
 
 @dataclass(frozen=True, eq=False)
-class Searched:
+class SearchedGroup:
     """What a group did on the folds.
 
     Parameters

@@ -28,7 +28,7 @@ from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.simplicity import complexity
 from multikernel.estimators.steps import Steps
 from multikernel.estimators.unchanged import unchanged_unless_done
-from multikernel.selection.groups import Group, Searched, groups_of
+from multikernel.selection.groups import Group, SearchedGroup, groups_of
 from multikernel.selection.table import best, check_simplicity, results
 from multikernel.selection.trials import Trials, blas_threads
 from multikernel.sources.rows import aligned
@@ -180,7 +180,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"BankSearchCV: refit must be one of {', '.join(names)}, got {self.refit!r}")
         return names[0] if self.refit is None else self.refit
 
-    def _refitted(self, group: Group, searched: Searched, X: Any, y: Any, groups: Any) -> Any:
+    def _refitted(self, group: Group, searched: SearchedGroup, X: Any, y: Any, groups: Any) -> Any:
         """The best candidate on all samples, on the bank that is there already if no step learns from them."""
         params = group.own[group.members.index(self.best_index_)]
         if searched.bound is None:

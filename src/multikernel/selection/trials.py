@@ -25,7 +25,7 @@ from multikernel.estimators.scores import quick_scorer
 from multikernel.estimators.several import in_one_pass, informed, share_reference, stored
 from multikernel.persistence.checkpoint import Checkpoint
 from multikernel.selection.folds import folds_of
-from multikernel.selection.groups import Group, Searched
+from multikernel.selection.groups import Group, SearchedGroup
 from multikernel.selection.table import Scored
 from multikernel.tuning import SEARCH_ONE_THREAD
 
@@ -51,7 +51,7 @@ class Trials:
     checkpoint: str | os.PathLike[str] | None
     groups: Any = None
 
-    def of(self, group: Group, X: Any, y: Any) -> Searched:
+    def of(self, group: Group, X: Any, y: Any) -> SearchedGroup:
         """Every candidate of a group on every fold; on one bank where no step learns from the samples."""
         model = group.models()[0]
         if not group.steps.once:
@@ -61,14 +61,14 @@ class Trials:
             each = [partial(self._on_own_bank, group, X, target, *fold, kept, name) for name, fold in _named(folds)]
             with blas_threads(len(target), self.n_jobs):
                 done = on_threads(each, self.n_jobs, verbose=self.verbose)
-            return Searched([scored for scored, _ in done], done[0][1], None, kept)
+            return SearchedGroup([scored for scored, _ in done], done[0][1], None, kept)
         samples, before = group.steps.applied(X, y)
         bank, target = model.bind(samples, y)
         folds = folds_of(self.cv, model, target, self.scoring, self.groups)
         kept = self._checkpoint(group, X, y, folds)
         with blas_threads(len(target), self.n_jobs):
             found = self._on_one_bank(group, bank, target, folds, kept)
-        return Searched(found, len(bank), (before, model, bank, target), kept)
+        return SearchedGroup(found, len(bank), (before, model, bank, target), kept)
 
     def _checkpoint(self, group: Group, X: Any, y: Any, folds: list[Fold]) -> Checkpoint:
         """Where the folds of a group of candidates are kept."""
@@ -125,7 +125,8 @@ class Trials:
         """Every candidate fitted on one bank and scored on another: warm starts, then one pass for all."""
         models, seconds = zip(*group.fitted(inner, y, kept, groups), strict=True)
         share_reference(models, inner)
-        outer = outer if in_one_pass(models) else stored(outer)
+        if not in_one_pass(models):
+            outer = stored(outer)
         scorers = self.scorers
         if self.scoring is None:
             scorers = {"score": quick_scorer(models[0], None)}

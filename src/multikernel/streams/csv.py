@@ -64,7 +64,10 @@ class CSVSource(FrameSource):
     def _chunks(self, start: int, height: int) -> Iterator[Chunk]:
         before = 0  # rows of earlier files, and of this one
         for file in self.files:
-            records = self._first if file == self.files[0] else Records.of(file, self.delimiter)
+            if file == self.files[0]:
+                records = self._first
+            else:
+                records = Records.of(file, self.delimiter)
             missing = set(self.read).difference(records.names)
             if missing:
                 raise ValueError(f"{file} lacks the column {min(missing)!r}, which {self.files[0]} has")

@@ -164,9 +164,8 @@ def dask(X: Any, y: Any = None, weight: Any = None, **options: Any) -> DaskSourc
     """
     if hasattr(X, "npartitions") and hasattr(X, "columns"):
         named = y is None or isinstance(y, str) or (isinstance(y, list) and all(isinstance(each, str) for each in y))
-        targets, weights = (
-            None if each is None else tuple(each.to_delayed()) for each in (None if named else y, weight)
-        )
+        targets = None if named else tuple(y.to_delayed())
+        weights = None if weight is None else tuple(weight.to_delayed())
         if any(each is not None and len(each) != X.npartitions for each in (targets, weights)):
             raise ValueError("streams.dask: the target and the weights must have the partitions of the data frame")
         target = y if named else None
@@ -174,13 +173,15 @@ def dask(X: Any, y: Any = None, weight: Any = None, **options: Any) -> DaskSourc
     if hasattr(X, "chunks") and hasattr(X, "to_delayed"):
         if X.ndim != 2:
             raise ValueError(f"streams.dask: X must have the shape (n, p), got {X.ndim} axes; use X.reshape(-1, 1)")
-        X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
+        if len(X.chunks[1]) > 1:
+            X = X.rechunk({1: -1})
         sizes = X.chunks[0]
-        known = None if any(np.isnan(size) for size in sizes) else tuple(map(int, sizes))
+        known = None
+        if not any(np.isnan(size) for size in sizes):
+            known = tuple(map(int, sizes))
         parts = tuple(X.to_delayed()[:, 0])
-        targets, weights = (
-            None if each is None else _beside(each, X, name) for each, name in ((y, "y"), (weight, "weight"))
-        )
+        targets = None if y is None else _beside(y, X, "y")
+        weights = None if weight is None else _beside(weight, X, "weight")
         return DaskSource(parts=parts, targets=targets, weights=weights, known=known, width=int(X.shape[1]), **options)
     if isinstance(X, list | tuple) and X and all(hasattr(part, "dask") and hasattr(part, "key") for part in X):
         if weight is not None:
@@ -195,7 +196,9 @@ def dask(X: Any, y: Any = None, weight: Any = None, **options: Any) -> DaskSourc
 def as_source(X: Any, y: Any = None, weight: Any = None) -> tuple[Any, Any]:
     """X and y as a fit takes them: an array or a data frame of Dask is a source, which holds its target."""
     known = type(X).__module__.startswith(("dask.", "dask_expr.")) and hasattr(X, "to_delayed")
-    return (dask(X, y, weight), None) if known else (X, y)
+    if known:
+        return dask(X, y, weight), None
+    return X, y
 
 
 def _beside(values: Any, X: Any, name: str) -> tuple[Any, ...]:
@@ -245,7 +248,8 @@ def _piece(part: Any, y: Any, weight: Any, target: Any, name: str) -> Chunk:
             raise ValueError(f"streams.dask: the data frame has no column {missing[0]!r}")
         y = part[target] if isinstance(target, str) else part[names]
         part = part.drop(columns=names)
-    part = part.reset_index(drop=True) if hasattr(part, "reset_index") else part
+    if hasattr(part, "reset_index"):
+        part = part.reset_index(drop=True)
     own = None if weight is None else np.asarray(weight, dtype=float)
     return Chunk(part, None if y is None else np.asarray(y), own, file=name)
 

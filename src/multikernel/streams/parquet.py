@@ -70,7 +70,9 @@ class FrameSource(Source):
     @property
     def _beside(self) -> list[str]:
         """The names of the columns beside the features: targets and weight."""
-        return self.targets if self.weight is None else [*self.targets, self.weight]
+        if self.weight is None:
+            return self.targets
+        return [*self.targets, self.weight]
 
     @property
     def targets(self) -> list[str]:
@@ -95,7 +97,9 @@ class FrameSource(Source):
         targets: Array | None = None
         if self.target is not None:
             targets = np.asarray(frame[self.target if isinstance(self.target, str) else self.targets])
-        weight = None if self.weight is None else np.asarray(frame[self.weight], dtype=float)
+        weight = None
+        if self.weight is not None:
+            weight = np.asarray(frame[self.weight], dtype=float)
         return Chunk(frame[self.taken], targets, weight, first, str(file), row)
 
 
@@ -131,7 +135,9 @@ class ParquetSource(FrameSource):
         own = opened.schema_arrow
         for name in self.read:
             if name not in own.names or _kind(own.field(name).type) != _kind(self._schema.field(name).type):
-                found = f"is of type {own.field(name).type}" if name in own.names else "is missing"
+                found = "is missing"
+                if name in own.names:
+                    found = f"is of type {own.field(name).type}"
                 raise ValueError(
                     f"{file}: column {name!r} {found}, and in {self.files[0]} it is of type "
                     f"{self._schema.field(name).type}: write all files with the same types"
@@ -208,7 +214,10 @@ def paths_of(files: Any, pattern: str) -> tuple[Path, ...]:
     TypeError : where a file is named by neither a string nor a path
     ValueError : where no file can have such a name
     """
-    several = list(files) if isinstance(files, Iterable) and not isinstance(files, str | bytes) else [files]
+    if isinstance(files, Iterable) and not isinstance(files, str | bytes):
+        several = list(files)
+    else:
+        several = [files]
     found: list[Path] = []
     for each in (path_of(file, "streams: files") for file in several):
         found += sorted(each.glob(pattern)) if each.is_dir() else [each]

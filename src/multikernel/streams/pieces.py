@@ -44,7 +44,10 @@ class PieceSource(Source):
         first = 0
         for k, piece in enumerate(self.make()):
             name = f"{self.name or 'piece'} {k}"
-            chunk = replace(piece, first=first) if isinstance(piece, Chunk) else _chunk(piece, first, name)
+            if isinstance(piece, Chunk):
+                chunk = replace(piece, first=first)
+            else:
+                chunk = _chunk(piece, first, name)
             _check_lengths(chunk, name)
             yield chunk
             first += len(chunk)

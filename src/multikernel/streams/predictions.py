@@ -106,7 +106,8 @@ def _names(model: Any, method: Method) -> list[str]:
 def _columns(values: Array, names: list[str]) -> dict[str, Array]:
     if values.ndim == 1:
         return {names[0]: values}
-    names = names if len(names) == values.shape[1] else [f"{names[0]} {j}" for j in range(values.shape[1])]
+    if len(names) != values.shape[1]:
+        names = [f"{names[0]} {j}" for j in range(values.shape[1])]
     return dict(zip(names, values.T, strict=True))
 
 

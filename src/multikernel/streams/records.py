@@ -196,7 +196,10 @@ def _no_text(path: Path, error: UnicodeDecodeError) -> str:
     """The sentence about a file that is no text in its encoding."""
     utf16 = error.encoding.startswith("utf-16")
     with _opened(path) as file:
-        lines = io.BytesIO(file.read().decode("utf-16", "replace").encode()) if utf16 else file
+        if utf16:
+            lines: IO[bytes] = io.BytesIO(file.read().decode("utf-16", "replace").encode())
+        else:
+            lines = file
         line = next(k for k, content in enumerate(lines, start=1) if not _is_text(content))
     name = "UTF-16" if utf16 else "UTF-8"
     more = "" if utf16 else ", or convert it with iconv -f WINDOWS-1252 -t UTF-8"

@@ -80,8 +80,14 @@ class Chunk:
         """Some of its rows, whose numbers in the source are not changed."""
         X = self.X.iloc[kept] if hasattr(self.X, "iloc") else self.X[kept]
         y, weight = (None if each is None else each[kept] for each in (self.y, self.weight))
-        every = range(self.row, self.row + len(self)) if self.numbers is None else self.numbers
-        numbers = every[kept] if isinstance(kept, slice) else np.asarray(every)[kept].tolist()
+        if self.numbers is None:
+            every: Sequence[int] = range(self.row, self.row + len(self))
+        else:
+            every = self.numbers
+        if isinstance(kept, slice):
+            numbers = every[kept]
+        else:
+            numbers = np.asarray(every)[kept].tolist()
         return replace(self, X=X, y=y, weight=weight, numbers=numbers)
 
     def check_target(self) -> None:

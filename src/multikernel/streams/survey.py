@@ -87,7 +87,8 @@ class _Look:
             rows += len(chunk)
             if classes is not None and chunk.y is not None and chunk.y.ndim == 1:
                 classes.update(np.unique(chunk.y).tolist())
-                classes = classes if len(classes) <= self.most else None
+                if len(classes) > self.most:
+                    classes = None
             near = np.flatnonzero(keys < largest)
             if len(near):
                 kept.append((keys[near], taken(chunk, near)))
@@ -103,7 +104,10 @@ class _Look:
 def _both(one: _Seen, other: _Seen) -> _Seen:
     """What is known of the rows of both."""
     kept = [each.sample for each in (one, other) if each.sample is not None]
-    known = None if one.classes is None or other.classes is None else one.classes | other.classes
+    if one.classes is None or other.classes is None:
+        known = None
+    else:
+        known = one.classes | other.classes
     return _Seen(
         one.rows + other.rows,
         _smallest(kept, one.count) if kept else None,
@@ -136,8 +140,12 @@ def joined(chunks: list[Chunk]) -> Chunk:
         X = sparse.vstack([chunk.X for chunk in chunks], format="csr")
     else:
         X = np.concatenate([chunk.X for chunk in chunks])
-    y = None if first.y is None else np.concatenate([np.asarray(chunk.y) for chunk in chunks])
-    weight = None if first.weight is None else np.concatenate([np.asarray(chunk.weight) for chunk in chunks])
+    y = None
+    if first.y is not None:
+        y = np.concatenate([np.asarray(chunk.y) for chunk in chunks])
+    weight = None
+    if first.weight is not None:
+        weight = np.concatenate([np.asarray(chunk.weight) for chunk in chunks])
     return Chunk(X, y, weight, file=first.file)
 
 

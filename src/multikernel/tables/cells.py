@@ -160,7 +160,10 @@ def frame_columns(X: Any, mixed: bool = False) -> Iterator[Cells]:
 def _column(name: str, series: Any, nw: Any, mixed: bool) -> Cells:
     dtype = series.dtype
     if dtype.is_numeric() or dtype == nw.Boolean:
-        values = series.cast(nw.Float64).to_numpy() if series.null_count() else series.to_numpy()
+        if series.null_count():
+            values = series.cast(nw.Float64).to_numpy()
+        else:
+            values = series.to_numpy()
         return Cells(name, "numbers", _floats(values, name))
     if dtype in (nw.Date, nw.Datetime, nw.Duration):
         return Cells(name, "durations" if dtype == nw.Duration else "dates", _days(_times(series)))

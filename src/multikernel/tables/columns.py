@@ -41,6 +41,7 @@ from multikernel.tables.numerals import PLAIN, Numerals, Written, numbers_in, ot
 ColumnType = Literal["number", "ordinal", "date", "category", "text", "identifier", "empty"]
 Cycle = Literal["year", "week", "day"]
 Declared = Literal["number", "date", "category", "text"]
+_KINDS: Mapping[str, Literal["numbers", "dates"]] = {"number": "numbers", "date": "dates"}  # of cells, by type
 
 # What distinguishes types of columns of strings and numbers. These are conventions: a user declares the type where they
 # decide wrongly, and tests/kernels/test_column_types.py holds what they say of typical columns.
@@ -155,17 +156,21 @@ class Column:
         """
         numeric = self.type in ("number", "date")
         if cells.absent.all():
-            return _no_numbers(cells) if numeric else _as_strings(cells), None
+            if numeric:
+                return _no_numbers(cells), None
+            return _as_strings(cells), None
         self._check_kind(cells)
         if not numeric:
             return _as_strings(cells), None
         if cells.kind != "strings":
             return cells, None
-        order: Order = self.order or ("ymd" if self.type == "date" else "")
+        order: Order = self.order
+        if not order and self.type == "date":
+            order = "ymd"
         values = parsed(cells.values, order, self.numerals)
         new = check_readable(f"column {self.key!r}", cells.values, values, self.strange, order)
         note = replace(self, strange=new, order=order, doubt="").note
-        return Cells(cells.name, "numbers" if self.type == "number" else "dates", values), note
+        return Cells(cells.name, _KINDS[self.type], values), note
 
     def _check_kind(self, cells: Cells) -> None:
         """ValueError where cells, some of them known, are of a kind that does not fit what training held."""
@@ -187,7 +192,10 @@ class Column:
             case _:
                 fits = True
         if not fits:
-            was = {"number": "numbers", "date": "dates"}.get(self.type, "") if self.parsed else held
+            if self.parsed:
+                was = _KINDS.get(self.type, "")
+            else:
+                was = held
             raise ValueError(
                 f"column {self.key!r} of X held {was} in training, and holds {cells.kind} now: give {was} again"
             )
@@ -199,7 +207,7 @@ class Column:
             return self.held
         if self.parsed or self.type not in ("number", "date"):
             return "strings"
-        return "numbers" if self.type == "number" else "dates"
+        return _KINDS[self.type]
 
 
 def checked_types(types: Mapping[str, Declared] | None, names: Sequence[str]) -> Mapping[str, Declared]:

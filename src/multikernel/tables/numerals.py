@@ -55,19 +55,25 @@ class Numerals:
         """The number that a cell denotes, NaN where it is none."""
         if text is None:
             return nan
-        plain = as_float(text) if not self.unit and self.decimal == "." else nan
-        found = None if plain == plain else _split(text)
+        if not self.unit and self.decimal == ".":
+            plain = as_float(text)
+            if not isnan(plain):
+                return plain
+        found = _split(text)
         if found is None or found[0] not in self.units:
-            return plain
-        point, comma = (_value(found[1], mark) if mark in self.decimal else nan for mark in ".,")
-        if point != point or comma != comma or point == comma:
-            return comma if point != point else point
-        return nan  # with both marks before decimals, a cell that can be read in both ways
+            return nan
+        readings = {_value(found[1], mark) for mark in self.decimal}
+        readings = {value for value in readings if not isnan(value)}
+        if len(readings) == 1:
+            return readings.pop()
+        return nan  # no number, or with both marks before decimals a cell that can be read in both ways
 
     @property
     def units(self) -> tuple[str, ...]:
         """The units that a cell may have: none, too, unless that makes it another number."""
-        return (self.unit,) if self.unit in _SHARES else (self.unit, "")
+        if self.unit in _SHARES:
+            return (self.unit,)
+        return self.unit, ""
 
 
 @dataclass(frozen=True)
@@ -101,8 +107,9 @@ def written_in(texts: Iterable[str], share: float = 1.0, comma: bool | None = No
     """
     texts = list(texts)
     if not comma and not any(map(isnan, map(as_float, texts))):
-        either = not any(isnan(_value(text.strip(), ",")) for text in texts)
-        return Written(Numerals(), only="" if either else ".", twofold=either and any("." in text for text in texts))
+        if any(isnan(_value(text.strip(), ",")) for text in texts):
+            return Written(Numerals(), only=".")
+        return Written(Numerals(), twofold=any("." in text for text in texts))
     parts = [(text, *part) for text in texts if (part := _split(text)) is not None]
     if not parts or len(parts) < share * len(texts):
         return Written(None)
@@ -111,8 +118,9 @@ def written_in(texts: Iterable[str], share: float = 1.0, comma: bool | None = No
     cells = [(text, body) for text, own, body in parts if own in Numerals(unit=unit).units]
     bodies = [body for _, body in cells]
     if len(bodies) < share * len(texts) or (share == 0.0 and unit and len(counts.keys() - {unit, ""}) > 0):
-        several = len(parts) == len(texts) and len(counts) <= 5 and min(counts.values()) > 1
-        return Written(None, units=tuple(sorted(counts)) if several else ())
+        if len(parts) == len(texts) and len(counts) <= 5 and min(counts.values()) > 1:
+            return Written(None, units=tuple(sorted(counts)))
+        return Written(None)
     with_point = np.array([_value(body, ".") for body in bodies])
     with_comma = np.array([_value(body, ",") for body in bodies])
     by_point = ~np.isnan(with_point)
@@ -120,7 +128,9 @@ def written_in(texts: Iterable[str], share: float = 1.0, comma: bool | None = No
     twofold = by_point & by_comma & (with_point != with_comma)
     if by_point.all() and by_comma.all():
         doubtful = np.flatnonzero(twofold & np.array(["," in body for body in bodies]))
-        doubt = cells[int(doubtful[0])][0] if comma is None and len(doubtful) else ""
+        doubt = ""
+        if comma is None and len(doubtful):
+            doubt = cells[int(doubtful[0])][0]
         return Written(Numerals("," if comma else ".", unit), doubt, twofold=bool(twofold.any()))
     only = ""
     if by_point.all():
@@ -133,7 +143,9 @@ def written_in(texts: Iterable[str], share: float = 1.0, comma: bool | None = No
         decimal = "." if by_point.sum() >= by_comma.sum() else ","
     numerals = Numerals(decimal, unit)
     n_read = int((~np.isnan(numbers_in(texts, numerals))).sum())
-    return Written(numerals if n_read and n_read >= share * len(texts) else None, only=only)
+    if not n_read or n_read < share * len(texts):
+        return Written(None, only=only)
+    return Written(numerals, only=only)
 
 
 PLAIN = Numerals()
@@ -147,13 +159,17 @@ def numbers_in(texts: Iterable[str | None], numerals: Numerals = PLAIN) -> Array
 def other_reading(text: str) -> float:
     """What a number would be if its comma stood before decimals."""
     found = _split(text)
-    return nan if found is None else _value(found[1], ",")
+    if found is None:
+        return nan
+    return _value(found[1], ",")
 
 
 def as_float(text: str) -> float:
     """A number as Python writes it, NaN for anything else."""
+    if "_" in text:  # 1_000 is a code
+        return nan
     try:
-        value = nan if "_" in text else float(text)  # 1_000 is a code
+        value = float(text)
     except ValueError:
         return nan
     return value if isfinite(value) else nan
@@ -175,9 +191,14 @@ def _split(text: str) -> tuple[str, str] | None:
 
 def _value(body: str, mark: str) -> float:
     """A number with this mark before its decimals."""
-    sign, digits = (body[0], body[1:]) if body[0] in "+-" else ("", body)
-    if (_POINT if mark == "." else _COMMA).fullmatch(digits) is None:
+    sign = body[0] if body[0] in "+-" else ""
+    digits = body.removeprefix(sign)
+    if mark == ".":
+        form, between_thousands = _POINT, ","
+    else:
+        form, between_thousands = _COMMA, "."
+    if form.fullmatch(digits) is None:
         return nan
-    for other in _SPACES + (",." if mark == "." else ".,"):
-        digits = digits.replace(other, "." if other == mark else "")
-    return as_float(sign + digits)
+    for other in _SPACES + between_thousands:
+        digits = digits.replace(other, "")
+    return as_float(sign + digits.replace(mark, "."))

@@ -24,7 +24,8 @@ def check_passes(what: str, bank: KernelBank, K: Array | None) -> Array:
     """What a bank of any shape computes; returns the matrices that it was compared with."""
     rng = np.random.default_rng(1)
     tol = tolerance(bank)
-    K = bank.matrices() if K is None else K
+    if K is None:
+        K = bank.matrices()
     (m, r, c) = K.shape
     size = np.abs(K)
     found = (len(bank), *bank.shape)

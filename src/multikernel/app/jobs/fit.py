@@ -88,7 +88,10 @@ def _cross_validate(
     scores = []
     with watch.steps(n_folds, "cross-validation") as observe:
         for k, (fit, held) in enumerate(folds_of(task, n_folds, seed, y, groups)):
-            own = {} if groups is None else {f"{pipeline.steps[-1][0]}__groups": groups[fit]}
+            if groups is None:
+                own = {}
+            else:
+                own = {f"{pipeline.steps[-1][0]}__groups": groups[fit]}
             fold = clone(pipeline).fit(raw.iloc[fit], y[fit], **own)
             scores.append(float(fold.score(raw.iloc[held], y[held])))
             observe(f"fold {k + 1}")

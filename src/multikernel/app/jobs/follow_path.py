@@ -112,7 +112,8 @@ def follow(
     parameter = parameter or _parameter_of(model, request, encoding)
     if values is None and parameter not in PATHS:
         raise ValueError(f"no values are known that suit {parameter!r}; give them with --values")
-    values = PATHS[parameter] if values is None else values
+    if values is None:
+        values = PATHS[parameter]
     pipeline = make_pipeline(MinMaxScaler().set_output(transform="pandas"), model)
     scores = []
     with watch.steps(folds + 1, "path") as observe:

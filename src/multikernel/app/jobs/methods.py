@@ -119,16 +119,17 @@ class FitRequest:
 def estimator_of(name: str, task: Task, target: str) -> tuple[type, tuple[str, ...]]:
     """The class of a method's estimator, and the options that regularise it; ValueError where the task has none."""
     method = METHODS[name]
-    classify = task == "classification"
-    found = method.classifier if classify else method.regressor
+    if task == "classification":
+        found, options = method.classifier, method.classes
+        others = [other for other, each in METHODS.items() if each.classifier]
+        problem = f"{name} predicts numbers, and {target!r} holds classes"
+    else:
+        found, options = method.regressor, method.numbers
+        others = [other for other, each in METHODS.items() if each.regressor]
+        problem = f"{name} separates classes, and {target!r} holds numbers"
     if found is None:
-        others = ", ".join(other for other, m in METHODS.items() if (m.classifier if classify else m.regressor))
-        if classify:
-            does, kind = ("predicts numbers", "classes")
-        else:
-            does, kind = ("separates classes", "numbers")
-        raise ValueError(f"{name} {does}, and {target!r} holds {kind}; use --method {others}")
-    return getattr(mk, found), method.classes if classify else method.numbers
+        raise ValueError(f"{problem}; use --method {', '.join(others)}")
+    return getattr(mk, found), options
 
 
 def estimators_of(name: str | None) -> tuple[type, ...]:
@@ -158,7 +159,9 @@ def make_model(request: FitRequest, task: Task) -> Any:
     family = METHODS[name].kernels if request.kernels is None else request.kernels
     if family is not None and not any(given.name == "kernels" for given in fields(estimator)):
         raise ValueError(f"--method {name} takes no kernels: it learns one for each feature; leave --kernels out")
-    more = dict(request.given) | ({} if family is None else {"kernels": family})
+    more: dict[str, Any] = dict(request.given)
+    if family is not None:
+        more["kernels"] = family
     if name in ("best", "proportional"):
         more |= {"cv": INNER_FOLDS, "random_state": request.seed}
     model = estimator(**more | _learner(request, name, allowed) | dict(request.parameters))

@@ -176,7 +176,10 @@ def _automatic(
 ) -> tuple[Any, Any, Mapping[str, list[str]]]:
     """The automatic estimator, the columns as it takes them, and those of each source."""
     table.check_types(request.types, request.target)
-    estimator = MultiKernelClassifier if task == "classification" else MultiKernelRegressor
+    if task == "classification":
+        estimator = MultiKernelClassifier
+    else:
+        estimator = MultiKernelRegressor
     check(estimator, dict(request.parameters))
     X = ColumnKinds.learn(found, request.types).frame(table)
     for name, kind in request.types.items():  # a model of some sources lacks the columns of the others

@@ -52,7 +52,9 @@ def headline(comparison: Comparison) -> str:
     ordered = sorted(comparison.results, key=lambda result: -result.mean)
     best = ordered[0]
     own = next((result for result in ordered if result.method == "automatic"), None)
-    name = "The automatic estimator" if own is best else f"The method {best.method!r}"
+    name = "The automatic estimator"
+    if own is not best:
+        name = f"The method {best.method!r}"
     text = f"{name} has the highest mean {comparison.measure}, {best.mean:.3f} ± {best.std:.3f}."
     if own is not None and own is not best:
         text += f" The automatic estimator reaches {own.mean:.3f} ± {own.std:.3f}."

@@ -87,5 +87,7 @@ def _what(numerals: Numerals, pairs: Sequence[tuple[str, str]]) -> tuple[str, tu
 
 def _sentence(what: str, found: Sequence[tuple[str, str]]) -> str:
     names = ", ".join(repr(name) for name, _ in found[:_NAMED_COLUMNS])
-    more = f" and {len(found) - _NAMED_COLUMNS} more" if len(found) > _NAMED_COLUMNS else ""
+    more = ""
+    if len(found) > _NAMED_COLUMNS:
+        more = f" and {len(found) - _NAMED_COLUMNS} more"
     return f"{what} in {names}{more} ({found[0][1]})"

@@ -189,8 +189,13 @@ class RunQueue:
             self._end(run.id, "failed", reported["error"])
         else:
             log = run.folder / "log.txt"
-            words = log.read_text(errors="replace")[-_WORDS:].strip() if log.exists() else ""
-            how = f"was killed by signal {-code}" if code < 0 else f"broke with status {code}"
+            words = ""
+            if log.exists():
+                words = log.read_text(errors="replace")[-_WORDS:].strip()
+            if code < 0:
+                how = f"was killed by signal {-code}"
+            else:
+                how = f"broke with status {code}"
             self._end(run.id, "failed", f"The process of this run {how}. {'Its last words: ' + words if words else ''}")
 
     def _given_up(self, name: str, words: str) -> None:

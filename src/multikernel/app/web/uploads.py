@@ -68,7 +68,8 @@ def _short(name: str) -> str:
     """The name of a file without folders and endings, at most 60 characters."""
     plain = name.replace("\\", "/").rpartition("/")[2]
     for ending in (".gz", ".csv", ".tsv", ".txt", ".xlsx", ".parquet"):
-        plain = plain[: -len(ending)] if plain.lower().endswith(ending) else plain
+        if plain.lower().endswith(ending):
+            plain = plain[: -len(ending)]
     return "".join(sign for sign in plain if sign.isprintable())[:60] or "table"
 
 

@@ -47,7 +47,9 @@ Made = tuple[FeatureMap, Callable[[Index, Any], Array]]  # a map, and the featur
 
 def pool_size(rule: Rule, rank: int, n: int) -> int:
     """How many samples the rule looks at: four times the rank, within limits."""
-    return min(n, rank if rule == "uniform" else max(rank, min(_LARGEST, max(_POOL, 4 * rank))))
+    if rule == "uniform":
+        return min(n, rank)
+    return min(n, max(rank, min(_LARGEST, max(_POOL, 4 * rank))))
 
 
 def choose(rule: Rule, pool: KernelBank | None, rank: int, rng: np.random.Generator) -> Array:
@@ -223,15 +225,17 @@ def _approximated(exact: _Exact, wanted: Approximation) -> tuple[LowRankBank, Ar
     q = sum(map.sizes)
     dtype = np.dtype(np.float64 if 8 * n * q <= MEMORY // 2 else np.float32)
     bank = LowRankBank.of(map, features(slice(None), dtype))
-    return (bank.centred(exact.follows) if exact.follows.any() else bank), errors
+    if exact.follows.any():
+        bank = bank.centred(exact.follows)
+    return bank, errors
 
 
 def _errors(truth: KernelBank, approximate: LowRankBank, n: int) -> Array:
     """The estimated relative error of every kernel."""
     s = truth.shape[0]
-    others = (
-        (n - 1.0) / (s - 1.0) if s > 1 else 1.0
-    )  # how many entries beside the diagonal each of the block stands for
+    others = 1.0  # how many entries beside the diagonal each of the block stands for
+    if s > 1:
+        others = (n - 1.0) / (s - 1.0)
     errors = []
     for K, L in zip(truth.tiles(slice(None)), approximate.tiles(slice(None)), strict=True):
         K = np.asarray(K, dtype=np.float64)
@@ -247,7 +251,10 @@ def _landmarks(wanted: Approximation, rank: int, n: int, on: Callable[[Array], K
     rng = wanted.generator(0)
     rank = min(rank, n)
     pool = rng.permutation(n)[: pool_size(wanted.landmarks, rank, n)]
-    return pool[choose(wanted.landmarks, on(pool) if len(pool) > rank else None, rank, rng)]
+    bank = None
+    if len(pool) > rank:
+        bank = on(pool)
+    return pool[choose(wanted.landmarks, bank, rank, rng)]
 
 
 def _random(kernel: Kernel, X: Any, rank: int, wanted: Approximation, k: int) -> Any:

@@ -71,7 +71,10 @@ class LowRankBank(SameKernelsBank):
         own = np.repeat(self.follows, self.bank.sizes)
         part = taken(self.bank.F, columns)
         ones = np.full(part.shape[0], 1.0 / part.shape[0])
-        mean = product(part.T, ones) if foreign(part) else part.mean(axis=0, dtype=np.float64)
+        if foreign(part):
+            mean = product(part.T, ones)
+        else:
+            mean = part.mean(axis=0, dtype=np.float64)
         shift = np.where(own, mean, 0.0)
         F = self.bank.F - _beside(self.bank.F, shift)
         return replace(self, bank=replace(self.bank, F=F, H=F), mean=self.mean + shift)

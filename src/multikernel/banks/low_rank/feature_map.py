@@ -39,7 +39,8 @@ class FeatureMap(ABC):
 
         Those of arrays of another library are such arrays, in double precision.
         """
-        X = X if hasattr(X, "shape") else as_samples(X)
+        if not hasattr(X, "shape"):
+            X = as_samples(X)
         n = X.shape[0]
         q = sum(self.sizes)
         F = zeros(X, (n, q)) if foreign(X) else space(n, q, dtype)

@@ -215,7 +215,9 @@ def _epsilon_machine(model: Any) -> Machine:
 
 
 def _support_names(model: Any) -> tuple[str, ...]:
-    return ("C", "epsilon", "penalty") if model.radius is None else ("C", "epsilon")
+    if model.radius is None:
+        return ("C", "epsilon", "penalty")
+    return ("C", "epsilon")
 
 
 def _support_rules(model: Any, whole: Samples) -> dict[str, float]:

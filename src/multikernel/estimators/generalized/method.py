@@ -97,7 +97,9 @@ def _combination(model: Any) -> Combination:
 
 
 def _profile(model: Any) -> DistanceKernel:
-    return Matern(nu=1.5) if model.profile is None else deepcopy(model.profile)
+    if model.profile is None:
+        return Matern(nu=1.5)
+    return deepcopy(model.profile)
 
 
 def _on_distances(model: Any) -> bool:
@@ -162,7 +164,8 @@ def _of_new(model: Any, X: Any) -> Any:
     """Kernels of new samples as distances, where the weights are scales of these."""
     if _on_distances(model) and not (isinstance(X, KernelBank) and X.of_distances):
         if isinstance(X, BankRows):
-            X = X if X.bank.of_distances else BankRows(_distances(X.bank), X.rows)
+            if not X.bank.of_distances:
+                X = BankRows(_distances(X.bank), X.rows)
         elif isinstance(X, KernelBank) and X.square:
             X = _distances(X)
         elif is_given(model, X):

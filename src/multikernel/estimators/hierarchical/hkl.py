@@ -57,11 +57,9 @@ class Lengths(Rule):
     words = "a whole number >= 1, for chains that are equally long, or a list of such numbers"
 
     def accepts(self, value: Any) -> bool:
-        return (
-            all(map(Whole(1).accepts, value)) and len(value) > 0
-            if isinstance(value, list | tuple)
-            else Whole(1).accepts(value)
-        )
+        if isinstance(value, list | tuple):
+            return all(map(Whole(1).accepts, value)) and len(value) > 0
+        return Whole(1).accepts(value)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -174,7 +172,10 @@ def _graph(model: Any, m: int) -> Listed | Grid | None:
                 f"{type(model).__name__}: {name} has {len(given)} entries for {m} kernels; it needs one for each"
             )
     listed = tuple(tuple(int(parent) for parent in own) for own in model.parents)
-    costs = model.beta ** depths(listed) if model.node_weights is None else np.asarray(model.node_weights, dtype=float)
+    if model.node_weights is None:
+        costs = model.beta ** depths(listed)
+    else:
+        costs = np.asarray(model.node_weights, dtype=float)
     return Listed(listed, costs)
 
 

@@ -56,7 +56,9 @@ def _combination(model: Any) -> Combination:
     free = tuple(tuple(product) for product in model.free)
     if model.tied is not None:
         return TiedAndFree(tuple(tuple(product) for product in model.tied), free)
-    return TiedAndFree(model.degree, free) if free else HadamardPower(model.degree)
+    if free:
+        return TiedAndFree(model.degree, free)
+    return HadamardPower(model.degree)
 
 
 def _domain(model: Any, size: int) -> Domain:

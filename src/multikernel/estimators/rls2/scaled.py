@@ -36,7 +36,9 @@ def fit_scaled(model: Any, X: Any, y: Any, sample_weight: Any, unlabeled: Any, g
 def learner(model: Any, bank: KernelBank, target: Array, X: Any, given: dict[str, Any]) -> Learner:
     """How every problem of a fit is learned: they share the self-values of the further inputs."""
     unlabeled = given.get("unlabeled")
-    further = None if unlabeled is None else _self_values(model, bank, X, unlabeled).sum(axis=1)
+    further = None
+    if unlabeled is not None:
+        further = _self_values(model, bank, X, unlabeled).sum(axis=1)
     return partial(model._method.learn, further=further)
 
 

@@ -147,12 +147,16 @@ def _names(model: Any) -> tuple[str, ...]:
 
 
 def _candidates(model: Any, name: str, whole: Samples) -> Array:
-    return lam_candidates(whole.size) if name == "lam" else loss_weights(whole.size)
+    if name == "lam":
+        return lam_candidates(whole.size)
+    return loss_weights(whole.size)
 
 
 def learner_cost(model: Any, bank: BankCost, task: Task) -> Cost:
     """What the machine takes on the weighted kernel, where the rule itself takes nothing."""
-    return margin(bank) if model.learner == "margin" else hinge(bank)
+    if model.learner == "margin":
+        return margin(bank)
+    return hinge(bank)
 
 
 def classifier_rule(weigh: Weigh, tried: Any = None) -> Method:

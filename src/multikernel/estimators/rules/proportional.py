@@ -34,9 +34,15 @@ _ACCURACY = Number(least=0, below=1)
 
 
 def _weigh_by_accuracy(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
-    folds = list(folds_of_classes(model.cv, model.random_state, task)) if len(bank) > 1 else []
+    if len(bank) > 1:
+        folds = list(folds_of_classes(model.cv, model.random_state, task))
+    else:
+        folds = []
     scores = held_out_scores(bank, task.target, machine, folds, _accuracy, task.sample_weight)
-    threshold = _chance(task, folds) if CHANCE.accepts(model.threshold) else model.threshold
+    if CHANCE.accepts(model.threshold):
+        threshold = _chance(task, folds)
+    else:
+        threshold = model.threshold
     return proportional(scores, threshold)
 
 
@@ -51,7 +57,10 @@ def _accuracy(y: Array, values: Array, sample_weight: Array | None = None) -> fl
 
 def _chance(task: Task, folds: Sequence[Fold]) -> float:
     """The mean accuracy over the folds of naming the larger class of the training samples."""
-    s = np.ones(len(task.target)) if task.sample_weight is None else task.sample_weight
+    if task.sample_weight is None:
+        s = np.ones(len(task.target))
+    else:
+        s = task.sample_weight
     constant = (np.full(len(test), s[train] @ task.target[train]) for train, test in folds)
     found = [_accuracy(task.target[test], f, s[test]) for f, (_, test) in zip(constant, folds, strict=True)]
     return float(np.mean(found)) if found else 1.0
@@ -121,7 +130,10 @@ class ProportionalMKLClassifier(BinaryClassifier):
 
 
 def _weigh_by_r2(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
-    folds = folds_of_numbers(model.cv, model.random_state, task) if len(bank) > 1 else ()
+    if len(bank) > 1:
+        folds = folds_of_numbers(model.cv, model.random_state, task)
+    else:
+        folds = ()
     scores = held_out_scores(bank, task.target, machine, folds, r2_score, task.sample_weight)
     return proportional(scores, model.threshold)
 

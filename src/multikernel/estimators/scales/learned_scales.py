@@ -39,7 +39,9 @@ def _signs_task(model: Any, target: Array, sample_weight: Array | None) -> list[
 
 
 def _labels_of_signs(target: Array) -> Array:
-    return (target > 0).astype(int) if target.ndim == 1 else target.argmax(axis=1)
+    if target.ndim == 1:
+        return (target > 0).astype(int)
+    return target.argmax(axis=1)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -57,7 +57,9 @@ def _alone(values: Array) -> Array:
 
 def _each(rows: Array, combination: Profiles) -> Array:
     """The rows of each kernel, where kernels share one."""
-    return rows if len(rows) == len(combination.kernels) else np.repeat(rows, len(combination.kernels), axis=0)
+    if len(rows) == len(combination.kernels):
+        return rows
+    return np.repeat(rows, len(combination.kernels), axis=0)
 
 
 def _sum(found: LearnedScales, kernels: Iterable[Kernel]) -> Kernel:

@@ -26,7 +26,7 @@ from multikernel.estimators.streamed.learning import (
     warn_of_few,
 )
 from multikernel.estimators.streamed.rows import less, merged
-from multikernel.estimators.streamed.state import State
+from multikernel.estimators.streamed.state import StreamState
 from multikernel.estimators.streamed.streaming import check_sums
 from multikernel.estimators.unchanged import unchanged_on_error
 
@@ -42,7 +42,7 @@ def _approximates(model: Any) -> bool:
 class LearnsFromSums:
     """An estimator that can learn from sums over samples: its ``Method`` has a ``Streaming``."""
 
-    _state: State | None = None  # the sums of a model that learns from them
+    _state: StreamState | None = None  # the sums of a model that learns from them
     _solved_last: Sequence[Fitted] = ()
 
     @available_if(_approximates)  # type: ignore[untyped-decorator]

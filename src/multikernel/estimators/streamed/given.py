@@ -24,10 +24,12 @@ def given(X: Any, y: Any, sample_weight: Any) -> Chunk:
             "partial_fit and forget take an array, a data frame or strings with a row for each sample, got a dict"
         )
     check_rows(("X", X), ("y", y), ("sample_weight", sample_weight))
-    X = X if hasattr(X, "shape") else np.asarray(X)
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
     if not X.shape:
         raise ValueError(f"partial_fit and forget take a row for each sample, got {abbreviated(X)}")
-    X = X.reshape(-1, 1) if getattr(X, "ndim", 2) == 1 else X
+    if getattr(X, "ndim", 2) == 1:
+        X = X.reshape(-1, 1)
     n = int(X.shape[0])
     if y is None:
         raise ValueError("partial_fit and forget take a target y for every sample, got None")
@@ -36,7 +38,9 @@ def given(X: Any, y: Any, sample_weight: Any) -> Chunk:
         raise ValueError(f"partial_fit and forget take a target y for every sample, got {abbreviated(y)}")
     if len(y) != n:
         raise ValueError(f"partial_fit: {n} samples and {len(y)} targets")
-    weight = None if sample_weight is None else np.asarray(host(sample_weight), dtype=float)
+    weight = None
+    if sample_weight is not None:
+        weight = np.asarray(host(sample_weight), dtype=float)
     if weight is not None and weight.shape != (n,):
         raise ValueError(f"partial_fit: sample_weight must be {n} numbers >= 0, got shape {weight.shape}")
     chunk = Chunk(X, y, weight)

@@ -15,7 +15,7 @@ from multikernel.banks.low_rank import LowRankBank
 from multikernel.estimators.streamed import solving
 from multikernel.estimators.streamed.parts import parts
 from multikernel.estimators.streamed.rows import Pass
-from multikernel.estimators.streamed.state import Sample, State
+from multikernel.estimators.streamed.state import Sample, StreamState
 from multikernel.persistence.digest import digest
 from multikernel.streams import Chunk
 
@@ -40,7 +40,7 @@ def warn_of_few(model: Any, first: int) -> None:
         )
 
 
-def check_classes(model: Any, state: State | None, classes: Any) -> None:
+def check_classes(model: Any, state: StreamState | None, classes: Any) -> None:
     """ValueError where labels are given to a regressor, or are not those of the first call."""
     if classes is None:
         return
@@ -69,7 +69,7 @@ def _settled(model: Any) -> dict[str, str]:
     return found
 
 
-def check_settled(model: Any, state: State) -> None:
+def check_settled(model: Any, state: StreamState) -> None:
     """ValueError where a parameter was changed that the first samples settled."""
     now = _settled(model)
     changed = [name for name, own in state.settled.items() if now.get(name, own) != own]
@@ -81,7 +81,7 @@ def check_settled(model: Any, state: State) -> None:
         )
 
 
-def begin_state(model: Any, sample: Chunk, classes: Any) -> State:
+def begin_state(model: Any, sample: Chunk, classes: Any) -> StreamState:
     """The features that a sample settles."""
     if is_classifier(model):
         classes = np.unique(np.asarray(sample.y if classes is None else classes))
@@ -102,23 +102,24 @@ def begin_state(model: Any, sample: Chunk, classes: Any) -> State:
     flat = np.ndim(y) == 1
     reference = bank.reference(np.arange(0))
     own = Pass(model, reference, classes, 1 if flat else y.shape[1], model._method.streaming.folds(model))
-    own = own if classes is None or len(classes) == 2 else replace(own, targets=len(classes))
+    if classes is not None and len(classes) != 2:
+        own = replace(own, targets=len(classes))
     Y = own.numbers(replace(sample, y=y))
     few = slice(_SAMPLE)
     weight = own.weight(sample)
     fold = parts(own.samples(sample), Y, own.folds)[few]
     rows = Sample(host(bank.bank.F)[few], Y[few], y[few], None if weight is None else weight[few], fold)
     numbers = solving.numbers(model, reference, rows)
-    return State(reference, classes, flat, rows, numbers=numbers, settled=_settled(model))
+    return StreamState(reference, classes, flat, rows, numbers=numbers, settled=_settled(model))
 
 
-def pass_of(model: Any, state: State) -> Pass:
+def pass_of(model: Any, state: StreamState) -> Pass:
     """What turns further rows into sums."""
     folds = model._method.streaming.folds(model)
     return Pass(model, state.bank, state.classes, state.sample.Y.shape[1], folds)
 
 
-def learn_state(model: Any, state: State) -> None:
+def learn_state(model: Any, state: StreamState) -> None:
     """The model of sums."""
     model._state = state
     if state.classes is not None:

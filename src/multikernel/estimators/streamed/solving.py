@@ -20,17 +20,17 @@ from multikernel.estimators.advice import advise_on_sizes_of
 from multikernel.estimators.progress import Reporter
 from multikernel.estimators.protocol import Fitted, Task
 from multikernel.estimators.search import Samples, choose_parameters, with_parameters
-from multikernel.estimators.streamed.state import Sample, State
+from multikernel.estimators.streamed.state import Sample, StreamState
 from multikernel.statistics import Moments, coordinates
 
 
-def solve(model: Any, state: State, warm: Sequence[Fitted]) -> list[Fitted]:
+def solve(model: Any, state: StreamState, warm: Sequence[Fitted]) -> list[Fitted]:
     """Fit a model to its sums and publish what it learned.
 
     Parameters
     ----------
     model : estimator whose ``Method`` has a ``Streaming``
-    state : State with the sums over all samples
+    state : StreamState with the sums over all samples
     warm : what an earlier fit to similar sums returned; may be empty
     """
     held, total, bank = _about_mean(state)
@@ -68,7 +68,7 @@ def _together(model: Any) -> bool:
     return getattr(model, "shared_weights", True)
 
 
-def _about_mean(state: State) -> tuple[tuple[Moments, ...], Moments, LowRankBank]:
+def _about_mean(state: StreamState) -> tuple[tuple[Moments, ...], Moments, LowRankBank]:
     """The sums of each fold and of all, and the bank, with features of centred kernels about their mean."""
     total, bank = state.total, state.bank
     own = np.repeat(bank.follows, bank.bank.sizes)
@@ -82,7 +82,7 @@ def _about_mean(state: State) -> tuple[tuple[Moments, ...], Moments, LowRankBank
     return tuple(each.moved(shift) for each in state.sums), total.moved(shift), bank
 
 
-def _start(state: State, which: Array) -> tuple[Task, Array]:
+def _start(state: StreamState, which: Array) -> tuple[Task, Array]:
     """The task of some of the first rows, and their folds, where a search may begin."""
     sample = state.sample
     Y = sample.Y[:, which[0]] if len(which) == 1 else sample.Y[:, which]
@@ -105,7 +105,7 @@ def numbers(model: Any, bank: LowRankBank, sample: Sample) -> dict[str, float]:
     return {name: getattr(found, name) / _unit(model, name, own, sample, None) for name in names}
 
 
-def _values(model: Any, state: State, count: float) -> dict[str, float]:
+def _values(model: Any, state: StreamState, count: float) -> dict[str, float]:
     """What these are for all samples, whose problem is then one without intercept."""
     sample, bank = state.sample, None
     values: dict[str, Any] = {"fit_intercept": False}

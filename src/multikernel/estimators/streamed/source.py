@@ -15,7 +15,7 @@ from multikernel.estimators.progress import pace
 from multikernel.estimators.streamed import checkpoint
 from multikernel.estimators.streamed.learning import begin_state, learn_state, pass_of, sample_size
 from multikernel.estimators.streamed.rows import Pass, absent_cell, earlier, first_absent, merged, over
-from multikernel.estimators.streamed.state import State, forget_sums
+from multikernel.estimators.streamed.state import StreamState, forget_sums
 from multikernel.estimators.streamed.streaming import check_sums
 from multikernel.statistics import Moments
 from multikernel.streams import Chunk, Source, survey
@@ -77,7 +77,7 @@ def _summed(model: Any, rows: Pass, source: Source, known: int, sample: Chunk) -
     return tuple(each.moments() for each in sums)
 
 
-def _check_budget(model: Any, state: State, budget: float) -> None:
+def _check_budget(model: Any, state: StreamState, budget: float) -> None:
     """MemoryError where the sums alone would take more than the budget."""
     q, m = int(state.bank.n_features), len(state.bank)
     # A fit holds up to seven matrices of all features beside the sums.

@@ -31,7 +31,7 @@ class Sample:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class StreamState:
     """Sums, and what makes further ones.
 
     Parameters

@@ -122,7 +122,8 @@ def distinct_samples(model: Any, X: Any, weight: Array | None) -> Any:
     sparse = issparse(X)
     if model.kernels is not None or not (sparse or isinstance(X, np.ndarray)):
         return X
-    X = X if weight is None else X[weight > 0.0]
+    if weight is not None:
+        X = X[weight > 0.0]
     if not sparse:
         return np.unique(X, axis=0)
     mixed = X @ np.random.default_rng(0).normal(size=X.shape[1])
@@ -152,7 +153,9 @@ REGRESSOR_BINDING = Binding(default_kernels=polynomials_and_gaussians, precision
 
 def tube(model: Any, whole: Samples) -> dict[str, float]:
     """epsilon, where it is "auto": a tenth of the target's spread."""
-    return {"epsilon": TUBE * whole.spread} if AUTO.accepts(model.epsilon) else {}
+    if not AUTO.accepts(model.epsilon):
+        return {}
+    return {"epsilon": TUBE * whole.spread}
 
 
 def classifier_method(problem: SupportMKL) -> Method:

@@ -7,12 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._linalg import as_columns
 from multikernel._parameters import Count, Part, Positive, Power, Seed, Starts, Verbosity
 from multikernel._typing import Array
+from multikernel._warnings import keeping
+from multikernel._workers import time_is_up, warn_of_cut_choice
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators.binding import Binding, double_precision
@@ -22,14 +25,23 @@ from multikernel.estimators.parameters import AUTO, ClassWeight, PositiveOrAuto
 from multikernel.estimators.posterior import Posterior, alpha_of, posed
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.ridge_model import RidgeModel, RidgeRegressor
-from multikernel.estimators.search import Samples, Search, names_of
+from multikernel.estimators.search import (
+    Samples,
+    Search,
+    at_candidate,
+    best_place,
+    folds_of,
+    names_of,
+    roughly,
+    with_parameters,
+)
 from multikernel.estimators.targets import binary_tasks
-from multikernel.estimators.two_layers.choice import chosen_layer
 from multikernel.estimators.two_layers.predictor import TwoLayerPosterior, TwoLayerPredictor, TwoLayerPredictors
 from multikernel.kernels import KernelFamily, polynomials, rbf_grid
 from multikernel.observer import Observer
 from multikernel.procedures.two_layers import LayerWeights, SecondLayer, two_layers
 
+_LAYERS = ("linear", "polynomial", "gaussian")
 _RIDGES = np.geomspace(1e3, 1e-4, 15)  # of a kernel whose mean self-value is 1
 
 
@@ -45,12 +57,14 @@ def _candidates(model: Any, name: str, whole: Samples) -> Array:
 
 
 def _rules(model: Any, whole: Samples) -> dict[str, Any]:
-    return chosen_layer(model, whole) if AUTO.accepts(model.second) else {}
+    return _chosen_layer(model, whole) if AUTO.accepts(model.second) else {}
 
 
 def _learn(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
     samples = Samples(bank, task.target, task.sample_weight)
-    mean = np.average(task.target, axis=0, weights=task.sample_weight) if model.fit_intercept else 0.0
+    mean: Any = 0.0
+    if model.fit_intercept:
+        mean = np.average(task.target, axis=0, weights=task.sample_weight)
     unit, size = samples.spread, samples.size
     seed = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
     scaled = bank.scaled(np.full(len(bank), 1.0 / size))
@@ -67,7 +81,9 @@ def _learn(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observ
 
 def _intercept_of(mean: Any, task: Task) -> Any:
     """A float, or for several targets an array."""
-    return float(mean) if task.target.ndim == 1 else np.full(task.target.shape[1], mean, dtype=float)
+    if task.target.ndim == 1:
+        return float(mean)
+    return np.full(task.target.shape[1], mean, dtype=float)
 
 
 # -- after fitting -----------------------------------------------------------------------------------------------------
@@ -83,7 +99,9 @@ def _predictor_of(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> Two
         second = SecondLayer(cast(Any, _known_second(model, each)), int(model.degree))
         coef, intercept = as_columns(each.solution.coef).T, np.atleast_1d(each.solution.intercept)
         functions.append(TwoLayerPredictor(reference, np.arange(n), n, first, found.outputs, second, coef, intercept))
-    return functions[0] if len(functions) == 1 else TwoLayerPredictors(tuple(functions))
+    if len(functions) == 1:
+        return functions[0]
+    return TwoLayerPredictors(tuple(functions))
 
 
 def _known_second(model: Any, fitted: Fitted) -> str:
@@ -279,3 +297,57 @@ class TwoLayerClassifier(TwoLayerModel, BinaryClassifier):
     class_weight: ClassWeight = None
 
     _method: ClassVar[Method] = replace(_METHOD, tasks=binary_tasks, squared_losses=True)
+
+
+# -- the choice of the second layer ------------------------------------------------------------------------------------
+
+
+def _chosen_layer(model: Any, whole: Samples) -> dict[str, Any]:
+    """The second layer that predicts held-out samples best, and its ridge, by name.
+
+    The linear one where no other is plainly better. A model without products is the simpler one: another layer has to
+    lower the mean held-out loss by more than the standard error of the mean of the differences, sample by sample.
+
+    Parameters
+    ----------
+    model : an estimator whose ``second`` is "auto"
+    whole : the training samples
+    """
+    learn, losses, ridges = model._method.learn, dict[str, Array](), dict[str, float]()
+    for name in _LAYERS:
+        each = with_parameters(model, second=name)
+        if AUTO.accepts(each.alpha):
+            each = at_candidate(each, "alpha", whole, best_place(each, "alpha", learn, whole))
+        ridges[name] = each.alpha
+        if time_is_up():  # there is no time to compare this layer with others
+            break
+        losses[name] = _losses(each, learn, whole)
+    if time_is_up():
+        warn_of_cut_choice(f"{len(losses)} of {len(_LAYERS)} second layers ({', '.join(_LAYERS)}) were compared")
+    best = _plainly_best(losses) if losses else _LAYERS[0]
+    return {"second": best, "alpha": ridges[best]}
+
+
+def _plainly_best(losses: dict[str, Array]) -> str:
+    simplest = _LAYERS[0]
+    best = min(losses, key=lambda name: losses[name].mean())
+    better = losses[simplest] - losses[best]
+    if better.mean() > better.std() / np.sqrt(len(better)):
+        return best
+    return simplest
+
+
+def _losses(model: Any, learn: Any, whole: Samples) -> Array:
+    """The weighted losses of the samples, each by the model of a fold that it is not in; infinite where a fit fails."""
+    rough, found = roughly(with_parameters(model, class_weight=None)), [np.zeros(1)]
+    for train, test in folds_of(whole, is_classifier(model)):
+        try:
+            keeping(
+                lambda train=train: rough.fit_bank(  # type: ignore[misc]
+                    train.bank, train.target, (), train.weight, learn, exact=False, resampling=train.resampling
+                )
+            )
+        except (ValueError, ArithmeticError):
+            return np.full(1, np.finfo(float).max)
+        found.append(test.losses(rough, rough.predictor_.values(test.bank)))
+    return np.concatenate(found)

@@ -33,7 +33,7 @@ from multikernel.certificate import relative
 from multikernel.machines.base import DualSolution, Machine, check_gram, check_signs, checked_target, out_of_time
 from multikernel.machines.margin.newton import balanced, newton
 from multikernel.machines.support.certified import FLOOR
-from multikernel.machines.support.squared_hinge import SquaredHingeMachine
+from multikernel.machines.support.hinge import SquaredHingeMachine
 from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
 
 _ZERO = 1e-11  # of the spread of the samples: a smaller squared margin counts as zero, the hulls meet
@@ -127,7 +127,9 @@ class MarginMachine(Machine):
 
         A little at lam = 0, where the minimiser need not be unique without it.
         """
-        return self.lam / (1.0 - self.lam) if self.lam > 0 else SINGULAR * float(gram.diagonal().mean())
+        if self.lam > 0:
+            return self.lam / (1.0 - self.lam)
+        return SINGULAR * float(gram.diagonal().mean())
 
     def _newton(self, gram: Gram, y: Array, start: DualSolution, cold: bool) -> DualSolution:
         """Newton's proposal, or the start where that is better."""

@@ -80,7 +80,10 @@ def newton(
             coef = np.zeros(n)
             coef[S] = b
             target = _Point(coef, gram.multiply(coef), c)
-            point, whole = (target, True) if point is None else _towards(point, target, y, universe, own_ridge)
+            if point is None:
+                point, whole = target, True
+            else:
+                point, whole = _towards(point, target, y, universe, own_ridge)
             before = support & universe
             support = y * (point.values + point.intercept) < 1.0
             changed = int((before != (support & universe)).sum())

@@ -70,7 +70,9 @@ def solve_folds(
         [_held(Y, mean, F[:, f, j], A[:, f, j], alpha, train, y.ndim == 1) for j, alpha in enumerate(alphas)]
         for f, (train, mean) in enumerate(zip(trains, means, strict=True))
     ]
-    return held if all(each.solution.gap <= ROUNDING for fold in held for each in fold) else None
+    if all(each.solution.gap <= ROUNDING for fold in held for each in fold):
+        return held
+    return None
 
 
 def _worthwhile(n: int, n_alphas: int, rests: Sequence[Array]) -> bool:

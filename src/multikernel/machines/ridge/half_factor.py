@@ -46,7 +46,9 @@ class HalfFactor:
             _pack(K, np.float32(shift), rectangle)
         k, (down, right) = rectangle.shape[1], _offsets(n)
         first, beside, last = rectangle[down : k + down], rectangle[k + down :], rectangle[: n - k, right:]
-        return cls(n, work) if factorise_halves(first, beside, last, lower=False) else None
+        if not factorise_halves(first, beside, last, lower=False):
+            return None
+        return cls(n, work)
 
     def solve(self, b: Array) -> Array:
         """(L L')^{-1} b in double precision, for b of shape (n,)."""

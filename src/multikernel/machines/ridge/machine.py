@@ -128,7 +128,10 @@ class _Posed:
                 f"sample_weight must be a finite number >= 0 for each of {len(Y)} samples, and not zero for all; "
                 f"got shape {s.shape}"
             )
-        mean = np.average(Y, axis=0, weights=s) if machine.fit_intercept else np.zeros(Y.shape[1])
+        if machine.fit_intercept:
+            mean = np.average(Y, axis=0, weights=s)
+        else:
+            mean = np.zeros(Y.shape[1])
         root = None if s is None else np.sqrt(s)[:, None]
         Y = Y - mean if root is None else root * (Y - mean)
         peak = float(np.abs(Y).max(initial=0.0))

@@ -79,7 +79,9 @@ class Smoother:
     @property
     def _of_mean(self) -> float:
         """q."""
-        return float(self.weight @ self._image) / self.count**2 if self.fit_intercept else 0.0
+        if not self.fit_intercept:
+            return 0.0
+        return float(self.weight @ self._image) / self.count**2
 
     @cached_property
     def residuals(self) -> Array:
@@ -106,7 +108,9 @@ class Smoother:
     @property
     def trace(self) -> float:
         """tr F, with the intercept where there is one."""
-        constant = self.precision.alpha / self.count * float(self._ones.sum()) if self.fit_intercept else 0.0
+        constant = 0.0
+        if self.fit_intercept:
+            constant = self.precision.alpha / self.count * float(self._ones.sum())
         return self.degrees_of_freedom + constant
 
     @cached_property
@@ -126,7 +130,8 @@ class Smoother:
         noise : array (t,), the variance of the noise for "cp", "aic" and "bic"; that of this model if not given
         """
         rss = self.weight @ self.residuals**2
-        noise = self.residual_variance if noise is None else noise
+        if noise is None:
+            noise = self.residual_variance
         with np.errstate(divide="ignore", invalid="ignore"):  # a constant target has no noise to compare with
             return CRITERIA[name](self, rss, noise)
 
@@ -150,7 +155,10 @@ class Smoother:
         ------
         ValueError : where the weights of the samples add up to one sample or less
         """
-        known = self.count - 2.0 + self._of_mean * float(self._ones.sum()) if self.fit_intercept else self.count
+        if self.fit_intercept:
+            known = self.count - 2.0 + self._of_mean * float(self._ones.sum())
+        else:
+            known = self.count
         if known <= 0.0:
             raise ValueError(
                 f"the weights of the samples add up to {self.count:.3g}, and noise is estimated from that many "

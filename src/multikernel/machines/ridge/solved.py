@@ -103,7 +103,9 @@ def reduced(gram: Gram, Y: Array, alpha: float, near: Array) -> Solved:
         KA = gram.multiply(A)
         value = -float(np.vdot(F, F) / alpha + np.vdot(A, KA))
         upper = value + float(np.vdot(F - KA, F - KA)) / alpha
-    return Solved(A, A, value, upper, relative(upper - value, upper)) if np.isfinite(upper) else _nothing(Y, alpha)
+    if np.isfinite(upper):
+        return Solved(A, A, value, upper, relative(upper - value, upper))
+    return _nothing(Y, alpha)
 
 
 def _apart(gram: Gram, Y: Array, alpha: float, coef: Array, beyond: Array) -> Solved:

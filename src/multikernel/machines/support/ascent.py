@@ -67,7 +67,9 @@ def ascent(
         # a Newton step that left a tenth of the gap has changed bounds, and the next one may as well
         patience = min(2 * patience, _PATIENCE) if first > 0.1 * before else 1
         before = np.inf
-        intercept = _pairwise.middle(gradient, b, program.low, program.high) if program.intercept else 0.0
+        intercept = 0.0
+        if program.intercept:
+            intercept = _pairwise.middle(gradient, b, program.low, program.high)
         F = candidates(program, b, gradient, intercept)
         length = patience * _newton_cost(len(F), len(b))
         # above a gap of a tenth bounds still change so much that a Newton step has to be 20 times cheaper
@@ -96,7 +98,8 @@ def _climb(
         more, start, gap = _pairwise.ascend(
             K, c, low, high, ridge, program.intercept, b, gradient, floor, tol, every, asked
         )
-        first = first if made else start
+        if not made:
+            first = start
         made += more
         if more < asked or made == most or gap <= tol or out_of_time(program.n):
             return made, first, gap

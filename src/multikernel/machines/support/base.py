@@ -73,23 +73,30 @@ class SupportMachine(Machine):
         root = gram.root
         if root is not None:
             return FactoredProgram(program, root, self.tol).solve(warm, self.max_iter)
-        K = gram.dense()
+        return self._on_matrix(gram.dense(), program, warm)
+
+    def _on_matrix(self, K: Array, program: SupportProgram, warm: Array | None) -> DualSolution:
+        """Solve on a stored matrix, by rounds of pairwise and Newton steps."""
         K = np.ascontiguousarray(K, dtype=np.float32 if K.dtype == np.float32 else np.float64)
         b = program.sign * program.feasible(warm)
         sizes = roots(np.diagonal(K))
         floor = value_floor(program, sizes)
         found, gradient = certified(K, program, b, sizes, self.tol)
-        best, stalled, work = found, 0, np.empty(0)
+        if found.converged:
+            return found
+        best = found
+        stalled = 0  # rounds in a row without progress
+        work = np.empty(min(len(b) ** 2, SYSTEM_VALUES))
         while not best.converged and found.n_iter < self.max_iter and not out_of_time(program.n):
-            work = work if len(work) else np.empty(min(len(b) ** 2, SYSTEM_VALUES))
             left = self.max_iter - found.n_iter
             b, made = ascent(K, program, b, gradient, sizes, floor / program.scale, self.tol, left, work)
             found, gradient = certified(K, program, b, sizes, self.tol, found.n_iter + made, found.history)
             stalled = 0 if found.gap < NO_PROGRESS * best.gap else stalled + 1
             best = replace(found if found.gap <= best.gap else best, n_iter=found.n_iter, history=found.history)
-            rounding = stalled > 0 and within_rounding(K, program, found, gradient)
-            if made == 0 or stalled >= (1 if rounding else 5):  # rounds without progress
-                return replace(best, converged=best.converged or rounding)
+            if stalled > 0 and within_rounding(K, program, found, gradient):
+                return replace(best, converged=True)
+            if made == 0 or stalled == 5:
+                return best
         return best
 
     def _many_samples(self, gram: Gram, program: SupportProgram) -> ManySamples | None:
@@ -114,7 +121,9 @@ class SupportMachine(Machine):
     def _on_working_samples(self, gram: Gram, program: SupportProgram, warm: Array | None) -> DualSolution:
         """Solve without the samples whose variables are zero and would not gain by rising."""
         sizes = roots(gram.diagonal())
-        start = program.feasible(warm) if warm is not None and warm.shape == program.upper.shape else None
+        start = None
+        if warm is not None and warm.shape == program.upper.shape:
+            start = program.feasible(warm)
 
         def inner(part: Gram, rows: Array, a: Array | None, tol: float, steps: int) -> tuple[Array, int]:
             own = program.variables(rows)

@@ -49,7 +49,8 @@ def newton_step(
         return None
     new = b.copy()
     new[F] = np.clip(b[F] + step, program.low[F], program.high[F])
-    new = program.balanced(new) if program.intercept else new
+    if program.intercept:
+        new = program.balanced(new)
     change, moved = np.empty(len(K)), program.sign * (new - b)
     coef = program.coef(moved)
     S = np.flatnonzero(coef)

@@ -87,17 +87,14 @@ class FactoredProgram:
             return best
         for step, point in enumerate(self._path(), 1):
             found = self._at(feasible(self.program, point.a), step, best.history)
-            exact = self._settled(found) if found.converged else found
-            best = replace(min(exact, found, best, key=lambda each: each.gap), n_iter=step, history=found.history)
-            if found.converged and not self.exact:
-                return replace(exact, n_iter=step)
-            value = max(abs(found.value), self.floor) / self.program.scale
-            # so small a sum of complementarity products promises no smaller gap
-            nothing = found.gap < 1.0 and point.complementarity <= 1e-2 * self.tol * value
-            if exact.converged and exact is not found:
-                return replace(exact, n_iter=step)
-            if step == max_iter or nothing or out_of_time(self.program.n):
-                break
+            best = replace(_smaller_gap(found, best), n_iter=step, history=found.history)
+            if found.converged:
+                end = self._settled(found)
+                if not self.exact or (end.converged and end is not found):
+                    return replace(end, n_iter=step)
+                best = replace(_smaller_gap(end, best), n_iter=step, history=found.history)
+            if step == max_iter or self._exhausted(point, found) or out_of_time(self.program.n):
+                return best
         return best
 
     def values(self, b: Array) -> Array:
@@ -108,6 +105,11 @@ class FactoredProgram:
         """The solution at feasible variables, with its certificate."""
         f = self.values(self.program.coef(a))
         return solution(self.program, a, f, self.sizes, self.tol, n_iter, history)
+
+    def _exhausted(self, point: BarrierPoint, found: DualSolution) -> bool:
+        """Whether the sum of complementarity products is so small that further steps promise no smaller gap."""
+        value = max(abs(found.value), self.floor) / self.program.scale
+        return found.gap < 1.0 and point.complementarity <= 1e-2 * self.tol * value
 
     def _settled(self, found: DualSolution) -> DualSolution:
         """With variables at their bounds and the others where their equations say, if that solves the problem."""
@@ -121,7 +123,8 @@ class FactoredProgram:
             at = self._at(settled(self.program, self.G, at.warm, f, at.intercept), at.n_iter, found.history[:-1])
             if best is not found and at.gap >= best.gap:
                 break
-            best = at if at.gap < best.gap or at.converged else best
+            if at.gap < best.gap or at.converged:
+                best = at
         return best
 
     def _pinned(self) -> bool:
@@ -161,6 +164,11 @@ class FactoredProgram:
         return size * central(replace(self.program, upper=upper / size, total=self.program.total / size))
 
 
+def _smaller_gap(first: DualSolution, second: DualSolution) -> DualSolution:
+    """Of two solutions the one whose gap is smaller, the first where they are equal."""
+    return second if second.gap < first.gap else first
+
+
 class _System(NewtonSystem):
     """The linear system at one point: factored once, solved for several right-hand sides."""
 
@@ -172,7 +180,10 @@ class _System(NewtonSystem):
         self.F_b = float(program.sign @ at.a) - program.total
         self.theta = at.curvature(program.ridge)
         D = (1.0 / self.theta).reshape(-1, program.n).sum(axis=0)
-        self.G = np.column_stack([of.G, np.ones(program.n)]) if program.intercept else of.G
+        if program.intercept:
+            self.G = np.column_stack([of.G, np.ones(program.n)])
+        else:
+            self.G = of.G
         scaled = np.sqrt(D)[:, None] * self.G
         M = blas.dsyrk(1.0, scaled.T, lower=1).T  # its upper triangle is read as the lower one of the transpose
         q = of.G.shape[1]

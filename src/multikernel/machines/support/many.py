@@ -54,7 +54,10 @@ class ManySamples:
         while not found.converged and passes < min(_MOST, max_iter) and not out_of_time(self.program.n):
             before = found.gap
             trial = self._certified(self._passes(found, passes), found.n_iter + _PASSES, found.history)
-            found = trial if trial.gap < found.gap else replace(found, history=trial.history)
+            if trial.gap < found.gap:
+                found = trial
+            else:
+                found = replace(found, history=trial.history)
             passes += _PASSES
             if found.gap > NO_PROGRESS * before and found.gap < 1.0:
                 break
@@ -103,7 +106,9 @@ class ManySamples:
             c += size * state[0]
             now = a[moving]
             moving = moving[(now != before) | ((now > 0.0) & (now < program.upper[moving]))]
-        return program.sign * program.balanced(program.sign * a) if program.intercept else a
+        if not program.intercept:
+            return a
+        return program.sign * program.balanced(program.sign * a)
 
     def _order(self, moving: Array, rng: np.random.Generator) -> Array:
         """These variables in random order; of features on disk, samples that are read at once follow each other."""
@@ -123,7 +128,10 @@ class ManySamples:
                 break
             trial = self._program(best, band)
             band = 0.5 * band if trial.gap < best.gap else 2.0 * band
-            best = trial if trial.gap < best.gap else replace(best, n_iter=trial.n_iter, history=trial.history)
+            if trial.gap < best.gap:
+                best = trial
+            else:
+                best = replace(best, n_iter=trial.n_iter, history=trial.history)
         return best
 
     def _program(self, at: DualSolution, band: float) -> DualSolution:
@@ -146,5 +154,8 @@ class ManySamples:
         G = self.F[rows][:, used] * np.sqrt(self.weights[used])
         solved = FactoredProgram(inner, G, 0.1 * self.tol, exact=False).solve(a[own], 100)
         fixed[own] = solved.warm
-        moved = program.sign * program.balanced(program.sign * fixed) if program.intercept else fixed
+        if program.intercept:
+            moved = program.sign * program.balanced(program.sign * fixed)
+        else:
+            moved = fixed
         return self._certified(moved, at.n_iter + solved.n_iter, at.history)

@@ -109,7 +109,8 @@ class HiddenConvexProblem(Problem):
         x : array (d,) >= 0, where the tangent is taken; the weights by default
         """
         powers = self.combination.powers(self.bank)
-        x = at.theta if x is None else x
+        if x is None:
+            x = at.theta
         # at such weights the tangent is undefined in floating point, as it is at zero: it is taken at larger ones
         bare = (powers > 1.0) & (x <= 1e-50 * float(x.max()))
         if bare.any():
@@ -174,7 +175,8 @@ def _penalised(domain: Orthant, value: float, rest: float, c: Array, powers: Arr
     """The bound at a multiple s, which is reduced where s^2 c exceeds the strength of a penalty of the same power."""
     same = powers == domain.norm
     peak = float(c[same].max(initial=0.0))
-    s = min(s, float(np.sqrt(domain.strength / peak))) if peak > 0.0 else s
+    if peak > 0.0:
+        s = min(s, float(np.sqrt(domain.strength / peak)))
     gain = float(((s**2 * c[~same]) ** 2).sum()) / (4.0 * domain.strength)
     return 2.0 * s * value - s**2 * (value + rest) - gain
 
@@ -200,7 +202,9 @@ class PowerSum:
     def largest(self) -> float:
         """The maximum, up to rounding."""
         peak = float(self.c.max(initial=0.0))
-        return peak * replace(self, c=self.c / peak)._largest() if peak > 0.0 else 0.0
+        if peak > 0.0:
+            return peak * replace(self, c=self.c / peak)._largest()
+        return 0.0
 
     def _largest(self) -> float:
         """The same where the largest c is 1."""

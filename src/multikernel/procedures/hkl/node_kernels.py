@@ -64,7 +64,10 @@ class NodeKernels:
         places = np.array([self._place[node] for node in nodes], dtype=np.intp)
         start = places[0] if len(places) else 0
         in_line = np.array_equal(places, np.arange(start, start + len(places)))
-        packed = self._packed[start : start + len(places)] if in_line else self._packed[places]
+        if in_line:
+            packed = self._packed[start : start + len(places)]
+        else:
+            packed = self._packed[places]
         return PackedBank(Precomputed(len(nodes), self.base.n), packed, self.base.n)
 
     def _add(self, node: Node) -> None:

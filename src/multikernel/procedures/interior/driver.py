@@ -106,7 +106,8 @@ def solve(
         # so near to its final value the sum promises no smaller gap than the one found
         exhausted = point.complementarity <= 10.0 * target and not better
         stalled = stalled + 1 if exhausted or length < NEGLIGIBLE_STEP else 0
-        best = found if best is None or found.gap < best.gap else best
+        if best is None or found.gap < best.gap:
+            best = found
         history.append(found.gap)
         observe(Event(step + 1, Certificate("duality gap", found.gap)))
         last = step == max_iter or stalled == 3 or time_is_up()

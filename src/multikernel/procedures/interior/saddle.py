@@ -37,7 +37,9 @@ class Saddle:
         """The score that no kernel of weight zero exceeds at the optimum: its reduced cost is half of what is left."""
         zero = np.zeros(1)
         domain = self.domain
-        slope = multiplier * float(domain.constraint(zero)[1][0]) if domain.constrained else 0.0
+        slope = 0.0
+        if domain.constrained:
+            slope = multiplier * float(domain.constraint(zero)[1][0])
         return 2.0 * (slope + float(domain.separable_penalty(zero)[1][0]) / self.program.scale)
 
     def bound(self, a: Array, scores: Array) -> float:

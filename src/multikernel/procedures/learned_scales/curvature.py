@@ -85,7 +85,8 @@ def _jacobian(error: ScalesError, u: Array, slopes: Slopes, left: Residuals, t: 
     J = np.zeros((len(Q), len(u)))
     J[:, 0] = -_held(left, Q[:, :, None])[:, 0]  # of all weights: H_V: K q = q_V - H_V: q, and q_V is 0
     v = None if held_out.one is None else held_out.one[:, None]
-    Q = Q if v is None else v * Q
+    if v is not None:
+        Q = v * Q
     for r, K in enumerate(slopes.others, start=1):
         J[:, r] = _held(left, (product(K, Q) if v is None else v * product(K, Q))[:, :, None])[:, 0]
         J[:, 0] -= J[:, r]

@@ -98,7 +98,9 @@ class _ScalesModel(DampedModel):
 
     def tried(self, step: Array) -> _ScalesCandidate | None:
         check_interrupted()
-        found = None if time_is_up() else begun(self.error, self.trial.u + step)
+        found = None
+        if not time_is_up():
+            found = begun(self.error, self.trial.u + step)
         return None if found is None else _ScalesCandidate(found, self.bounds)
 
 

@@ -105,7 +105,9 @@ class ScalesError:
         """A trial of this error with another penalty, as one of this error: only the prior differs."""
         more = replace(self, penalty=self.penalty - penalty)
         value, direction = more.prior(trial.u)
-        curvature = None if trial.curvature is None else trial.curvature + more.bend(trial.u)
+        curvature = None
+        if trial.curvature is not None:
+            curvature = trial.curvature + more.bend(trial.u)
         return replace(trial, value=trial.value + value, gradient=trial.gradient + direction, curvature=curvature)
 
     def squares(self, u: Array) -> Array:
@@ -172,7 +174,9 @@ class ScalesError:
     @cached_property
     def widened(self) -> ScalesError:
         """The same error in a form that has equal scales."""
-        return self if self.form.wide is self.form else replace(self, form=self.form.wide)
+        if self.form.wide is self.form:
+            return self
+        return replace(self, form=self.form.wide)
 
     @property
     def columns(self) -> Array | None:

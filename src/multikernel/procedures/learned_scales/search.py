@@ -100,7 +100,8 @@ def learned_scales(
     units = RegressionUnits.of(held_out.Y)
     n = len(held_out.Y)
     held_out = replace(held_out, Y=held_out.Y / units.target)
-    held_out = held_out if sample_weight is None else held_out.weighted(sample_weight)
+    if sample_weight is not None:
+        held_out = held_out.weighted(sample_weight)
     matrices = 3.0 + len(combination.kernels)
     check_memory(matrices * n * n, f"learning scales inside kernels of {n} samples", "take a part of the samples")
     first = _USUAL_PENALTY if penalty is None else penalty
@@ -129,7 +130,9 @@ def _form(bank: KernelBank, rank: int | None, seed: int, sample_weight: Array | 
     if not isinstance(bank, ColumnProductsBank):
         return Separate.of(bank, mean_distances(bank, seed, sample_weight))
     form = FullMetric(mean_distances(bank.separate, seed, sample_weight))
-    return form if rank is None or rank >= len(form.varied) else LowRankMetric(form.means, rank)
+    if rank is None or rank >= len(form.varied):
+        return form
+    return LowRankMetric(form.means, rank)
 
 
 def _some(error: ScalesError, count: int, seed: int) -> ScalesError:

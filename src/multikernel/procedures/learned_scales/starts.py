@@ -73,7 +73,9 @@ def equal_scales(error: ScalesError, few: ScalesError) -> Equal:
 def at_point(error: ScalesError, u: Array) -> Trial:
     """E at a point where the matrix of some of the samples was definite."""
     found = tried(error, u)
-    return beginning(error, equal_scales(error, error)) if found is None else found
+    if found is not None:
+        return found
+    return beginning(error, equal_scales(error, error))
 
 
 def beginning(error: ScalesError, equal: Equal) -> Trial:

@@ -77,7 +77,9 @@ class Evidence(Criterion):
         A = solved(factor, self.Y)
         energies = (self.Y * A).sum(axis=0)
         value = self._value(energies, 2.0 * float(np.log(np.diagonal(factor)).sum()))
-        return Point(v, Explained(factor, A, energies, value)) if np.isfinite(value) else None
+        if not np.isfinite(value):
+            return None
+        return Point(v, Explained(factor, A, energies, value))
 
     def constant(self) -> float:
         return self._value((self.Y**2).sum(axis=0), 0.0)

@@ -64,7 +64,9 @@ class Folds:
                 f"the {count} test folds of cv hold out {covered} samples where there are {n}: each sample must be "
                 "held out exactly once (KFold and GroupKFold do so; ShuffleSplit and repeated splitters do not)"
             )
-        return cls(labels, count) if count < n else cls(np.arange(n), n)
+        if count < n:
+            return cls(labels, count)
+        return cls(np.arange(n), n)
 
     @property
     def single(self) -> bool:

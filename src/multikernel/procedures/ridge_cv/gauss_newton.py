@@ -64,7 +64,9 @@ class _CriterionModel(levenberg_marquardt.DampedModel):
         return self.point.value
 
     def scale(self, before: Array | None) -> Array:
-        return self.near.diagonal if before is None else np.maximum(before, self.near.diagonal)
+        if before is None:
+            return self.near.diagonal
+        return np.maximum(before, self.near.diagonal)
 
     def step(self, damping: Array) -> tuple[Array, float]:
         step = self.near.step(damping, self.error.diagonals, self.error.largest)

@@ -152,13 +152,17 @@ class HeldOut:
 
     def _means_of(self, folds: Folds) -> Array:
         none = np.zeros((folds.count, self.Y.shape[1]))
-        return folds.training_means(self.Y, self.ones) if self.fit_intercept else none
+        if not self.fit_intercept:
+            return none
+        return folds.training_means(self.Y, self.ones)
 
 
 def _columns(H: Any, folds: Folds, u: Array) -> Array:
     """H_:V u_V of every fold: shape (n, F)."""
     if folds.single:
-        return np.array(host(H * like(H, u))) if foreign(H) else np.asarray(H * u)
+        if foreign(H):
+            return np.array(host(H * like(H, u)))
+        return np.asarray(H * u)
     return product(H, folds.spread(u))
 
 

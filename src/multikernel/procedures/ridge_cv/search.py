@@ -141,7 +141,10 @@ def _starts(error: Criterion, n_init: int, seed: int) -> Iterator[Point]:
     rng = np.random.default_rng(seed)
     yield first
     for i in range(1, n_init):
-        other = 100.0 * first.v if i == 1 else first.v * rng.exponential(size=len(first.v))
+        if i == 1:
+            other = 100.0 * first.v
+        else:
+            other = first.v * rng.exponential(size=len(first.v))
         point = error.at(error.bounded(other))
         if point is not None:
             yield point
@@ -191,7 +194,8 @@ def _along(error: Criterion, direction: Array) -> Point:
         point = error.at(weights)
         if point is None:
             return np.inf
-        lowest = point if lowest is None or point.value < lowest.value else lowest
+        if lowest is None or point.value < lowest.value:
+            lowest = point
         return point.value
 
     def value(decade: int) -> float:

@@ -80,7 +80,9 @@ def linear_rls2(
     w = None if sample_weight is None else np.sqrt(sample_weight)
     units = RegressionUnits.of(target)
     target = target / units.target
-    mean = float(np.average(target, weights=sample_weight)) if fit_intercept else 0.0
+    mean = 0.0
+    if fit_intercept:
+        mean = float(np.average(target, weights=sample_weight))
     y = target - mean
     root = np.sqrt(scaling)
     if w is not None:
@@ -106,7 +108,8 @@ def linear_rls2(
         coef=units.target * root * best.b,
     )
     C = units.target * best.residual / alpha
-    C = C if w is None else w * C
+    if w is not None:
+        C = w * C
     return found, DualSolution(C, units.target * mean, value, value, np.sqrt(0.5 * alpha) * C, 0.0, True, 0, warm=C)
 
 
@@ -126,7 +129,8 @@ def _path(
             history.append(fit.certificate.value)
             observe(Event(n_iter, fit.certificate, value=fit.value))
             stuck = fit.value >= best.value and n_iter > 1
-            best = best if stuck else fit
+            if not stuck:
+                best = fit
             if stuck or not len(fit.entering) or time_is_up():
                 break
     return best, history

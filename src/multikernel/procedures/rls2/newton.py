@@ -16,6 +16,7 @@ certificate, and the kernels that the working set still lacks.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import Enum
 
 import numpy as np
 
@@ -31,6 +32,15 @@ from multikernel.procedures.rls2.weights import ScaledWeights
 from multikernel.procedures.simplex_least_squares import nearest_point
 
 _BEFORE_THE_FIRST = float(np.finfo(float).max)  # the value before the first one
+
+
+class _Stage(Enum):
+    """Where the search on the working set is; the scores of all kernels are computed in every stage but MOVING."""
+
+    FIRST = "no scores are known yet"
+    MOVING = "steps are taken on the working set"
+    SOLVED = "the working set is nearly solved, or no step makes J fall further"
+    OVER = "no further step is allowed"
 
 
 def newton(
@@ -56,33 +66,36 @@ def newton(
     point = ridge.at(working.bank, working.d, work[0])
     history: list[float] = []
     n_iter = 0
-    solved = False
+    stage = _Stage.FIRST if scores is None else _Stage.MOVING
     last = (_BEFORE_THE_FIRST, np.inf)
     while True:
         W, own = point.products(working.bank)
         here = point.gap(float(own.max()))
         observe(Event(n_iter + 1, Certificate("duality gap", here), value=point.value))
         stalled = point.value > last[0] - ROUNDING * abs(last[0]) and here >= last[1]
-        solved = solved or here <= 0.8 * tol or stalled  # the kernels that do not take part may add the rest
-        over = n_iter >= max_iter or time_is_up()
-        complete = solved or (scores is None and not history) or over  # whether all scores are computed here
-        if complete:
+        if n_iter >= max_iter or time_is_up():
+            stage = _Stage.OVER
+        elif here <= 0.8 * tol or stalled:  # the kernels that do not take part may add the rest
+            stage = _Stage.SOLVED
+        if stage is not _Stage.MOVING:
             v = bank.quad(point.C)
             history.append(point.gap(float(v.max())))
             missing = working.without(v > working.d @ own)
-            if history[-1] <= tol or over or (solved and not missing.any()):
+            if history[-1] <= tol or stage is _Stage.OVER or (stage is _Stage.SOLVED and not missing.any()):
                 break
             if missing.any():
                 working = _WorkingSet.of(bank, working.over_all(len(bank)), missing)
                 W, own = point.products(working.bank)
         advanced = _step(working, point, W, own, work[(n_iter + 1) % 2])
-        if advanced is None and complete:
-            break  # not even with the missing kernels does J fall; they would be missing here again
-        solved = advanced is None
         last = (point.value, here)
         if advanced is not None:
             working, point = advanced
             n_iter += 1
+            stage = _Stage.MOVING
+        elif stage is _Stage.MOVING:
+            stage = _Stage.SOLVED
+        else:
+            break  # not even with the missing kernels does J fall; they would be missing here again
     d = working.over_all(len(bank))
     certificate = Certificate("duality gap", history[-1])
     observe(Event(n_iter + 1, certificate, value=point.value))

@@ -73,7 +73,7 @@ def rls2(
     """
     target = checked_target(target, several=True)
     units = RegressionUnits.of(target)
-    w = np.ones(1) if sample_weight is None else np.sqrt(sample_weight)
+    w = np.ones(len(target)) if sample_weight is None else np.sqrt(sample_weight)
     Y = as_columns(target) / units.target
     if fit_intercept:
         mean = np.average(Y, axis=0, weights=sample_weight)
@@ -96,14 +96,18 @@ def rls2(
         else:
             scores = None if warm is None else warm.scores
             weights, point = newton(scaled, ridge, tol, max_iter, begin, scores, restated)
-    terms = terms.reduced() if large else terms
+    if large:
+        terms = terms.reduced()
     weights = terms.whole(weights, tol)
     found = terms.solution(point.solution(), weights.values)
     part = 0.5 * alpha
     single = target.ndim == 1
-    coef, factor = (
-        units.target * (w[:, None] * each)[:, 0 if single else slice(None)] for each in (found.coef, found.factor)
-    )
+
+    def in_units(each: Array) -> Array:
+        values = w[:, None] * each
+        return units.target * (values[:, 0] if single else values)
+
+    coef = in_units(found.coef)
     with np.errstate(over="ignore"):
         dual = replace(
             found,
@@ -111,7 +115,7 @@ def rls2(
             intercept=units.target * (float(mean[0]) if single else mean),
             value=units.squared(part * found.value),
             upper=units.squared(part * found.upper),
-            factor=np.sqrt(part) * factor,
+            factor=np.sqrt(part) * in_units(found.factor),
             warm=coef,
         )
     bound = units.squared(part * float(weights.bound or 0.0))

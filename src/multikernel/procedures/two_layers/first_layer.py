@@ -175,8 +175,12 @@ class _Outputs:
         combination of them that varies most is taken.
         """
         parts = []
-        y = self.y if self.y.ndim == 1 else self.y @ np.linalg.svd(self.y, full_matrices=False)[2][0]
-        y = y if self.weight is None else self.weight * y
+        if self.y.ndim == 1:
+            y = self.y
+        else:
+            y = self.y @ np.linalg.svd(self.y, full_matrices=False)[2][0]
+        if self.weight is not None:
+            y = self.weight * y
         for root in self.roots:
             R = root.values
             towards = np.asarray(product(R.T, y) if rng is None else rng.normal(size=R.shape[1]))

@@ -77,7 +77,10 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
 
 def _cells(quick: bool) -> Sequence[Cell]:
     rows, inner, choosing = (200, 2, 50) if quick else (ROWS, 10, TERMS)
-    numbers: Mapping[str, Sequence[int]] = {"sentiment_kitchen": (50, 200)} if quick else NUMBERS
+    if quick:
+        numbers: Mapping[str, Sequence[int]] = {"sentiment_kitchen": (50, 200)}
+    else:
+        numbers = NUMBERS
     return [
         Cell.of(**setting, bigrams=bigrams, step="test", seed=seed).after(
             Cell.of(**setting, bigrams=choosing, step="choice")

@@ -150,14 +150,22 @@ def line(verdict: Verdict) -> Line:
     row = verdict.row
     spread = f" ({row.deviation:g})" if row.deviation else ""
     stated = verdict.measured.get(STATED)
-    others = [
-        f"{name} {printed(measured, row.value)}{' ✓' if name in verdict.agreeing else ''}"
-        for name, measured in verdict.measured.items()
-        if name != STATED
-    ]
-    worse = verdict.mark is Mark.WORSE
-    sign = SIGNS[verdict.mark] if verdict.directed or not worse else "≠ differs"
-    remark = verdict.cause or ("open" if worse and not verdict.agreeing else "")
+    others = []
+    for name, measured in verdict.measured.items():
+        if name != STATED:
+            tick = " ✓" if name in verdict.agreeing else ""
+            others.append(f"{name} {printed(measured, row.value)}{tick}")
+    sign = SIGNS[verdict.mark]
+    style = verdict.mark.name.lower().replace("_", "-")
+    remark = verdict.cause
+    if verdict.mark is Mark.WORSE:
+        if not verdict.directed:
+            sign = "≠ differs"
+        if verdict.agreeing:
+            sign += " (variant ✓)"
+            style += " agreeing"
+        else:
+            remark = remark or "open"
     return Line(
         data=row.data,
         method=row.method,
@@ -165,8 +173,8 @@ def line(verdict: Verdict) -> Line:
         published=(row.value or "left out") + spread,
         stated=printed(stated, row.value) if stated else "",
         count=str(stated.count) if stated and stated.count > 1 else "",
-        sign=sign + (" (variant ✓)" if worse and verdict.agreeing else ""),
-        style=verdict.mark.name.lower().replace("_", "-") + (" agreeing" if worse and verdict.agreeing else ""),
+        sign=sign,
+        style=style,
         variants="; ".join(others),
         remark=remark[:1].upper() + remark[1:],
     )

@@ -121,7 +121,9 @@ def _bind(row: PublishedNumber) -> Binding | None:
         "RLS2 below Lasso from example": ("below",),
     }[row.metric]
     cause = "with features of the same length the two are one path; what is seen is how features are normalised"
-    better: Better = "lower" if row.metric == "training examples needed" else "neither"
+    better: Better = "neither"
+    if row.metric == "training examples needed":
+        better = "lower"
     return Query({}, quantity, better, cause=cause if quantity == ("below",) else "")
 
 

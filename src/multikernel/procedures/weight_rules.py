@@ -1,23 +1,32 @@
 """Weights by rule: the baselines that every paper compares with.
 
-    average      1 / m for each kernel
-    alignment    proportional to the centred alignment of each kernel with the target
-    alignf       the non-negative mix whose centred alignment with the target is largest
+    average         1 / m for each kernel
+    alignment       proportional to the centred alignment of each kernel with the target
+    alignf          the non-negative mix whose centred alignment with the target is largest
+    best            1 for the kernel of the best score on held-out samples
+    proportional    max(score_k - threshold, 0) / sum_j max(score_j - threshold, 0), with scores on held-out samples
 
 The centred alignment of K with the target is <K_c, yy'> / (|K_c| |yy'|), K_c = JKJ and y centred (Cortes, Mohri and
 Rostamizadeh 2012, Algorithms for learning kernels based on centered alignment, eq. 5 and section 3); with several
 targets yy' is YY'. Samples with weights s stand for samples that occur s_i times: with P = diag(s) - ss' / sum(s) that
 is <K_jc, K_kc> = tr P K_j P K_k, and y'P K P y in place of y'K_c y.
+
+The last are the proportionally weighted kernels of Tanabe, Ho, Nguyen and Kawasaki (2008), there with the accuracy as
+the score and a threshold below the smallest accuracy: a kernel counts by what it knows beyond the threshold.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from scipy.optimize import nnls
 
 from multikernel._floats import SINGULAR
 from multikernel._typing import Array
+from multikernel._workers import in_time
 from multikernel.banks import KernelBank
+from multikernel.machines import Machine
 from multikernel.procedures.base import Weights
 from multikernel.procedures.units import spread
 
@@ -101,4 +110,64 @@ def _shares(scores: Array) -> Array:
     """Non-negative scores with sum 1; uniform where none is positive."""
     positive = np.maximum(scores, 0.0)
     total = positive.sum()
-    return positive / total if total > 0 else np.full(len(positive), 1.0 / len(positive))
+    if total > 0:
+        return positive / total
+    return np.full(len(positive), 1.0 / len(positive))
+
+
+# -- by held-out samples -----------------------------------------------------------------------------------------------
+
+
+Score = Callable[..., float]
+Folds = Iterable[tuple[Array, Array]]
+
+
+def best_kernel(
+    bank: KernelBank, y: Array, machine: Machine, folds: Folds, score: Score, sample_weight: Array | None = None
+) -> Weights:
+    """Weight 1 for the kernel of the best mean score over the folds; of equals, for the first.
+
+    The parameters are those of ``held_out_scores``.
+    """
+    weights = np.zeros(len(bank))
+    weights[int(held_out_scores(bank, y, machine, folds, score, sample_weight).argmax())] = 1.0
+    return Weights(weights)
+
+
+def proportional(scores: Array, threshold: float) -> Weights:
+    """Weights in proportion to what each score is above the threshold; equal ones where none is above it."""
+    return Weights(_shares(scores - threshold))
+
+
+def held_out_scores(
+    bank: KernelBank, y: Array, machine: Machine, folds: Folds, score: Score, sample_weight: Array | None = None
+) -> Array:
+    """The mean score over the folds of each kernel alone, shape (m,); zeros where there is no fold, or no time for one.
+
+    Parameters
+    ----------
+    bank : KernelBank of shape (n, n); folds are blocks of it
+    y : array (n,) or (n, t)
+    machine : the machine trained on each kernel
+    folds : pairs of training and validation rows
+    score : of a target and its predicted values; larger is better; takes ``sample_weight`` where there are weights
+    sample_weight : array (n,) >= 0, of the machine's losses and of the score
+    """
+    totals = np.zeros(len(bank))
+    count = 0
+    folds = list(folds)
+    y = y / (float(np.abs(y).max(initial=0.0)) or 1.0)  # squares of extreme targets overflow
+    for train, test in in_time(folds, len(folds), "folds on which kernels are compared", least=0):
+        fold = bank.block(train, train)
+        held_out = bank.block(test, train)
+        own = None if sample_weight is None else sample_weight[train]
+        if sample_weight is None:
+            weighted = {}
+        else:
+            weighted = {"sample_weight": sample_weight[test]}
+        for k in range(len(bank)):
+            solution = machine.solve(fold.select([k]).combine(np.ones(1)), y[train], None, own)
+            predicted = held_out.select([k]).combine(np.ones(1)).multiply(solution.coef) + solution.intercept
+            totals[k] += score(y[test], predicted, **weighted)
+        count += 1
+    return totals / max(count, 1)
