@@ -76,7 +76,8 @@ def compare(
         if as_json:
             show_json("compare", comparison.to_json() | {"report": None if report is None else str(report)})
             return
-        title = f"{others.title(data)}: {comparison.measure} on {folds} held-out folds, with seconds of choosing and fitting"
+        files = others.title(data)
+        title = f"{files}: {comparison.measure} on {folds} held-out folds, with seconds of choosing and fitting"
         show_table(title, ["method", comparison.measure, "seconds"], rows_of(comparison.results))
         if report is not None:
             typer.echo(f"report written to {report}")

@@ -43,6 +43,8 @@ def predict(
         if out is not None:
             check_new(out, force=force, inputs=(model, new, *others.paths))
         check_config(save_config_to, force=force)
+        if others.words and memory is not None:
+            raise ValueError("several files are read at once, not in chunks; leave --memory out")
         if not others.words and _in_chunks(model, new, proba, memory, out):
             save_config(ctx, save_config_to)
             return

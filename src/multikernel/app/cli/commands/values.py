@@ -96,8 +96,8 @@ def values(
             return
         found = worth.found
         title = (
-            f"{others.title(data)}: {found['measure']} on {found['folds']} held-out folds, {found['score']:.4f} with all "
-            f"sources, {found['constant']:.4f} with a constant prediction"
+            f"{others.title(data)}: {found['measure']} on {found['folds']} held-out folds, {found['score']:.4f} with "
+            f"all sources, {found['constant']:.4f} with a constant prediction"
         )
         show_table(title, HEADER, rows_of(found))
         if found["pairs"]:
