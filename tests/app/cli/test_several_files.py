@@ -144,6 +144,22 @@ def test_the_key_is_no_target_and_a_model_knows_its_views(invoke: Invoke) -> Non
     assert invoke("predict", "model.mk", "clinic=new.csv", "--view", "genes.csv.gz").exit_code == 0
 
 
+@pytest.mark.usefixtures("clinic")
+def test_numbers_that_can_be_read_in_two_ways_are_read_as_in_training(invoke: Invoke) -> None:
+    assert invoke("fit", *FILES[:3], "--target", "cost", *QUICK, "--alpha", 0.1).exit_code == 0
+    Path("tabs.csv").write_text("patient\ta\tb\tc\np1\t1,234\t2,125\t1,111\n")
+    Path("points.csv").write_text("patient,a,b,c\np1,1.2340,2.1250,1.1110\n")
+    told = [invoke("predict", "model.mk", "clinic.csv", "--view", f"genes={file}.csv") for file in ("tabs", "points")]
+    assert told[0].stdout == told[1].stdout, told[0].output
+    assert "p1," in told[0].stdout
+
+
+@pytest.mark.usefixtures("clinic")
+def test_a_column_that_a_file_lacks_is_neither_target_nor_group(invoke: Invoke) -> None:
+    words = ("clinic.csv", "--view", "genes.csv.gz", "--target", "cost", "--missing", "keep")
+    assert "lacks 4 of them" in invoke("fit", *words, "--groups", "a").stderr
+
+
 def test_the_key_is_the_column_that_matches_rows() -> None:
     left = {"id": ["a", "b", "c"], "x": ["1", "2", "3"]}
     assert matched({"l": left, "r": {"x": ["7", "8"], "id": ["c", "a"]}}).key == "id"

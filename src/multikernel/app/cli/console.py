@@ -192,7 +192,7 @@ def read(
     groups: str | None = None,
     others: OtherFiles | None = None,
     *,
-    new: bool = False,
+    of_first: bool = True,
 ) -> CsvTable:
     """A table without some columns, and with groups; notes on it go to stderr, since results go to stdout.
 
@@ -201,15 +201,15 @@ def read(
     path : the file, or the first of several
     leave_out, groups : columns
     others : the further files
-    new : whether the rows are new ones, whose target is not needed; a single file may then be named as a view
+    of_first : whether samples that the first file lacks are left out in any case, since it has the target
     """
     from multikernel.app.tables.table import read_table
     from multikernel.app.tables.views import ViewTables, files_by_view
 
     several = others or OtherFiles()
-    if several.words or (new and "=" in str(path) and not path.exists()):
+    if several.words or ("=" in path.name and not path.exists()):
         files = files_by_view([str(path), *(several.words or ())])
-        table = ViewTables.read(files, several.key or "", keep=several.missing == "keep", of_first=not new).joined()
+        table = ViewTables.read(files, several.key or "", keep=several.missing == "keep", of_first=of_first).joined()
     elif several.key or several.missing == "keep":
         raise ValueError("--key and --missing keep are about the rows of several files; give the others by --view")
     else:

@@ -48,9 +48,8 @@ class TableEncoding:
         y, decided, found = read_target(table, target, task)
         declared = types or {}
         table.check_types(declared, target)
-        columns = [table.column(column.name, _GAPS.format(target=target)) for column in found]
-        known = [_present(table, column) for column in columns]
-        features = tuple(_feature(column, declared.get(column.name)) for column in known)
+        columns = [table.present(column.name, _GAPS.format(target=target)) for column in found]
+        features = tuple(_feature(column, declared.get(column.name)) for column in columns)
         raw = _frame(features, table)
         low, high = raw.min().tolist(), raw.max().tolist()
         return cls(target, decided, features, tuple(low), tuple(high), _views(features, table)), raw, y
@@ -115,15 +114,6 @@ def _feature(column: Column, declared: str | None) -> Feature:
     return Feature(column.name, None)
 
 
-def _present(table: CsvTable, column: Column) -> Column:
-    """The cells of a column without those of samples that its file lacks."""
-    lacking = table.lacking(column.name)
-    if not lacking:
-        return column
-    kept = [i for i in range(len(column.cells)) if i not in lacking]
-    return Column(column.file, column.name, [column.cells[i] for i in kept], [column.rows[i] for i in kept])
-
-
 def _views(features: Sequence[Feature], table: CsvTable) -> dict[str, dict[str, str]]:
     """The columns that the features of each view become, and their names in the view."""
     made = {feature.name: feature.names for feature in features}
@@ -141,7 +131,7 @@ def _frame(features: Sequence[Feature], table: CsvTable) -> pd.DataFrame:
     parts = []
     for names in views.values():
         own = [feature for feature in features if feature.name in names]
-        values, columns = encode(own, [_present(table, table.column(feature.name)) for feature in own])
+        values, columns = encode(own, [table.present(feature.name) for feature in own])
         part = pd.DataFrame(values, columns=columns)
         lacking = table.lacking(own[0].name)
         if lacking:

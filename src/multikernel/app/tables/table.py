@@ -60,11 +60,25 @@ class CsvTable:
 
         ``instead`` is what else a person may do then than fill it in.
         """
-        self._check_there(name)
-        column = self.columns[name]
+        column = self.present(name, instead)
         lacking = self.lacking(name)
+        if lacking:
+            raise ValueError(
+                f"column {name!r} has to be known of all samples, and {column.file} lacks {len(lacking)} of them; "
+                "leave these out by --missing drop"
+            )
+        return column
+
+    def present(self, name: str, instead: str = "") -> Column:
+        """The same without the samples that the file of the column lacks."""
+        self._check_there(name)
+        lacking = self.lacking(name)
+        column = self.columns[name]
+        if lacking:
+            kept = [i for i in range(len(column.cells)) if i not in lacking]
+            column = replace(column, cells=[column.cells[i] for i in kept], rows=[column.rows[i] for i in kept])
         for i, cell in enumerate(column.cells):
-            if is_missing(cell) and i not in lacking:
+            if is_missing(cell):
                 raise column.error(i, f"is a missing value; {instead}fill it in, or leave the row out")
         return column
 

@@ -50,7 +50,7 @@ def predict(
             return
         from multikernel.app.jobs.predict import predictions
 
-        found = predictions(model, read(new, others=others, new=True), proba)
+        found = predictions(model, read(new, others=others, of_first=False), proba)
         if out is not None:
             write_whole(out, found.to_csv().encode())
         save_config(ctx, save_config_to)
@@ -108,7 +108,7 @@ def report(
         from multikernel.app.jobs.inspect import inspect
         from multikernel.app.report.page import model_page
 
-        found = inspect(model, None if data is None else read(data, others=others, new=True))
+        found = inspect(model, None if data is None else read(data, others=others))
         write_whole(out, model_page(found).encode())
         if as_json:
             show_json("report", found.to_json() | {"report": str(out)})
