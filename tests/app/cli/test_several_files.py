@@ -144,6 +144,17 @@ def test_the_key_is_no_target_and_a_model_knows_its_views(invoke: Invoke) -> Non
     assert invoke("predict", "model.mk", "clinic=new.csv", "--view", "genes.csv.gz").exit_code == 0
 
 
+def test_the_first_file_may_hold_the_target_alone(invoke: Invoke, clinic: dict[str, pd.DataFrame]) -> None:
+    clinic["clinic"][["patient", "ill"]].to_csv("labels.csv", index=False)
+    files = ("labels.csv", *FILES[1:])
+    assert invoke("fit", *files, "--target", "ill", *QUICK, "--C", 1).exit_code == 0
+    tested = invoke("report", "model.mk", *files, "--json")
+    assert json.loads(tested.stdout)["test"]["rows"] == 30, tested.output
+    new = invoke("predict", "model.mk", "genes.csv.gz", "--view", "scan.parquet")
+    assert new.exit_code == 0, new.output
+    assert "'labels' is none of them" in invoke("predict", "model.mk", "labels.csv").stderr
+
+
 @pytest.mark.usefixtures("clinic")
 def test_numbers_that_can_be_read_in_two_ways_are_read_as_in_training(invoke: Invoke) -> None:
     assert invoke("fit", *FILES[:3], "--target", "cost", *QUICK, "--alpha", 0.1).exit_code == 0

@@ -75,21 +75,23 @@ Views = Annotated[
     typer.Option(
         "--view",
         metavar="[NAME=]FILE",
-        help="A further file of the same samples, CSV or Parquet, repeatable; each file is a view of its own kernels.",
+        help="A further file of the same samples, CSV or Parquet, repeatable; each file has kernels of its own.",
     ),
 ]
 Key = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="The column that names the rows of several files [default: the one that does].",
+        help="The column that identifies the rows of several files [default: the one that does].",
         autocompletion=columns_of,
     ),
 ]
 MissingName = StrEnum("MissingName", "drop keep")
 Missing = Annotated[
     MissingName,
-    typer.Option(help="Samples that a file lacks: drop leaves them out, keep completes them by their other files."),
+    typer.Option(
+        help="Samples that some file lacks: drop leaves them out, keep completes them from their other files."
+    ),
 ]
 Target = Annotated[str, typer.Option(help="The column to predict.", autocompletion=columns_of)]
 TaskOption = Annotated[TaskName, typer.Option(help="auto: words and few distinct integers are classes.")]

@@ -113,7 +113,7 @@ def samples_of(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> Any:
     if "columns" not in metadata and "table" not in metadata:
         raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
     views = views_in(metadata)
-    table = as_views(path, views, table)
+    table = as_views(path, metadata, table)
     table = table.written_as(metadata.get("numerals", {}))
     own = {view: names for view, names in views.items() if view in table.views or not table.views}
     if "table" in metadata:
@@ -134,18 +134,24 @@ def views_in(metadata: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
     return found
 
 
-def as_views(path: Path, views: Mapping[str, Mapping[str, str]], table: CsvTable) -> CsvTable:
-    """The table, of which a single file is the view of its name; ValueError where the model has no such view."""
+def as_views(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> CsvTable:
+    """The table, of which a single file is the view of its name; ValueError where the model has no such view.
+
+    The file of the target may have no other column, and is no view of the model then.
+    """
+    views = views_in(metadata)
     if not views:
         return table
     joined = any(name.startswith(f"{view}: ") for view in views for name in table.columns)
     if not table.views and not joined:
         table = ViewTables({view_name(table.file): table}).joined()
-    unknown = [view for view in table.views if view not in views]
-    if unknown:
+    target = metadata.get("target") or metadata["table"]["target"]
+    known = [view for view in table.views if view in views]
+    unknown = [view for view in table.views if view not in views and not target.startswith(f"{view}: ")]
+    if unknown or (table.views and not known):
         raise ValueError(
-            f"{path} holds a model of the views {listed(list(views))}, and {unknown[0]!r} is none of them; say which "
-            f"view a file is, such as {next(iter(views))}=FILE"
+            f"{path} holds a model of the views {listed(list(views))}, and {[*unknown, *table.views][0]!r} is none of "
+            f"them; say which view a file is, such as {next(iter(views))}=FILE"
         )
     return table
 

@@ -118,9 +118,9 @@ def fit(
     where its cells do not show it, such as a code that is a category. --groups names the column of what was measured
     several times. Delimiters and decimal commas are recognised in the file.
 
-    Several files of the same samples (--view) are joined by the column that names the rows (--key); the first one has
-    the target. Each file is a view with kernels of its own, named as the file is, and its columns are called
-    "view: column" where two files have one.
+    Several files of the same samples (--view) are joined by the column that identifies the rows (--key); the first one
+    has the target. Each file is a view with kernels of its own, and is named after the file. Its columns are called
+    "view: column"; options may leave the view out where only one file has the column.
     """
     from multikernel.app.cli.commands.fit import working_on
 

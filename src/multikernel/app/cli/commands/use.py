@@ -35,8 +35,9 @@ def predict(
     that a spreadsheet would run as a formula gets an apostrophe in front. A model that was learned in chunks predicts
     in chunks, also from and to Parquet files.
 
-    A model of several files takes them by --view, as fit does; the first one may be NAME=FILE, too. Of a file that is
-    left out, the model predicts what it says from the others. The first column written is the one that names the rows.
+    A model of several files takes them by --view, as fit does; the first one may be NAME=FILE, too. If files are left
+    out, the model predicts from the others, and a warning names those that are missing. With several files, the first
+    column that is written identifies the rows.
     """
     with one_line_failures():
         others = OtherFiles(views, key, missing.value)
