@@ -176,6 +176,8 @@ def test_the_key_is_the_column_that_matches_rows() -> None:
     assert matched({"l": left, "r": {"x": ["7", "8"], "id": ["c", "a"]}}).key == "id"
     with pytest.raises(ValueError, match="'id', 'x' each name the rows"):
         matched({"l": left, "r": {"x": ["1", "2"], "id": ["c", "a"]}})
+    fewer = {"id": ["a", "b", "c"], "x": ["1", "", "3"]}
+    assert matched({"l": {"x": left["x"], "id": left["id"]}, "r": fewer}).key == "id"
     same = {"id": ["b", "", "d"], "x": ["2", "9", "8"]}
     found = matched({"l": left, "r": same}, "id", keep=True)
     assert found.names == ("a", "b", "c", "d")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from multikernel.app.tables.table import CsvTable, View, listed, read_parquet, read_table
 from multikernel.datasets import Column
 from multikernel.streams import is_missing
+from multikernel.tables import Numerals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,24 +69,25 @@ def matched(
     for view, columns in files.items():
         if key not in columns:
             raise ValueError(f"{view} has no column {key!r}; name a column that every file has, which names its rows.")
-    places = {view: _places(columns[key]) for view, columns in files.items()}
-    for view, own in places.items():
-        if own is None:
+    places: dict[str, dict[str, int]] = {}
+    for view, columns in files.items():
+        found = _places(columns[key])
+        if found is None:
             raise ValueError(f"In {view}, cells of {key!r} occur twice; match by a column that names each row once.")
-    known = {view: own for view, own in places.items() if own is not None}
-    every = list(dict.fromkeys(name for own in known.values() for name in own))
-    common = [name for name in every if all(name in own for own in known.values())]
+        places[view] = found
+    every = list(dict.fromkeys(name for own in places.values() for name in own))
+    common = [name for name in every if all(name in own for own in places.values())]
     if not common:
         raise ValueError(f"No cell of {key!r} occurs in all files; match by another column.")
     names = common
     if keep:
-        names = list(next(iter(known.values()))) if of_first else every
-    unnamed = sum(len(columns[key]) - len(known[view]) for view, columns in files.items())
+        names = list(next(iter(places.values()))) if of_first else every
+    unnamed = sum(len(columns[key]) - len(places[view]) for view, columns in files.items())
     return Matched(
         key,
         tuple(names),
-        {view: [own.get(name, -1) for name in names] for view, own in known.items()},
-        _note(key, known, common, names, every, unnamed),
+        {view: [own.get(name, -1) for name in names] for view, own in places.items()},
+        _note(key, places, common, names, every, unnamed),
     )
 
 
@@ -97,7 +99,10 @@ def _places(cells: Sequence[str]) -> dict[str, int] | None:
 
 
 def _key(files: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
-    """The column that names each row of all files once; ValueError where there is none, or several that disagree."""
+    """The column that names each row of all files once, of several the one that matches most rows.
+
+    ValueError where there is none, or two match different rows.
+    """
     first, *others = files.values()
     shared = [name for name in first if all(name in columns for columns in others)]
     matches: dict[str, frozenset[tuple[int, ...]]] = {}
@@ -109,19 +114,20 @@ def _key(files: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
         rows = frozenset(tuple(own[cell] for own in known) for cell in known[0] if all(cell in own for own in known))
         if rows:
             matches[name] = rows
-    if len(set(matches.values())) > 1:
+    if not matches and len(shared) == 1:  # ``matched`` says what is wrong with it
+        return shared[0]
+    if not matches:
+        raise ValueError(
+            "The files share no column that names each of their rows once, so rows cannot be matched; add one, such as "
+            "a patient's number, to every file."
+        )
+    key = max(matches, key=lambda name: len(matches[name]))
+    if not all(rows <= matches[key] for rows in matches.values()):
         raise ValueError(
             f"The columns {listed(list(map(repr, matches)))} each name the rows of all files, and match them "
             "differently; say which is the key."
         )
-    if matches:
-        return next(iter(matches))
-    if len(shared) == 1:  # what is wrong with it is said by who takes it
-        return shared[0]
-    raise ValueError(
-        "The files share no column that names each of their rows once, so rows cannot be matched; add one, such as a "
-        "patient's number, to every file."
-    )
+    return key
 
 
 def _note(
@@ -242,40 +248,39 @@ class ViewTables:
     def joined(self) -> CsvTable:
         """One table of all columns; a single file needs no column that names its rows."""
         file = " + ".join(part.file for part in self.parts.values())
-        cells = {
-            view: {name: column.cells for name, column in part.columns.items()} for view, part in self.parts.items()
-        }
-        if len(self.parts) == 1 and not self.key:
-            view, part = next(iter(self.parts.items()))
-            n = len(next(iter(part.columns.values())).cells)
-            found = Matched("", (), {view: range(n)}, "")
-            columns = {}
-        else:
-            found = matched(cells, self.key, keep=self.keep, of_first=self.of_first)
-            columns = {found.key: Column(file, found.key, found.names, range(1, 1 + len(found.names)))}
-        views = {}
-        numerals = {}
+        match = self._match()
+        columns: dict[str, Column] = {}
+        if match.key:
+            columns[match.key] = Column(file, match.key, match.names, range(1, 1 + len(match.names)))
+        numerals: dict[str, Numerals] = {}
+        views: dict[str, View] = {}
         for view, part in self.parts.items():
-            own = full_names(view, part.columns, found.key)
+            places = match.places[view]
+            own = full_names(view, part.columns, match.key)
             for full, name in own.items():
                 column = part.columns[name]
-                rows = [0 if place < 0 else column.rows[place] for place in found.places[view]]
-                columns[full] = Column(part.file, full, found.cells(view, column.cells), rows)
-                if name in part.numerals:
-                    numerals[full] = part.numerals[name]
-            lacking = frozenset(i for i, place in enumerate(found.places[view]) if place < 0)
-            views[view] = View(own, lacking)
-        hidden = {full for view in views.values() for full, name in view.columns.items() if name.startswith("_")}
+                rows = [0 if place < 0 else column.rows[place] for place in places]
+                columns[full] = Column(part.file, full, match.cells(view, column.cells), rows)
+            numerals |= {full: part.numerals[name] for full, name in own.items() if name in part.numerals}
+            views[view] = View(own, frozenset(i for i, place in enumerate(places) if place < 0))
+        hidden = [full for view in views.values() for full, name in view.columns.items() if name.startswith("_")]
         return CsvTable(
             file,
             columns,
-            "\n".join(filter(None, [found.note, *(part.note for part in self.parts.values())])),
-            unused=frozenset({found.key} | hidden),
+            "\n".join(filter(None, [match.note, *(part.note for part in self.parts.values())])),
+            unused=frozenset([match.key, *hidden]),
             numerals=numerals,
             views=views,
-            key=found.key,
+            key=match.key,
             tables=self,
         )
+
+    def _match(self) -> Matched:
+        cells = {view: {name: c.cells for name, c in part.columns.items()} for view, part in self.parts.items()}
+        if len(cells) > 1:
+            return matched(cells, self.key, keep=self.keep, of_first=self.of_first)
+        view, columns = next(iter(cells.items()))
+        return Matched("", (), {view: range(len(next(iter(columns.values()))))}, "")
 
 
 def target_of(table: CsvTable, target: str) -> str:
