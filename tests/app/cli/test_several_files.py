@@ -141,7 +141,10 @@ def test_the_key_is_no_target_and_a_model_knows_its_views(invoke: Invoke) -> Non
     assert "'scan' is none of them" in invoke("predict", "model.mk", "clinic.csv", "--view", "scan.parquet").stderr
     Path("new.csv").write_text(Path("clinic.csv").read_text())
     assert "such as clinic=FILE" in invoke("predict", "model.mk", "new.csv").stderr
-    assert invoke("predict", "model.mk", "clinic=new.csv", "--view", "genes.csv.gz").exit_code == 0
+    new = f"clinic={Path('new.csv').resolve()}"
+    assert invoke("predict", "model.mk", new, "--view", "genes.csv.gz").exit_code == 0
+    assert "is the file to be read" in invoke("predict", "model.mk", new, "--out", "new.csv", "--force").stderr
+    assert "give the first one" in invoke("report", "model.mk", "--view", "genes.csv.gz").stderr
 
 
 def test_the_first_file_may_hold_the_target_alone(invoke: Invoke, clinic: dict[str, pd.DataFrame]) -> None:

@@ -176,14 +176,18 @@ class OtherFiles:
     key: str | None = None
     missing: str = "drop"
 
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        """The files."""
-        return tuple(Path(word.partition("=")[2] or word) for word in self.words or ())
+    def __post_init__(self) -> None:
+        if not self.words and (self.key or self.missing == "keep"):
+            raise ValueError("--key and --missing keep are about the rows of several files; give the others by --view")
+
+    def paths(self, first: Path) -> tuple[Path, ...]:
+        """All files."""
+        words = (str(first), *(self.words or ()))
+        return tuple(Path(word) if Path(word).exists() else Path(word.partition("=")[2] or word) for word in words)
 
     def title(self, first: Path) -> str:
         """The names of all files."""
-        return " + ".join(path.name for path in (first, *self.paths))
+        return " + ".join(path.name for path in self.paths(first))
 
 
 def read(
@@ -207,11 +211,9 @@ def read(
     from multikernel.app.tables.views import ViewTables, files_by_view
 
     several = others or OtherFiles()
-    if several.words or ("=" in path.name and not path.exists()):
+    if several.words or ("=" in str(path) and not path.exists()):
         files = files_by_view([str(path), *(several.words or ())])
         table = ViewTables.read(files, several.key or "", keep=several.missing == "keep", of_first=of_first).joined()
-    elif several.key or several.missing == "keep":
-        raise ValueError("--key and --missing keep are about the rows of several files; give the others by --view")
     else:
         table = read_table(path)
     if table.note:

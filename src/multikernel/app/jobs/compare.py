@@ -35,7 +35,7 @@ from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, folds_of, most_fold
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
 from multikernel.app.tables.table import CsvTable, read_target
-from multikernel.app.tables.views import split
+from multikernel.app.tables.views import some_samples, split
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor, PreparedColumns
 from multikernel.datasets import Task
 from multikernel.estimators import (
@@ -169,15 +169,10 @@ def _result(
 ) -> MethodScores:
     def measured(train: Array, test: Array) -> tuple[float, float]:
         given = _grouped(model, groups, train)
-        return fold_score(model, (_some(X, train), y[train]), (_some(X, test), y[test]), **given)
+        return fold_score(model, (some_samples(X, train), y[train]), (some_samples(X, test), y[test]), **given)
 
     each = [kept.part(_part(name, fold), partial(measured, *rows)) for fold, rows in enumerate(folds)]
     return MethodScores(name, tuple(score for score, _ in each), sum(seconds for _, seconds in each) / len(each))
-
-
-def _some(X: Any, rows: Array) -> Any:
-    """Some samples, of a frame or of views."""
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def _of_views(model: Any) -> Any | None:

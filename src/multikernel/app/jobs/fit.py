@@ -26,7 +26,7 @@ from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
 from multikernel.app.tables.encoding import ScaledViews, TableEncoding
 from multikernel.app.tables.table import CsvTable, read_target
-from multikernel.app.tables.views import split
+from multikernel.app.tables.views import some_samples, split
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.datasets import Task
 from multikernel.typing import Array
@@ -87,21 +87,19 @@ def _cross_validate(
     n_folds = min(OUTER_FOLDS, most_folds(y, task, groups))
     if n_folds < 2:
         return ()
-    frame = isinstance(raw, pd.DataFrame)
-    pipeline = make_pipeline(MinMaxScaler().set_output(transform="pandas") if frame else ScaledViews(), model)
+    if isinstance(raw, pd.DataFrame):
+        scaler = MinMaxScaler().set_output(transform="pandas")
+    else:
+        scaler = ScaledViews()
+    pipeline = make_pipeline(scaler, model)
     scores = []
     with watch.steps(n_folds, "cross-validation") as observe:
         for k, (fit, held) in enumerate(folds_of(task, n_folds, seed, y, groups)):
             own = {} if groups is None else {f"{pipeline.steps[-1][0]}__groups": groups[fit]}
-            fold = clone(pipeline).fit(_some(raw, fit), y[fit], **own)
-            scores.append(float(fold.score(_some(raw, held), y[held])))
+            fold = clone(pipeline).fit(some_samples(raw, fit), y[fit], **own)
+            scores.append(float(fold.score(some_samples(raw, held), y[held])))
             observe(f"fold {k + 1}")
     return tuple(scores)
-
-
-def _some(X: Any, rows: Array) -> Any:
-    """Some samples, of a frame or of views."""
-    return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
 
 
 def summary(trained: Trained) -> dict[str, Any]:

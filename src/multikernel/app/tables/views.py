@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from multikernel.app.tables.table import CsvTable, View, listed, read_parquet, read_table
 from multikernel.datasets import Column
 from multikernel.streams import is_missing
 from multikernel.tables import Numerals
+from multikernel.typing import Array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,6 +179,11 @@ def split(frame: pd.DataFrame, views: Mapping[str, Mapping[str, str]]) -> dict[s
     views : for each view its columns in the frame, and their names in the view
     """
     return {view: frame[list(own)].rename(columns=dict(own)) for view, own in views.items()}
+
+
+def some_samples(X: Any, rows: Array) -> Any:
+    """Some samples of a frame, or of ``multikernel.views``."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def view_name(file: str) -> str:

@@ -56,7 +56,7 @@ def compare(
     with one_line_failures(), reporting_what_is_left(checkpoint):
         others = OtherFiles(views, key, missing.value)
         if report is not None:
-            check_new(report, force=force, inputs=(data, *others.paths), option="--report")
+            check_new(report, force=force, inputs=others.paths(data), option="--report")
         check_config(save_config_to, force=force)
         declared = types_of(types)
         from multikernel.app.jobs.compare import compare_methods, rows_of

@@ -129,7 +129,7 @@ def fit(
 
         request = request_of(target, method, task, kernels, (lam, C, alpha), given, seed, proba, types)
         others = OtherFiles(views, key, missing.value)
-        check_new(out, force=force, inputs=(data, *others.paths))
+        check_new(out, force=force, inputs=others.paths(data))
         check_config(save_config_to, force=force)
         more = {"approximation": approximation, "rank": rank}
         request = replace(
@@ -160,8 +160,6 @@ def _found(
     if others.words or not streaming.applies(data):
         table = read(data, leave_out, groups, others)
         return _learned(table, of_table(request, table), out)
-    if others.key or others.missing == "keep":
-        raise ValueError("--key and --missing keep are about the rows of several files; give the others by --view")
     if leave_out:
         raise ValueError(f"{data} is read in chunks, which --leave-out does not reach; leave it out of the file")
     if groups is not None:

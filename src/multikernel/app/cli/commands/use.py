@@ -42,7 +42,7 @@ def predict(
     with one_line_failures():
         others = OtherFiles(views, key, missing.value)
         if out is not None:
-            check_new(out, force=force, inputs=(model, new, *others.paths))
+            check_new(out, force=force, inputs=(model, *others.paths(new)))
         check_config(save_config_to, force=force)
         if others.words and memory is not None:
             raise ValueError("several files are read at once, not in chunks; leave --memory out")
@@ -104,8 +104,9 @@ def report(
     """
     with one_line_failures():
         others = OtherFiles(views, key, missing.value)
-        inputs = (model,) if data is None else (model, data)
-        check_new(out, force=force, inputs=(*inputs, *others.paths))
+        if data is None and views:
+            raise ValueError("--view names further files; give the first one, with the target, without --view")
+        check_new(out, force=force, inputs=(model,) if data is None else (model, *others.paths(data)))
         from multikernel.app.jobs.inspect import inspect
         from multikernel.app.report.page import model_page
 

@@ -71,7 +71,7 @@ def values(
         request = request_of(target, method, task, kernels, (None, None, None), given, seed, types=types)
         others = OtherFiles(views, key, missing.value)
         if report is not None:
-            check_new(report, force=force, inputs=(data, *others.paths), option="--report")
+            check_new(report, force=force, inputs=others.paths(data), option="--report")
         check_config(save_config_to, force=force)
         from multikernel.app.jobs.source_values import HEADER, pair_rows, rows_of, worth_of
 
