@@ -48,7 +48,8 @@ def test_fit_and_predict_tell_what_the_model_file_holds(invoke: Invoke) -> None:
     assert len(found["score_folds"]) == 5
 
     told = _document(invoke, "predict", "model.mk", new)
-    assert set(told) == {"command", "version", "rows", "classes", "predictions", "decision", "probability", "out"}
+    keys = {"command", "version", "rows", "names", "classes", "predictions", "decision", "probability", "out"}
+    assert set(told) == keys
     assert told["classes"] == ["maybe", "no", "yes"]
     assert all(len(column) == 6 for column in told["decision"].values())
     sure = _document(invoke, "predict", "model.mk", new, "--proba")

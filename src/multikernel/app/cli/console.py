@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -160,14 +161,65 @@ def check_new(path: Path, *, force: bool, inputs: tuple[Path, ...] = (), option:
         )
 
 
-def read(path: Path, leave_out: Sequence[str] | None = None, groups: str | None = None) -> CsvTable:
-    """A table without some columns, and with groups; notes on it go to stderr, since results go to stdout."""
-    from multikernel.app.tables.table import read_table
+@dataclass(frozen=True)
+class OtherFiles:
+    """The options about further files of the same samples.
 
-    table = read_table(path)
+    Parameters
+    ----------
+    words : list of str, FILE or NAME=FILE, or None
+    key : the column that names the rows, or None
+    missing : "drop" or "keep"
+    """
+
+    words: Sequence[str] | None = None
+    key: str | None = None
+    missing: str = "drop"
+
+    def __post_init__(self) -> None:
+        if not self.words and (self.key or self.missing == "keep"):
+            raise ValueError("--key and --missing keep are about the rows of several files; give the others by --view")
+
+    def paths(self, first: Path) -> tuple[Path, ...]:
+        """All files."""
+        words = (str(first), *(self.words or ()))
+        return tuple(Path(word) if Path(word).exists() else Path(word.partition("=")[2] or word) for word in words)
+
+    def title(self, first: Path) -> str:
+        """The names of all files."""
+        return " + ".join(path.name for path in self.paths(first))
+
+
+def read(
+    path: Path,
+    leave_out: Sequence[str] | None = None,
+    groups: str | None = None,
+    others: OtherFiles | None = None,
+    *,
+    of_first: bool = True,
+) -> CsvTable:
+    """A table without some columns, and with groups; notes on it go to stderr, since results go to stdout.
+
+    Parameters
+    ----------
+    path : the file, or the first of several
+    leave_out, groups : columns
+    others : the further files
+    of_first : whether samples that the first file lacks are left out in any case, since it has the target
+    """
+    from multikernel.app.tables.table import read_table
+    from multikernel.app.tables.views import ViewTables, files_by_view
+
+    several = others or OtherFiles()
+    if several.words or ("=" in str(path) and not path.exists()):
+        files = files_by_view([str(path), *(several.words or ())])
+        table = ViewTables.read(files, several.key or "", keep=several.missing == "keep", of_first=of_first).joined()
+    else:
+        table = read_table(path)
     if table.note:
         typer.echo(table.note, err=True)
-    return table.without(leave_out or []).grouped(groups)
+    left_out = [table.full_name(name) for name in leave_out or ()]
+    return table.without(left_out).grouped(None if groups is None else table.full_name(groups))
 
 
 def show_json(command: str, results: Mapping[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,7 @@ from multikernel.app.cli.words import KINDS, assigned, declared
 
 if TYPE_CHECKING:
     from multikernel.app.jobs.methods import FitRequest
+    from multikernel.app.tables.table import CsvTable
     from multikernel.datasets import Task
     from multikernel.kernels import KernelFamily
 
@@ -68,6 +70,29 @@ EPILOG = "\n\n\b\nKernels (repeat --kernels to join several):\n" + "\n".join(
 )
 
 Data = Annotated[Path, typer.Argument(metavar="DATA.CSV", help="CSV file (.gz too) with column names in row 1.")]
+Views = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--view",
+        metavar="[NAME=]FILE",
+        help="A further file of the same samples, CSV or Parquet, repeatable; each file has kernels of its own.",
+    ),
+]
+Key = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column that identifies the rows of several files [default: the one that does].",
+        autocompletion=columns_of,
+    ),
+]
+MissingName = StrEnum("MissingName", "drop keep")
+Missing = Annotated[
+    MissingName,
+    typer.Option(
+        help="Samples that some file lacks: drop leaves them out, keep completes them from their other files."
+    ),
+]
 Target = Annotated[str, typer.Option(help="The column to predict.", autocompletion=columns_of)]
 TaskOption = Annotated[TaskName, typer.Option(help="auto: words and few distinct integers are classes.")]
 Kernels = Annotated[
@@ -190,6 +215,14 @@ def request_of(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--set") from None
     return FitRequest(target, method, task_of(task), family, *numbers, seed, parameters, proba, types_of(types))
+
+
+def of_table(request: FitRequest, table: CsvTable) -> FitRequest:
+    """The options with columns by their names in a table of several files."""
+    from multikernel.app.tables.views import target_of
+
+    types = {table.full_name(name): kind for name, kind in request.types.items()}
+    return replace(request, target=target_of(table, request.target), types=types)
 
 
 def types_of(words: list[str] | None) -> dict[str, str]:

@@ -30,10 +30,12 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+import multikernel as mk
 from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, folds_of, most_folds, shuffled_folds
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
 from multikernel.app.tables.table import CsvTable, read_target
+from multikernel.app.tables.views import some_samples, split
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor, PreparedColumns
 from multikernel.datasets import Task
 from multikernel.estimators import (
@@ -140,6 +142,8 @@ def compare_methods(
     table.check_types(types or {}, target)
     X = ColumnKinds.learn(found, types).frame(table)
     models = methods_to_compare(decided, X.shape[1], seed, types, groups is not None)
+    views = table.by_view(X.columns)
+    given = mk.views(split(X, views)) if views else X
     unknown = [name for name in only or () if name not in models]
     if unknown:
         raise ValueError(f"--only {unknown[0]!r} is none of the methods; they are {', '.join(models)}")
@@ -149,7 +153,12 @@ def compare_methods(
     chosen = {name: model for name, model in models.items() if only is None or name in only}
     with watch.steps(len(chosen), Path(table.file).name) as observe:
         for k, (name, model) in enumerate(chosen.items(), start=1):
-            results.append(_result(name, model, X, y, groups, folds_of(decided, folds, seed, y, groups), kept))
+            own = _of_views(model) if views else None
+            folds_here = folds_of(decided, folds, seed, y, groups)
+            if own is None:
+                results.append(_result(name, model, X, y, groups, folds_here, kept))
+            else:
+                results.append(_result(name, own, given, y, groups, folds_here, kept))
             observe(f"{name}, method {k}")
     measure = "accuracy" if decided == "classification" else "R2"
     return Comparison(table.file, target, measure, len(y), X.shape[1], folds, seed, tuple(results))
@@ -160,10 +169,18 @@ def _result(
 ) -> MethodScores:
     def measured(train: Array, test: Array) -> tuple[float, float]:
         given = _grouped(model, groups, train)
-        return fold_score(model, (X.iloc[train], y[train]), (X.iloc[test], y[test]), **given)
+        return fold_score(model, (some_samples(X, train), y[train]), (some_samples(X, test), y[test]), **given)
 
     each = [kept.part(_part(name, fold), partial(measured, *rows)) for fold, rows in enumerate(folds)]
     return MethodScores(name, tuple(score for score, _ in each), sum(seconds for _, seconds in each) / len(each))
+
+
+def _of_views(model: Any) -> Any | None:
+    """A method that learns kernels, as it takes views, each with kernels of its own; None for one of columns only."""
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    learner = last.estimator if isinstance(last, BankSearchCV) else last
+    learns = isinstance(learner, MultiKernelClassifier | MultiKernelRegressor) or "kernels" in learner.get_params()
+    return last if learns else None
 
 
 def fold_score(

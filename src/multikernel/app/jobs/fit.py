@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -23,8 +24,9 @@ from multikernel.app.jobs.methods import (
 )
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
-from multikernel.app.tables.encoding import TableEncoding
+from multikernel.app.tables.encoding import ScaledViews, TableEncoding
 from multikernel.app.tables.table import CsvTable, read_target
+from multikernel.app.tables.views import some_samples, split
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.datasets import Task
 from multikernel.typing import Array
@@ -50,8 +52,9 @@ def train(table: CsvTable, request: FitRequest, watch: Watch) -> Trained:
     if request.proba and encoding.task != "classification":
         raise ValueError(f"{request.target!r} holds numbers, which have no probabilities; leave --proba out")
     model = with_search(make_model(request, encoding.task), request, encoding.task, y, table.groups)
-    fold_scores = _cross_validate(model, raw, y, table.groups, encoding.task, request.seed, watch)  # the longest part
-    X = encoding.scale(raw)
+    given = encoding.as_given(raw)
+    fold_scores = _cross_validate(model, given, y, table.groups, encoding.task, request.seed, watch)  # the longest part
+    X = encoding.as_given(encoding.scale(raw))
     with watch.fitting("fit"):
         model.fit(X, y, groups=table.groups)
         if request.proba:
@@ -84,7 +87,11 @@ def _cross_validate(
     n_folds = min(OUTER_FOLDS, most_folds(y, task, groups))
     if n_folds < 2:
         return ()
-    pipeline = make_pipeline(MinMaxScaler().set_output(transform="pandas"), model)
+    if isinstance(raw, pd.DataFrame):
+        scaler = MinMaxScaler().set_output(transform="pandas")
+    else:
+        scaler = ScaledViews()
+    pipeline = make_pipeline(scaler, model)
     scores = []
     with watch.steps(n_folds, "cross-validation") as observe:
         for k, (fit, held) in enumerate(folds_of(task, n_folds, seed, y, groups)):
@@ -92,8 +99,8 @@ def _cross_validate(
                 own = {}
             else:
                 own = {f"{pipeline.steps[-1][0]}__groups": groups[fit]}
-            fold = clone(pipeline).fit(raw.iloc[fit], y[fit], **own)
-            scores.append(float(fold.score(raw.iloc[held], y[held])))
+            fold = clone(pipeline).fit(some_samples(raw, fit), y[fit], **own)
+            scores.append(float(fold.score(some_samples(raw, held), y[held])))
             observe(f"fold {k + 1}")
     return tuple(scores)
 
@@ -182,6 +189,7 @@ def train_automatic(table: CsvTable, request: FitRequest, watch: Watch) -> tuple
         raise ValueError("types of columns are given twice, by --type and by --set; give them once")
     columns = ColumnKinds.learn(found, request.types)
     X = columns.frame(table)
+    views = table.by_view(columns.numeric)
     if decided == "classification":
         estimator = MultiKernelClassifier
     else:
@@ -189,7 +197,23 @@ def train_automatic(table: CsvTable, request: FitRequest, watch: Watch) -> tuple
     check(estimator, dict(request.parameters))
     given = {"random_state": request.seed, "types": dict(request.types) or None, **request.parameters}
     with watch.fitting("fit"):
-        return estimator(**given).fit(X, y, groups=table.groups), columns
+        return estimator(**given).fit(split(X, views) if views else X, y, groups=table.groups), columns
+
+
+def automatic_metadata(model: Any, columns: ColumnKinds, table: CsvTable, request: FitRequest) -> dict[str, Any]:
+    """What the file of a model says of its columns: those that predictions are made of, and the views they are from."""
+    needed = set(model.preparation_.needed)
+    views = {
+        view: {full: name for full, name in own.items() if full in needed} or own  # one that says nothing is known, too
+        for view, own in table.by_view(columns.numeric).items()
+    }
+    taken = [name for own in views.values() for name in own] or list(model.preparation_.needed)
+    return {
+        "columns": {name: columns.numeric[name] for name in taken},
+        "target": request.target,
+        "numerals": table.as_written(taken),
+        **({"views": views} if views else {}),
+    }
 
 
 def automatic_summary(model: Any, columns: ColumnKinds, table: CsvTable, request: FitRequest) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import confusion_matrix
 
-from multikernel.app.jobs.predict import samples_of
+from multikernel.app.jobs.predict import as_views, samples_of
 from multikernel.app.tables.table import CsvTable
 from multikernel.auto import Explanation
 from multikernel.certificate import Certificate
@@ -154,6 +154,7 @@ def _on_table(path: Path, model: Any, metadata: Any, target: str | None, table: 
     """The test on the rows of a table."""
     if target is None:
         raise ValueError(f"{path} does not name the column that it predicts; fit the model again")
+    table = as_views(path, metadata, table)
     task: Task = "classification" if is_classifier(model) else "regression"
     truth = np.asarray(decide(table.column(target), task)[0])
     return tested_on(model, samples_of(path, metadata, table), truth, table.file, f"{table.file}: column {target!r}")

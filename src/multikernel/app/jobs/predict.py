@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ from sklearn.base import is_classifier
 
 from multikernel.app.tables.columns import ColumnKinds
 from multikernel.app.tables.encoding import TableEncoding
-from multikernel.app.tables.table import CsvTable
+from multikernel.app.tables.table import CsvTable, listed
+from multikernel.app.tables.views import ViewTables, split, view_name
 from multikernel.persistence import read
 from multikernel.typing import Array
 
@@ -29,16 +30,21 @@ class Predictions:
     classes : list, of a classifier; None where numbers are predicted
     decision : array (n,) for two classes, or (n, classes); None for numbers, and where probabilities are given instead
     probability : array (n, classes), where they were requested
+    key : str, the column that names the rows of several files; "" for one file
+    names : sequence of str, its cells
     """
 
     labels: list[Any]
     classes: list[Any] | None
     decision: Array | None
     probability: Array | None
+    key: str = ""
+    names: Sequence[str] = ()
 
     def to_csv(self) -> str:
         """The predictions as CSV; a label that a spreadsheet would run as a formula gets an apostrophe in front."""
-        columns: dict[str, list[Any]] = {"prediction": [harmless(label) for label in self.labels]}
+        columns: dict[str, list[Any]] = {self.key: [harmless(name) for name in self.names]} if self.key else {}
+        columns["prediction"] = [harmless(label) for label in self.labels]
         if self.probability is not None:
             columns |= self._of_classes("probability ", self.probability)
         elif self.decision is not None:
@@ -59,6 +65,7 @@ class Predictions:
         return {
             "rows": len(self.labels),
             "classes": self.classes,
+            "names": list(self.names) or None,
             "predictions": self.labels,
             "decision": decision,
             "probability": None if self.probability is None else self._of_classes("", self.probability),
@@ -93,21 +100,60 @@ def predictions(path: Path, table: CsvTable, proba: bool) -> Predictions:
         classes=model.classes_.tolist() if classify else None,
         decision=model.decision_function(X) if classify and not proba else None,
         probability=model.predict_proba(X) if proba else None,
+        key=table.key,
+        names=table.columns[table.key].cells if table.key else (),
     )
 
 
 def samples_of(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> Any:
-    """The rows of a table as a model takes them; ValueError where nothing is known of the model's columns."""
+    """The rows of a table as a model takes them; views of the model that the table lacks are left out.
+
+    ValueError where nothing is known of the model's columns, or the table has a view that the model has not.
+    """
+    if "columns" not in metadata and "table" not in metadata:
+        raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
+    views = views_in(metadata)
+    table = as_views(path, metadata, table)
     table = table.written_as(metadata.get("numerals", {}))
-    if "columns" in metadata:
-        frame = ColumnKinds.of(metadata).frame(table)
-        views = metadata.get("views")
-        if views:
-            return {view: frame[list(own)].rename(columns=own) for view, own in views.items()}
-        return frame
+    own = {view: names for view, names in views.items() if view in table.views or not table.views}
     if "table" in metadata:
-        return TableEncoding.from_json(metadata["table"]).samples(table)
-    raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
+        encoding = TableEncoding.from_json(metadata["table"])
+        if views:
+            encoding = encoding.of_views(own)
+        return encoding.as_given(encoding.samples(table))
+    columns = ColumnKinds.of(metadata)
+    if not views:
+        return columns.frame(table)
+    taken = {name: columns.numeric[name] for names in own.values() for name in names}
+    return split(replace(columns, numeric=taken).frame(table), own)
+
+
+def views_in(metadata: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
+    """The columns of each view of a model, and their names in the view; empty where it has learned from one file."""
+    found: Mapping[str, Mapping[str, str]] = metadata.get("table", metadata).get("views", {})
+    return found
+
+
+def as_views(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> CsvTable:
+    """The table, of which a single file is the view of its name; ValueError where the model has no such view.
+
+    The file of the target may have no other column, and is no view of the model then.
+    """
+    views = views_in(metadata)
+    if not views:
+        return table
+    joined = any(name.startswith(f"{view}: ") for view in views for name in table.columns)
+    if not table.views and not joined:
+        table = ViewTables({view_name(table.file): table}).joined()
+    target = metadata.get("target") or metadata["table"]["target"]
+    known = [view for view in table.views if view in views]
+    unknown = [view for view in table.views if view not in views and not target.startswith(f"{view}: ")]
+    if unknown or (table.views and not known):
+        raise ValueError(
+            f"{path} holds a model of the views {listed(list(views))}, and {[*unknown, *table.views][0]!r} is none of "
+            f"them; say which view a file is, such as {next(iter(views))}=FILE"
+        )
+    return table
 
 
 def harmless(value: Any) -> Any:

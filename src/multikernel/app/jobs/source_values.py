@@ -15,8 +15,9 @@ from sklearn.preprocessing import MinMaxScaler
 from multikernel.app.jobs.methods import FitRequest, check, make_model, most_folds, with_search
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
-from multikernel.app.tables.encoding import TableEncoding
+from multikernel.app.tables.encoding import ScaledViews, TableEncoding
 from multikernel.app.tables.table import CsvTable, read_target
+from multikernel.app.tables.views import split
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.datasets import Task
 from multikernel.inspection import source_values
@@ -82,7 +83,9 @@ def worth_of(
     """
     y, task, found = read_target(table, request.target, request.task)
     columns = [column.name for column in found]
-    sources = sources_of(words, columns)
+    if words and table.views:
+        raise ValueError("--source groups the columns of one file; of several files each is a source, so leave it out")
+    sources = {} if table.views else sources_of(words, columns)
     if most_folds(y, task, table.groups) < folds:
         raise ValueError(
             f"{table.file}: column {request.target!r} allows {most_folds(y, task, table.groups)} folds, and there are "
@@ -173,8 +176,8 @@ def pair_rows(found: Mapping[str, Any]) -> list[list[str]]:
 
 def _automatic(
     table: CsvTable, request: FitRequest, task: Task, found: Any, sources: Mapping[str, list[str]]
-) -> tuple[Any, Any, Mapping[str, list[str]]]:
-    """The automatic estimator, the columns as it takes them, and those of each source."""
+) -> tuple[Any, Any, Mapping[str, list[str]] | None]:
+    """The automatic estimator, the columns as it takes them, and those of each source; None where these are views."""
     table.check_types(request.types, request.target)
     if task == "classification":
         estimator = MultiKernelClassifier
@@ -187,15 +190,20 @@ def _automatic(
             raise ValueError(f"--type {name}={kind}: a column is a {kind} here where its cells show it; leave it out")
         if kind == "category":
             X[name] = X[name].astype("category")
-    return estimator(**{"random_state": request.seed, **request.parameters}), X, sources
+    model = estimator(**{"random_state": request.seed, **request.parameters})
+    if table.views:
+        return model, split(X, table.by_view(X.columns)), None
+    return model, X, sources
 
 
 def _by_method(
     table: CsvTable, request: FitRequest, task: Task, sources: Mapping[str, list[str]]
-) -> tuple[Any, Any, Mapping[str, list[str]]]:
-    """A method with its search, the columns as numbers, and those of each source."""
+) -> tuple[Any, Any, Mapping[str, list[str]] | None]:
+    """A method with its search, the columns as numbers, and those of each source; None where these are views."""
     encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types)
     model = with_search(make_model(request, task), request, task, y, table.groups)
+    if table.views:
+        return make_pipeline(ScaledViews(), model), encoding.as_given(raw), None
     spread = {feature.name: list(feature.names) for feature in encoding.features}
     own = {source: [name for column in columns for name in spread[column]] for source, columns in sources.items()}
     return make_pipeline(MinMaxScaler().set_output(transform="pandas"), model), raw, own

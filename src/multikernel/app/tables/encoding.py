@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.preprocessing import MinMaxScaler
 
+import multikernel as mk
 from multikernel.app.tables.table import CsvTable, read_target
+from multikernel.app.tables.views import split
 from multikernel.datasets import Column, Feature, Task, encode
 from multikernel.typing import Array
 
@@ -30,6 +34,7 @@ class TableEncoding:
     features: tuple[Feature, ...]
     low: tuple[float, ...]  # the smallest value in training of each column that the features become
     high: tuple[float, ...]  # the largest
+    views: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # the samples' columns, of several files
 
     @classmethod
     def learn(
@@ -43,11 +48,11 @@ class TableEncoding:
         y, decided, found = read_target(table, target, task)
         declared = types or {}
         table.check_types(declared, target)
-        columns = [table.column(column.name, _GAPS.format(target=target)) for column in found]
+        columns = [table.present(column.name, _GAPS.format(target=target)) for column in found]
         features = tuple(_feature(column, declared.get(column.name)) for column in columns)
-        raw = _frame(features, columns)
+        raw = _frame(features, table)
         low, high = raw.min().tolist(), raw.max().tolist()
-        return cls(target, decided, features, tuple(low), tuple(high)), raw, y
+        return cls(target, decided, features, tuple(low), tuple(high), _views(features, table)), raw, y
 
     def scale(self, raw: pd.DataFrame) -> pd.DataFrame:
         """Each column to [0, 1] by its range in training; one that was constant there loses that constant."""
@@ -60,7 +65,25 @@ class TableEncoding:
         ValueError where a column or a cell is missing, or a cell does not fit what its column held in training.
         """
         table.check_has([feature.name for feature in self.features])
-        return self.scale(_frame(self.features, [table.column(feature.name) for feature in self.features]))
+        return self.scale(_frame(self.features, table))
+
+    def of_views(self, names: Iterable[str]) -> Self:
+        """The encoding of some of the views."""
+        kept = {name: self.views[name] for name in names}
+        taken = {column for own in kept.values() for column in own}
+        columns = [name for feature in self.features for name in feature.names]
+        inside = [name in taken for name in columns]
+        return replace(
+            self,
+            features=tuple(feature for feature in self.features if feature.names[0] in taken),
+            low=tuple(value for value, own in zip(self.low, inside, strict=True) if own),
+            high=tuple(value for value, own in zip(self.high, inside, strict=True) if own),
+            views=kept,
+        )
+
+    def as_given(self, samples: pd.DataFrame) -> Any:
+        """Samples as an estimator takes them: by view where there are several files."""
+        return mk.views(split(samples, self.views), list(self.views)) if self.views else samples
 
     def to_json(self) -> dict[str, Any]:
         """The encoding as dictionaries, lists, strings and numbers, for the header of a model file."""
@@ -72,7 +95,8 @@ class TableEncoding:
         features = tuple(
             Feature(f["name"], None if f["levels"] is None else tuple(f["levels"])) for f in stored["features"]
         )
-        return cls(stored["target"], stored["task"], features, tuple(stored["low"]), tuple(stored["high"]))
+        low, high = tuple(stored["low"]), tuple(stored["high"])
+        return cls(stored["target"], stored["task"], features, low, high, stored.get("views", {}))
 
 
 def _feature(column: Column, declared: str | None) -> Feature:
@@ -90,8 +114,53 @@ def _feature(column: Column, declared: str | None) -> Feature:
     return Feature(column.name, None)
 
 
-def _frame(features: Sequence[Feature], columns: Sequence[Column]) -> pd.DataFrame:
+def _views(features: Sequence[Feature], table: CsvTable) -> dict[str, dict[str, str]]:
+    """The columns that the features of each view become, and their names in the view."""
+    made = {feature.name: feature.names for feature in features}
+    return {
+        view: {full: full.removeprefix(f"{view}: ") for name in own for full in made[name]}
+        for view, own in table.by_view(made).items()
+    }
+
+
+def _frame(features: Sequence[Feature], table: CsvTable) -> pd.DataFrame:
+    """The samples before they are scaled, NaN where a file lacks one."""
     import pandas as pd
 
-    values, names = encode(features, columns)
-    return pd.DataFrame(values, columns=list(names))
+    views = table.by_view(feature.name for feature in features) or {"": {feature.name: "" for feature in features}}
+    parts = []
+    for names in views.values():
+        own = [feature for feature in features if feature.name in names]
+        values, columns = encode(own, [table.present(feature.name) for feature in own])
+        part = pd.DataFrame(values, columns=columns)
+        lacking = table.lacking(own[0].name)
+        if lacking:
+            n = len(part) + len(lacking)
+            part = part.set_axis([i for i in range(n) if i not in lacking]).reindex(range(n))
+        parts.append(part)
+    return parts[0] if len(parts) == 1 else pd.concat(parts, axis=1)
+
+
+class ScaledViews(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """The columns of each view to [0, 1] by their ranges in training."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the ranges.
+
+        Parameters
+        ----------
+        X : views that are data frames of numbers
+        y : ignored
+        """
+        self.scalers_ = {name: MinMaxScaler().set_output(transform="pandas").fit(part) for name, part in X.items()}
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The scaled views.
+
+        Parameters
+        ----------
+        X : views like those of ``fit``
+        """
+        scaled = {name: scaler.transform(X.part(name)) for name, scaler in self.scalers_.items()}
+        return mk.views(scaled, list(scaled))

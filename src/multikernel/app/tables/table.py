@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,12 +19,29 @@ from multikernel.streams import DELIMITERS, Records, is_missing
 from multikernel.tables import Numerals
 from multikernel.typing import Array
 
+if TYPE_CHECKING:
+    from multikernel.app.tables.views import ViewTables
+
 _LISTED = 20  # names of columns that a sentence has room for
 
 
 @dataclass(frozen=True)
+class View:
+    """The columns of one of several files.
+
+    Parameters
+    ----------
+    columns : dict from their names in the joined table to those in the file
+    lacking : set of int, the samples that the file lacks
+    """
+
+    columns: Mapping[str, str]
+    lacking: frozenset[int]
+
+
+@dataclass(frozen=True)
 class CsvTable:
-    """The cells of a CSV file."""
+    """The cells of a CSV file, or of several files that are joined (views.py)."""
 
     file: str
     columns: dict[str, Column]  # by name, in the order of the file
@@ -33,18 +51,61 @@ class CsvTable:
     raw: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the cells of columns as they stand in the file
     delimiter: str = ","
     grouped_by: str | None = None  # the column that says which rows folds hold out together
+    views: Mapping[str, View] = field(default_factory=dict)  # of several files
+    key: str = ""  # the column that names the rows of several files
+    tables: ViewTables | None = None  # these files
 
     def column(self, name: str, instead: str = "") -> Column:
         """A column by name; ValueError where there is none, or where one of its cells is missing.
 
         ``instead`` is what else a person may do then than fill it in.
         """
+        column = self.present(name, instead)
+        lacking = self.lacking(name)
+        if lacking:
+            raise ValueError(
+                f"column {name!r} has to be known of all samples, and {column.file} lacks {len(lacking)} of them; "
+                "leave these out by --missing drop"
+            )
+        return column
+
+    def present(self, name: str, instead: str = "") -> Column:
+        """The same without the samples that the file of the column lacks."""
         self._check_there(name)
+        lacking = self.lacking(name)
         column = self.columns[name]
+        if lacking:
+            kept = [i for i in range(len(column.cells)) if i not in lacking]
+            column = replace(column, cells=[column.cells[i] for i in kept], rows=[column.rows[i] for i in kept])
         for i, cell in enumerate(column.cells):
             if is_missing(cell):
                 raise column.error(i, f"is a missing value; {instead}fill it in, or leave the row out")
         return column
+
+    def lacking(self, name: str) -> frozenset[int]:
+        """The samples that the file of a column lacks."""
+        return next((view.lacking for view in self.views.values() if name in view.columns), frozenset())
+
+    def full_name(self, name: str) -> str:
+        """The name of a column of one of several files, which may be given without that of its view.
+
+        ValueError where several files have such a column.
+        """
+        found = [full for view in self.views.values() for full, own in view.columns.items() if own == name]
+        if name in self.columns or not found:
+            return name
+        if len(found) > 1:
+            raise ValueError(f"column {name!r} may be {' or '.join(map(repr, found))}; write one of these")
+        return found[0]
+
+    def by_view(self, names: Iterable[str]) -> dict[str, dict[str, str]]:
+        """Those of some columns that each view has, with their names in its file; empty for a single table."""
+        taken = set(names)
+        found = {
+            view: {full: name for full, name in own.columns.items() if full in taken}
+            for view, own in self.views.items()
+        }
+        return {view: own for view, own in found.items() if own}
 
     def _check_there(self, name: str) -> None:
         if name not in self.columns:
@@ -84,6 +145,9 @@ class CsvTable:
         ----------
         stored : what ``as_written`` gave for the training file
         """
+        if self.tables is not None:
+            again = self.tables.written_as(stored).joined()
+            return replace(self, columns=again.columns, numerals=again.numerals)
         before = {name: Numerals(*parts) for name, parts in stored.items() if name in self.columns}
         for name, own in before.items():
             unit = self.numerals.get(name, own).unit
@@ -140,16 +204,46 @@ def read_table(path: Path) -> CsvTable:
         raise ValueError(f"{path} has column names in row 1 and no row after it")
     rows, cells = zip(*numbered, strict=True)
     raw = dict(zip(found.names, zip(*cells, strict=True), strict=True))
-    columns, numerals, notes = plainly(raw, found.delimiter, is_missing)
-    if found.delimiter != ",":
-        notes = [f"cells are separated by {DELIMITERS[found.delimiter]}", *notes]
+    return _of_cells(path, raw, rows, found.delimiter)
+
+
+def read_parquet(path: Path) -> CsvTable:
+    """Read a whole Parquet file as a CSV file with the same cells is read; ValueError where it cannot be read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        found = pq.read_table(path)
+    except pa.ArrowException as error:
+        raise ValueError(f"{path} cannot be read as Parquet ({error})") from None
+    if not found.num_rows or not found.num_columns:
+        raise ValueError(f"{path} has no row or no column")
+    if len(set(found.column_names)) < found.num_columns or "" in found.column_names:
+        raise ValueError(f"{path} has a column without a name, or two of one name; give each column its own")
+    raw = {name: [text_of(cell) for cell in found[name].to_pylist()] for name in found.column_names}
+    return _of_cells(path, raw, range(2, 2 + found.num_rows), ",")
+
+
+def text_of(cell: Any) -> str:
+    """A value as a CSV file has it: dates as 2024-12-31, without a time at midnight."""
+    if cell is None or cell != cell:
+        return ""
+    if hasattr(cell, "isoformat"):
+        return str(cell.isoformat(sep=" ") if hasattr(cell, "hour") else cell.isoformat()).removesuffix(" 00:00:00")
+    return " ".join(str(cell).split())
+
+
+def _of_cells(path: Path, raw: Mapping[str, Sequence[str]], rows: Sequence[int], delimiter: str) -> CsvTable:
+    columns, numerals, notes = plainly(raw, delimiter, is_missing)
+    if delimiter != ",":
+        notes = [f"cells are separated by {DELIMITERS[delimiter]}", *notes]
     return CsvTable(
         str(path),
         {name: Column(str(path), name, column, rows) for name, column in columns.items()},
         f"{path}: {'; '.join(notes)}" if notes else "",
         numerals=numerals,
         raw=raw,
-        delimiter=found.delimiter,
+        delimiter=delimiter,
     )
 
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from multikernel.app.tables.table import text_of
+from multikernel.app.tables.views import view_name
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.views import UploadedPart
 
@@ -66,11 +68,7 @@ def read(upload: Upload, folder: Path, settings: Settings) -> UploadedPart:
 
 def _short(name: str) -> str:
     """The name of a file without folders and endings, at most 60 characters."""
-    plain = name.replace("\\", "/").rpartition("/")[2]
-    for ending in (".gz", ".csv", ".tsv", ".txt", ".xlsx", ".parquet"):
-        if plain.lower().endswith(ending):
-            plain = plain[: -len(ending)]
-    return "".join(sign for sign in plain if sign.isprintable())[:60] or "table"
+    return "".join(sign for sign in view_name(name) if sign.isprintable())[:60] or "table"
 
 
 def _part(path: Path, name: str, settings: Settings) -> UploadedPart:
@@ -158,7 +156,7 @@ def _rows(sheet: Any, settings: Settings) -> Any:
         if k > settings.most_rows:
             raise ValueError(f"The sheet has more than {settings.most_rows} rows; give a part of them.")
         if any(cell is not None for cell in cells):
-            yield [_text(cell) for cell in cells] + [""] * (width - len(cells))
+            yield [text_of(cell) for cell in cells] + [""] * (width - len(cells))
 
 
 def _from_parquet(content: BinaryIO, path: Path, settings: Settings) -> None:
@@ -179,20 +177,11 @@ def _from_parquet(content: BinaryIO, path: Path, settings: Settings) -> None:
             yield names
             for batch in file.iter_batches(4096):
                 columns = [column.to_pylist() for column in batch.columns]
-                yield from ([_text(cell) for cell in row] for row in zip(*columns, strict=True))
+                yield from ([text_of(cell) for cell in row] for row in zip(*columns, strict=True))
 
         _write(path, rows())
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"The Parquet file cannot be read ({error}); write it again, or give CSV.") from None
-
-
-def _text(cell: Any) -> str:
-    """A cell as CSV holds it: dates as 2024-12-31, without a time at midnight."""
-    if cell is None or cell != cell:
-        return ""
-    if hasattr(cell, "isoformat"):
-        return str(cell.isoformat(sep=" ") if hasattr(cell, "hour") else cell.isoformat()).removesuffix(" 00:00:00")
-    return " ".join(str(cell).split())
 
 
 def _write(path: Path, rows: Any) -> None:

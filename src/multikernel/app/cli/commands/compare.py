@@ -11,6 +11,7 @@ from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
 from multikernel.app.cli.console import (
     ConsoleWatch,
+    OtherFiles,
     check_new,
     one_line_failures,
     read,
@@ -18,7 +19,7 @@ from multikernel.app.cli.console import (
     show_json,
     show_table,
 )
-from multikernel.app.cli.options import MethodName, TaskName, request_of, task_of, types_of
+from multikernel.app.cli.options import MethodName, MissingName, TaskName, request_of, task_of, types_of
 from multikernel.files import write_whole
 
 
@@ -26,6 +27,9 @@ def compare(
     ctx: typer.Context,
     data: options.Data,
     target: options.Target,
+    views: options.Views = None,
+    key: options.Key = None,
+    missing: options.Missing = MissingName.drop,
     task: options.TaskOption = TaskName.auto,
     types: options.Types = None,
     leave_out: options.LeaveOut = None,
@@ -46,18 +50,23 @@ def compare(
     """Compare the automatic estimator with others on a CSV file.
 
     Nested cross-validation: learned kernel weights, their plain average, the best single kernel, one tuned Gaussian
-    kernel, a random forest and gradient boosting meet the same folds and the same columns.
+    kernel, a random forest and gradient boosting meet the same folds and the same columns. Of several files, each has
+    kernels of its own in the methods that learn kernels; the others know columns only.
     """
     with one_line_failures(), reporting_what_is_left(checkpoint):
+        others = OtherFiles(views, key, missing.value)
         if report is not None:
-            check_new(report, force=force, inputs=(data,), option="--report")
+            check_new(report, force=force, inputs=others.paths(data), option="--report")
         check_config(save_config_to, force=force)
         declared = types_of(types)
         from multikernel.app.jobs.compare import compare_methods, rows_of
+        from multikernel.app.tables.views import target_of
 
-        table = read(data, leave_out, groups)
+        table = read(data, leave_out, groups, others)
+        column = target_of(table, target)
+        declared = {table.full_name(name): kind for name, kind in declared.items()}
         comparison = compare_methods(
-            table, target, task_of(task), folds, seed, ConsoleWatch(), only or None, checkpoint, declared
+            table, column, task_of(task), folds, seed, ConsoleWatch(), only or None, checkpoint, declared
         )
         if report is not None:
             from multikernel.app.report.comparison_page import render
@@ -67,7 +76,8 @@ def compare(
         if as_json:
             show_json("compare", comparison.to_json() | {"report": None if report is None else str(report)})
             return
-        title = f"{data.name}: {comparison.measure} on {folds} held-out folds, with seconds of choosing and fitting"
+        files = others.title(data)
+        title = f"{files}: {comparison.measure} on {folds} held-out folds, with seconds of choosing and fitting"
         show_table(title, ["method", comparison.measure, "seconds"], rows_of(comparison.results))
         if report is not None:
             typer.echo(f"report written to {report}")

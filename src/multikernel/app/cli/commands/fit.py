@@ -11,8 +11,16 @@ import typer
 
 from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
-from multikernel.app.cli.console import ConsoleWatch, check_new, one_line_failures, read, show_json, show_table
-from multikernel.app.cli.options import MethodName, TaskName, request_of
+from multikernel.app.cli.console import (
+    ConsoleWatch,
+    OtherFiles,
+    check_new,
+    one_line_failures,
+    read,
+    show_json,
+    show_table,
+)
+from multikernel.app.cli.options import MethodName, MissingName, TaskName, of_table, request_of
 
 if TYPE_CHECKING:
     from multikernel.app.jobs.fit_stream import StreamOptions
@@ -60,6 +68,9 @@ def fit(
     ctx: typer.Context,
     data: options.Data,
     target: options.Target,
+    views: options.Views = None,
+    key: options.Key = None,
+    missing: options.Missing = MissingName.drop,
     method: Annotated[
         MethodName | None,
         typer.Option(
@@ -106,6 +117,10 @@ def fit(
     Columns whose name begins with an underscore are left out, and those of --leave-out. --type says what a column holds
     where its cells do not show it, such as a code that is a category. --groups names the column of what was measured
     several times. Delimiters and decimal commas are recognised in the file.
+
+    Several files of the same samples (--view) are joined by the column that identifies the rows (--key); the first one
+    has the target. Each file is a view with kernels of its own, and is named after the file. Its columns are called
+    "view: column"; options may leave the view out where only one file has the column.
     """
     from multikernel.app.cli.commands.fit import working_on
 
@@ -113,14 +128,15 @@ def fit(
         from multikernel.app.jobs.fit_stream import StreamOptions
 
         request = request_of(target, method, task, kernels, (lam, C, alpha), given, seed, proba, types)
-        check_new(out, force=force, inputs=(data,))
+        others = OtherFiles(views, key, missing.value)
+        check_new(out, force=force, inputs=others.paths(data))
         check_config(save_config_to, force=force)
         more = {"approximation": approximation, "rank": rank}
         request = replace(
             request, parameters={k: v for k, v in more.items() if v is not None} | dict(request.parameters)
         )
         with working_on(scheduler):
-            found, show = _found(data, leave_out, groups, request, StreamOptions(memory, checkpoint), out)
+            found, show = _found(data, others, leave_out, groups, request, StreamOptions(memory, checkpoint), out)
         save_config(ctx, save_config_to)
         if as_json:
             show_json("fit", found | {"model": str(out)})
@@ -131,6 +147,7 @@ def fit(
 
 def _found(
     data: Path,
+    others: OtherFiles,
     leave_out: list[str] | None,
     groups: str | None,
     request: FitRequest,
@@ -138,8 +155,11 @@ def _found(
     out: Path,
 ) -> tuple[dict[str, Any], Callable[[], None]]:
     """What was learned, from the whole table or in chunks."""
-    if not streaming.applies(data):
-        return _learned(read(data, leave_out, groups), request, out)
+    if others.words and (streaming.memory or streaming.checkpoint):
+        raise ValueError("several files are read at once, not in chunks; leave --memory and --checkpoint out")
+    if others.words or not streaming.applies(data):
+        table = read(data, leave_out, groups, others)
+        return _learned(table, of_table(request, table), out)
     if leave_out:
         raise ValueError(f"{data} is read in chunks, which --leave-out does not reach; leave it out of the file")
     if groups is not None:
@@ -152,11 +172,10 @@ def _learned(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str,
     from multikernel.persistence import save
 
     if request.automatic:
-        from multikernel.app.jobs.fit import automatic_summary, train_automatic
+        from multikernel.app.jobs.fit import automatic_metadata, automatic_summary, train_automatic
 
         model, columns = train_automatic(table, request, ConsoleWatch())
-        needed = {name: columns.numeric[name] for name in model.preparation_.needed}
-        save(model, out, metadata={"columns": needed, "target": request.target, "numerals": table.as_written(needed)})
+        save(model, out, metadata=automatic_metadata(model, columns, table, request))
         return automatic_summary(model, columns, table, request), lambda: typer.echo(model.explain())
     from multikernel.app.jobs import fit as jobs
 

@@ -9,7 +9,8 @@ import typer
 
 from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
-from multikernel.app.cli.console import check_new, one_line_failures, read, show_json
+from multikernel.app.cli.console import OtherFiles, check_new, one_line_failures, read, show_json
+from multikernel.app.cli.options import MissingName
 from multikernel.files import write_whole
 
 
@@ -17,6 +18,9 @@ def predict(
     ctx: typer.Context,
     model: Annotated[Path, typer.Argument(metavar="MODEL.MK", help="A model that fit has written.")],
     new: Annotated[Path, typer.Argument(metavar="NEW.CSV", help="CSV file with the columns of the training file.")],
+    views: options.Views = None,
+    key: options.Key = None,
+    missing: options.Missing = MissingName.drop,
     proba: Annotated[bool, typer.Option("--proba", help="Probabilities of the classes, not decision values.")] = False,
     out: Annotated[Path | None, typer.Option(help="CSV file to write [default: standard output].")] = None,
     memory: options.Memory = None,
@@ -30,17 +34,24 @@ def predict(
     Writes a CSV file with a column "prediction" and, for classes, decision values, in the order of the rows. A label
     that a spreadsheet would run as a formula gets an apostrophe in front. A model that was learned in chunks predicts
     in chunks, also from and to Parquet files.
+
+    A model of several files takes them by --view, as fit does; the first one may be NAME=FILE, too. If files are left
+    out, the model predicts from the others, and a warning names those that are missing. With several files, the first
+    column that is written identifies the rows.
     """
     with one_line_failures():
+        others = OtherFiles(views, key, missing.value)
         if out is not None:
-            check_new(out, force=force, inputs=(model, new))
+            check_new(out, force=force, inputs=(model, *others.paths(new)))
         check_config(save_config_to, force=force)
-        if _in_chunks(model, new, proba, memory, out):
+        if others.words and memory is not None:
+            raise ValueError("several files are read at once, not in chunks; leave --memory out")
+        if not others.words and _in_chunks(model, new, proba, memory, out):
             save_config(ctx, save_config_to)
             return
         from multikernel.app.jobs.predict import predictions
 
-        found = predictions(model, read(new), proba)
+        found = predictions(model, read(new, others=others, of_first=False), proba)
         if out is not None:
             write_whole(out, found.to_csv().encode())
         save_config(ctx, save_config_to)
@@ -79,6 +90,9 @@ def report(
     data: Annotated[
         Path | None, typer.Argument(metavar="[DATA.CSV]", help="Rows with the target, on which the model is tested.")
     ] = None,
+    views: options.Views = None,
+    key: options.Key = None,
+    missing: options.Missing = MissingName.drop,
     out: Annotated[Path, typer.Option(help="The report to write.")] = Path("report.html"),
     force: options.Force = False,
     as_json: options.Json = False,
@@ -89,11 +103,14 @@ def report(
     how well the model predicts them.
     """
     with one_line_failures():
-        check_new(out, force=force, inputs=(model,) if data is None else (model, data))
+        others = OtherFiles(views, key, missing.value)
+        if data is None and views:
+            raise ValueError("--view names further files; give the first one, with the target, without --view")
+        check_new(out, force=force, inputs=(model,) if data is None else (model, *others.paths(data)))
         from multikernel.app.jobs.inspect import inspect
         from multikernel.app.report.page import model_page
 
-        found = inspect(model, None if data is None else read(data))
+        found = inspect(model, None if data is None else read(data, others=others))
         write_whole(out, model_page(found).encode())
         if as_json:
             show_json("report", found.to_json() | {"report": str(out)})

@@ -9,8 +9,16 @@ import typer
 
 from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
-from multikernel.app.cli.console import ConsoleWatch, check_new, one_line_failures, read, show_json, show_table
-from multikernel.app.cli.options import MethodName, TaskName, request_of
+from multikernel.app.cli.console import (
+    ConsoleWatch,
+    OtherFiles,
+    check_new,
+    one_line_failures,
+    read,
+    show_json,
+    show_table,
+)
+from multikernel.app.cli.options import MethodName, MissingName, TaskName, of_table, request_of
 from multikernel.files import write_whole
 
 
@@ -18,13 +26,16 @@ def values(
     ctx: typer.Context,
     data: options.Data,
     target: options.Target,
+    views: options.Views = None,
+    key: options.Key = None,
+    missing: options.Missing = MissingName.drop,
     sources: Annotated[
         list[str] | None,
         typer.Option(
             "--source",
             metavar="NAME=COLUMNS",
             help="A source and its columns, such as clinic=age,pressure or 'genes=gene_*', repeatable "
-            "[default: each column is a source].",
+            "[default: each column is a source, of several files each file].",
         ),
     ] = None,
     method: Annotated[MethodName | None, typer.Option(help="[default: the automatic estimator]")] = None,
@@ -51,20 +62,23 @@ def values(
 ) -> None:
     """Say what each source of a CSV file is worth: alone, and in addition to the others.
 
-    A source is a group of columns. On held-out folds: the score with this source only, the score without it, and what
-    it adds to the others, with a standard error. With s sources these are 1 + 2 s fits in each fold, and s (s - 1) / 2
-    for the pairs. The weights of a model do not say this: of two sources that repeat each other, either may have them.
+    A source is a group of columns, or each of several files (--view). On held-out folds: the score with this source
+    only, the score without it, and what it adds to the others, with a standard error. With s sources these are 1 + 2 s
+    fits in each fold, and s (s - 1) / 2 for the pairs. The weights of a model do not say this: of two sources that
+    repeat each other, either may have them.
     """
     with one_line_failures():
         request = request_of(target, method, task, kernels, (None, None, None), given, seed, types=types)
+        others = OtherFiles(views, key, missing.value)
         if report is not None:
-            check_new(report, force=force, inputs=(data,), option="--report")
+            check_new(report, force=force, inputs=others.paths(data), option="--report")
         check_config(save_config_to, force=force)
         from multikernel.app.jobs.source_values import HEADER, pair_rows, rows_of, worth_of
 
+        table = read(data, leave_out, groups, others)
         worth = worth_of(
-            read(data, leave_out, groups),
-            request,
+            table,
+            of_table(request, table),
             sources or [],
             ConsoleWatch(),
             folds=folds,
@@ -82,8 +96,8 @@ def values(
             return
         found = worth.found
         title = (
-            f"{data.name}: {found['measure']} on {found['folds']} held-out folds, {found['score']:.4f} with all "
-            f"sources, {found['constant']:.4f} with a constant prediction"
+            f"{others.title(data)}: {found['measure']} on {found['folds']} held-out folds, {found['score']:.4f} with "
+            f"all sources, {found['constant']:.4f} with a constant prediction"
         )
         show_table(title, HEADER, rows_of(found))
         if found["pairs"]:
