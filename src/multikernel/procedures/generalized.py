@@ -86,7 +86,8 @@ def _are_rounding(problem: Problem, weights: Weights) -> bool:
     if (weights.values > np.finfo(float).eps * central_start(problem)).any():
         return False
     nothing = np.zeros_like(weights.values)
-    return problem.domain.contains(nothing) and problem.evaluate(nothing).upper < weights.objective
+    value = weights.objective
+    return value is not None and problem.domain.contains(nothing) and problem.evaluate(nothing).upper < value
 
 
 def _solved(
