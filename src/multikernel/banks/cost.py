@@ -59,12 +59,16 @@ class BankCost:
         return reduce(cls._and, parts)
 
     def _and(self, other: BankCost) -> BankCost:
-        known = self.features is not None and other.features is not None
+        features = made = None  # where one of them is not known
+        if self.features is not None and other.features is not None:
+            features = self.features + other.features
+        if self.made is not None and other.made is not None:
+            made = self.made + other.made
         return BankCost(
             self.m + other.m,
             self.n,
-            (self.features or 0) + (other.features or 0) if known else None,
-            None if self.made is None or other.made is None else self.made + other.made,
+            features,
+            made,
             self.sweep + other.sweep,
             self.exact + other.exact,
             self.held + other.held,

@@ -100,7 +100,10 @@ class FactorGram(Gram):
         """The same where a copy of the features would be large: their squares are summed up over the samples."""
         kept = np.flatnonzero(self.weights)
         roots = np.sqrt(self.weights[kept])
-        small = np.asfortranarray(squared(self.F, kept) if self._known is None else self._known[np.ix_(kept, kept)].T)
+        if self._known is None:
+            small = np.asfortranarray(squared(self.F, kept))
+        else:
+            small = np.asfortranarray(self._known[np.ix_(kept, kept)].T)
         small *= roots
         small *= roots[:, None]
         small.flat[:: len(kept) + 1] += shift

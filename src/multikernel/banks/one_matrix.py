@@ -68,7 +68,9 @@ class OneMatrixBank(KernelBank):
 
     def block(self, rows: Index, columns: Index) -> Self:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
-        return replace(self, B=self.B.principal(c) if same_samples(self.square, r, c) else self.B.part(r, columns))
+        if same_samples(self.square, r, c):
+            return replace(self, B=self.B.principal(c))
+        return replace(self, B=self.B.part(r, columns))
 
     def principal(self, rows: Array) -> KernelBank:
         return self.block(rows, rows).compact()

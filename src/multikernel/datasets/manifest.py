@@ -77,9 +77,11 @@ def _count(path: Path, row: int, line: dict[str, str], column: str) -> int:
 
 
 def _about(line: dict[str, str]) -> str:
-    parts = (
-        f"Source: {line['source']}." if line.get("source") else "",
-        f"Target: {line['target']}." if line.get("target") else "",
-        line.get("note", ""),
-    )
-    return " ".join(part for part in parts if part)
+    parts = []
+    if line.get("source"):
+        parts.append(f"Source: {line['source']}.")
+    if line.get("target"):
+        parts.append(f"Target: {line['target']}.")
+    if line.get("note"):
+        parts.append(line["note"])
+    return " ".join(parts)

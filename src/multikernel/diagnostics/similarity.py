@@ -77,11 +77,9 @@ def _outer(y: Array, centered: bool) -> Array:
     """yy' of a target that is not constant (not zero, where nothing is centred)."""
     rest = y - y.mean() if centered else y
     if np.abs(rest).max() <= ROUNDING * np.abs(y).max():
-        raise ValueError(
-            f"y is constant ({y[0]:.6g}): an alignment needs both classes or varying values"
-            if centered
-            else "y is zero everywhere: there is nothing to align with"
-        )
+        if centered:
+            raise ValueError(f"y is constant ({y[0]:.6g}): an alignment needs both classes or varying values")
+        raise ValueError("y is zero everywhere: there is nothing to align with")
     unit = rest / np.abs(rest).max()
     return np.outer(unit, unit)
 

@@ -191,7 +191,9 @@ def resampling(model: Any, groups: Any, target: Array) -> Resampling:
     numbered(name, groups, len(target))
     if not (method.own_folds or method.search.automatic(model) or getattr(model, "probability", None) is not None):
         return UNDECIDED
-    return Resampling.of(name, None if method.own_folds and isinstance(cv, Integral) else cv, groups, target)
+    if method.own_folds and isinstance(cv, Integral):
+        cv = None
+    return Resampling.of(name, cv, groups, target)
 
 
 # -- steps of a fit ----------------------------------------------------------------------------------------------------

@@ -223,14 +223,20 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
             start = 0
             for bank in self.banks(X):
                 rows = slice(start, start + bank.shape[0])
-                yield bank, self._self_values_of(X, bank, given)[:, rows] if needed else np.empty((0, bank.shape[0]))
+                values = np.empty((0, bank.shape[0]))
+                if needed:
+                    values = self._self_values_of(X, bank, given)[:, rows]
+                yield bank, values
                 start = rows.stop
             return
         samples = samples_of(self, X) if hasattr(self, "n_features_in_") else X
         for rows in slices(samples.shape[0], max(1, NEW_VALUES // max(len(predictor.support), 1))):
             part = taken(samples, rows)
             bank, _ = keeping(partial(predictor.reference.cross, part))
-            yield bank, predictor.reference.self_values(part) if needed else np.empty((0, bank.shape[0]))
+            values = np.empty((0, bank.shape[0]))
+            if needed:
+                values = predictor.reference.self_values(part)
+            yield bank, values
 
     def _checked_self_values(self, given: Any, n: int) -> Array:
         """The kernels of n new samples with themselves, as a user gives them; ValueError for what they cannot be."""

@@ -50,7 +50,9 @@ class Schedule(ABC):
 
 def cost_of_task(model: Any, bank: BankCost, task: Task) -> Cost:
     """What one task takes, on its part of the samples."""
-    return model._method.cost(model, bank if len(task.rows) == bank.n else bank.block(len(task.rows)), task)
+    if len(task.rows) != bank.n:
+        bank = bank.block(len(task.rows))
+    return model._method.cost(model, bank, task)
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,9 @@ def weight_stability(
     def on_part(rows: Array) -> tuple[list[Any], Array, Sequence[str]]:
         own = clone(estimator)
         part = bank.block(rows, rows)
-        own.fit_bank(part if model.reads_kernels_few_times else part.compact(), target[rows], exact=False)
+        if not model.reads_kernels_few_times:
+            part = part.compact()
+        own.fit_bank(part, target[rows], exact=False)
         return list(own.kernel_keys()), np.atleast_2d(own.weights_), own.problem_names()
 
     keys, weights, names = zip(

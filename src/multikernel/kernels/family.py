@@ -312,7 +312,9 @@ def as_family(kernels: Any) -> KernelFamily:
 
 def _renamed(name: str, family: KernelFamily) -> KernelFamily:
     """A family under a name of the user's own."""
-    return Kernels(tuple(family), (name,) if len(family) == 1 else tuple(f"{name}: {own}" for own in family.names))
+    if len(family) == 1:
+        return Kernels(tuple(family), (name,))
+    return Kernels(tuple(family), tuple(f"{name}: {own}" for own in family.names))
 
 
 def _part(given: Any, where: str) -> KernelFamily:

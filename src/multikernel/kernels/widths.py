@@ -99,5 +99,8 @@ def _variance(X: Any) -> float:
     if not X.shape[0]:
         return 0.0
     mean = float(X.mean())
-    squares = float(X.multiply(X).mean() if hasattr(X, "multiply") else np.mean(np.square(X, dtype=np.float64)))
+    if hasattr(X, "multiply"):
+        squares = float(X.multiply(X).mean())
+    else:
+        squares = float(np.mean(np.square(X, dtype=np.float64)))
     return max(squares - mean**2, 0.0)

@@ -58,7 +58,10 @@ class Curvature:
         products = S @ Y.T
         s = S[-1]
         y = Y[-1]
-        size = float(np.linalg.norm(y) / np.linalg.norm(s) if self.convex else y @ y / (s @ y))
+        if self.convex:
+            size = float(np.linalg.norm(y) / np.linalg.norm(s))
+        else:
+            size = float(y @ y / (s @ y))
         L = np.tril(products, -1)
         M = np.block([[size * (S @ S.T), L], [L.T, -np.diag(np.diag(products))]])
         return size, np.vstack([size * S, Y]), M

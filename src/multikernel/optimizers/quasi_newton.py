@@ -75,11 +75,11 @@ class QuasiNewton(Optimizer):
         while True:
             z = at.theta / unit
             slopes = unit * at.gradient
-            step = unit * (
-                curvature.step(z, slopes, project)
-                if len(curvature.steps)
-                else project(z - length_of_size(float(np.linalg.norm(z)) or typical, slopes) * slopes) - z
-            )
+            if len(curvature.steps):
+                step = unit * curvature.step(z, slopes, project)
+            else:
+                length = length_of_size(float(np.linalg.norm(z)) or typical, slopes)
+                step = unit * (project(z - length * slopes) - z)
             slope = float(at.gradient @ step)
             part = 1.0
             lower = None

@@ -148,7 +148,9 @@ def _end(d: Array, direction: Array, u: int) -> float:
         slope = -(float(direction[direction > 0.0].sum()) + left)
         ends = np.where(slope < 0.0, own / -slope, np.inf)
     reached = np.isfinite(ends) & (ends <= np.append(corners[order], np.inf))
-    return float(ends[reached][0] if reached.any() else corners[np.isfinite(corners)].max(initial=0.0))
+    if reached.any():
+        return float(ends[reached][0])
+    return float(corners[np.isfinite(corners)].max(initial=0.0))
 
 
 def _lowest(way: _Way, at: Evaluation, state: State) -> Generator[Proposal, State, Evaluation | None]:

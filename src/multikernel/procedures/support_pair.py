@@ -68,6 +68,9 @@ class SupportPair:
 
     def answer(self, tol: float, history: list[float]) -> tuple[Weights, DualSolution]:
         """With the gaps of the steps that led here."""
+        warm = self.dual.warm
+        if self.witness is not self.dual.warm:
+            warm = np.stack([self.dual.warm, self.witness])
         weights = Weights(
             values=self.weights,
             objective=self.upper,
@@ -75,7 +78,7 @@ class SupportPair:
             converged=self.certificate.reached(tol),
             n_iter=len(history),
             history=(*history, self.certificate.value),
-            warm=self.dual.warm if self.witness is self.dual.warm else np.stack([self.dual.warm, self.witness]),
+            warm=warm,
             bound=self.bound,
         )
         return weights, within(weights, self.dual)

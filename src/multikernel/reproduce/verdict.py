@@ -149,7 +149,8 @@ def mark_of(row: PublishedNumber, measured: Measured, better: Better) -> tuple[M
     """The mark, and what was allowed: the published deviation, else our own, else the rounding of print."""
     limits = row.limits
     if isinstance(measured.value, str) or limits is None:
-        return (Mark.WITHIN if str(measured.value) == row.value else Mark.WORSE), "the same word"
+        mark = Mark.WITHIN if str(measured.value) == row.value else Mark.WORSE
+        return mark, "the same word"
     allowed = row.deviation or 0.0
     kind = "the published deviation"
     if not allowed:

@@ -75,7 +75,10 @@ class Trials:
         last = group.steps.last
         work = f"search of {type(last).__name__}"
         kept = Checkpoint.of(self.checkpoint, work, last, group.steps.before, group.own, X, y, folds, self.scoring)
-        kept.expect([_ALL] if group.steps.once and group.only_alpha else [name for name, _ in _named(folds)])
+        if group.steps.once and group.only_alpha:
+            kept.expect([_ALL])
+        else:
+            kept.expect([name for name, _ in _named(folds)])
         return kept
 
     def _on_one_bank(

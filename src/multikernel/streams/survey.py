@@ -104,17 +104,13 @@ class _Look:
 def _both(one: _Seen, other: _Seen) -> _Seen:
     """What is known of the rows of both."""
     kept = [each.sample for each in (one, other) if each.sample is not None]
-    if one.classes is None or other.classes is None:
-        known = None
-    else:
-        known = one.classes | other.classes
-    return _Seen(
-        one.rows + other.rows,
-        _smallest(kept, one.count) if kept else None,
-        known if known is not None and len(known) <= one.most else None,
-        one.count,
-        one.most,
-    )
+    sample = _smallest(kept, one.count) if kept else None
+    classes = None
+    if one.classes is not None and other.classes is not None:
+        classes = one.classes | other.classes
+        if len(classes) > one.most:
+            classes = None
+    return _Seen(one.rows + other.rows, sample, classes, one.count, one.most)
 
 
 def _smallest(kept: list[tuple[Array, Chunk]], count: int) -> tuple[Array, Chunk]:

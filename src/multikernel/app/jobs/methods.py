@@ -218,7 +218,8 @@ def most_folds(y: Array, task: Task, groups: Array | None = None) -> int:
 
 def shuffled_folds(task: Task, n: int, seed: int) -> StratifiedKFold | KFold:
     """n shuffled folds, with the same share of each class where the task is classification."""
-    return (StratifiedKFold if task == "classification" else KFold)(n, shuffle=True, random_state=seed)
+    kind = StratifiedKFold if task == "classification" else KFold
+    return kind(n, shuffle=True, random_state=seed)
 
 
 def folds_of(task: Task, n: int, seed: int, y: Array, groups: Array | None) -> list[Fold]:

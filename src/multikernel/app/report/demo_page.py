@@ -46,13 +46,14 @@ def rows(study: Study) -> list[ScoreRow]:
 
 def _row(score: Score, learned: np.ndarray[Any, Any], highest: bool) -> ScoreRow:
     behind = learned - np.array([o.auc for o in score.outcomes])
+    difference = ""
+    if score.key != "easymkl":
+        difference = f"{behind.mean():+.4f} ± {behind.std(ddof=1):.4f}".replace("-", "−")
     return ScoreRow(
         score=score,
         auc=f"{score.mean:.4f} ± {score.std:.4f}",
         highest=highest,
-        difference=""
-        if score.key == "easymkl"
-        else f"{behind.mean():+.4f} ± {behind.std(ddof=1):.4f}".replace("-", "−"),
+        difference=difference,
         chosen=_chosen(score),
         search=charts.duration(score.search_seconds),
         fit=charts.duration(score.fit_seconds),
@@ -65,7 +66,10 @@ def _chosen(score: Score) -> str:
     parts = []
     if score.lams:
         low, high = min(score.lams), max(score.lams)
-        parts.append(f"lam {median(score.lams):g}" + (f" ({low:g} to {high:g})" if high > low else ""))
+        lam = f"lam {median(score.lams):g}"
+        if high > low:
+            lam += f" ({low:g} to {high:g})"
+        parts.append(lam)
     choices = [o.choice for o in score.outcomes if o.choice]
     if choices and score.key != "top":
         commonest = max(dict.fromkeys(choices), key=choices.count)

@@ -60,9 +60,11 @@ def _environment() -> Environment:
 def _family(recipe: Recipe, view: str, word: str, changed: Mapping[str, Any]) -> tuple[str, str, str]:
     """How the names of its kernels begin, the expression of its columns, and that of the family."""
     own = f"X[VIEWS[{view!r}]]" if len(recipe.by_view) > 1 else "X"
+    name = f"{view}: " if view else ""
     made = FAMILIES[word].code(changed)
-    by_type = FAMILIES[word].by_type
-    return f"{view}: " if view else "", own, made if by_type else f"encoded(part, {made})"
+    if not FAMILIES[word].by_type:
+        made = f"encoded(part, {made})"
+    return name, own, made
 
 
 def _arguments(recipe: Recipe) -> str:

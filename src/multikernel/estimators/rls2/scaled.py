@@ -68,7 +68,9 @@ def factors(model: Any, bank: KernelBank, task: Task, further: Array | None) -> 
 
 def _candidates(model: Any, name: str, whole: Samples) -> Array:
     """In units of the scaled kernels' mean self-value, which for those of trace 1 is 1 / n."""
-    return ridges(whole.size if model.scaling == "none" else 1.0 / float(whole.share.sum()))
+    if model.scaling == "none":
+        return ridges(whole.size)
+    return ridges(1.0 / float(whole.share.sum()))
 
 
 def unscaled(model: Any, bank: KernelBank) -> KernelBank | None:

@@ -92,7 +92,9 @@ class SupportMachine(Machine):
             b, made = ascent(K, program, b, gradient, sizes, floor / program.scale, self.tol, left, work)
             found, gradient = certified(K, program, b, sizes, self.tol, found.n_iter + made, found.history)
             stalled = 0 if found.gap < NO_PROGRESS * best.gap else stalled + 1
-            best = replace(found if found.gap <= best.gap else best, n_iter=found.n_iter, history=found.history)
+            if found.gap <= best.gap:
+                best = found
+            best = replace(best, n_iter=found.n_iter, history=found.history)
             if stalled > 0 and within_rounding(K, program, found, gradient):
                 return replace(best, converged=True)
             if made == 0 or stalled == 5:

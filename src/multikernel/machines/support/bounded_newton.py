@@ -91,7 +91,10 @@ def _step(U: Array, jitter: float, s: Array, low: Array, high: Array, equality: 
     from multikernel.machines.support import _bounded_newton
 
     d = _unbounded(U, s, equality)
-    nearest = np.clip(d - equality_multiplier(d, low, high, 1.0, 0.0) if equality else d, low, high)
+    if equality:
+        nearest = np.clip(d - equality_multiplier(d, low, high, 1.0, 0.0), low, high)
+    else:
+        nearest = np.clip(d, low, high)
     slope, image = float(s @ nearest), blas.dtrmv(U.T, nearest, lower=1, trans=1)
     curvature = float(image @ image) - jitter * float(nearest @ nearest)
     part = 1.0 if curvature <= slope else slope / curvature

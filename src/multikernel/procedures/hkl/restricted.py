@@ -153,8 +153,10 @@ class HullProblem(InteriorProblem[HullPoint]):
         """Where all kernels vanish every sample has the coefficient that its loss alone asks for."""
         program = self.program
         m = len(self.bank)
-        asked = np.maximum(program.linear, 0.0)
-        a = feasible(program, np.minimum(asked / program.ridge, program.upper) if program.ridged else program.upper)
+        a = program.upper
+        if program.ridged:
+            a = np.minimum(np.maximum(program.linear, 0.0) / program.ridge, program.upper)
+        a = feasible(program, a)
         f = np.zeros(program.n)
         gamma = np.full(m, 1.0 / m)
         intercept = program.best_intercept(f)

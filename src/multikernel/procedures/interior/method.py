@@ -126,7 +126,9 @@ class SumOfKernels(InteriorProblem[InteriorPoint]):
         problem = replace(self, working=revised, look_at=look_at)
         if revised is working:
             return found, problem, None
-        return found, problem, first_point(saddle, revised) if beyond else moved
+        if beyond:
+            moved = first_point(saddle, revised)
+        return found, problem, moved
 
 
 def _known(saddle: Saddle) -> InteriorPoint | None:

@@ -92,8 +92,11 @@ def _opposed(saddle: Saddle, a: Array) -> bool:
 
 def _quadratic(saddle: Saddle, products: Products, a: Array) -> float:
     """a'K a of the combined matrix."""
+    form = max(float(products.f @ saddle.program.coef(a)), 0.0)
+    if not _opposed(saddle, a):
+        return form
     diagonal = np.asarray(products.K.diagonal())[saddle.program.sample]
-    return max(float(products.f @ saddle.program.coef(a)), float(diagonal @ a**2) if _opposed(saddle, a) else 0.0)
+    return max(form, float(diagonal @ a**2))
 
 
 def _scores(saddle: Saddle, working: WorkingSet, products: Products, a: Array) -> Array:

@@ -44,7 +44,9 @@ class WorkingSet:
         """The kernels at these positions, in the precision of the bank and stored if that fits."""
         if len(index) == len(bank):
             return cls(bank, index, bank, sparse)
-        return cls(bank, index, bank.exact(index) if bank.rounding <= 2.0**-53 else bank.select(index), sparse)
+        if bank.rounding <= 2.0**-53:
+            return cls(bank, index, bank.exact(index), sparse)
+        return cls(bank, index, bank.select(index), sparse)
 
     @classmethod
     def first(cls, bank: KernelBank, domain: Separable, b: Array, start: Array | None) -> WorkingSet:

@@ -109,13 +109,14 @@ def learned_scales(
     few = _some(error, 500, seed)  # on which the steps begin; equal scales are compared on half of them
     with one_blas_thread(0):
         equal = equal_scales(few, _some(error, 250, seed))
-        found = (chosen if penalty is None and can_choose(few) else given)(few, equal, tol, max_iter)
+        if penalty is None and can_choose(few):
+            found = chosen(few, equal, tol, max_iter)
+        else:
+            found = given(few, equal, tol, max_iter)
         error = replace(error, penalty=found.penalty)
     if time_is_up():
-        warn_of_cut_choice(
-            "the descents were cut short by which the first scales"
-            + (" and the penalty are compared" if penalty is None else " are compared")
-        )
+        compared = "the first scales and the penalty" if penalty is None else "the first scales"
+        warn_of_cut_choice(f"the descents were cut short by which {compared} are compared")
     with one_blas_thread(n, SCALES_ONE_THREAD):
         loss = equal.loss(error)
         start = at_point(error, found.trial.u)

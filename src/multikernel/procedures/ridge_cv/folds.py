@@ -138,7 +138,9 @@ class Blocks:
 
 
 def _diagonal(H: Any) -> Array:
-    return np.asarray(host(namespace(H).linalg.diagonal(H)) if foreign(H) else np.diagonal(H).copy())
+    if foreign(H):
+        return np.asarray(host(namespace(H).linalg.diagonal(H)))
+    return np.diagonal(H).copy()
 
 
 def _block(H: Any, V: Array) -> Array:

@@ -82,7 +82,9 @@ class Model(ABC):
             high = high + _DECADE
         while excess(low) < 0.0:
             low -= _DECADE
-        return found(float(brentq(excess, low, high, xtol=FINEST_GAP)) if low < high else low)
+        if low < high:
+            return found(float(brentq(excess, low, high, xtol=FINEST_GAP)))
+        return found(low)
 
     def decrease(self, s: Array) -> float:
         """What the model without damping loses by a step."""

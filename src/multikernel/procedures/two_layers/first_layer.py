@@ -122,9 +122,11 @@ class _Outputs:
         idle = []
         with limited(0.5 * seconds_left()):  # the steps need the rest
             for k in range(m):
-                late = k > 0 and time_is_up()
-                idle += [k] * late
-                roots.append(_Root.none(n) if late else _Root.of(bank.matrix(k).astype(np.float64, copy=False)))
+                if k > 0 and time_is_up():
+                    idle.append(k)
+                    roots.append(_Root.none(n))
+                else:
+                    roots.append(_Root.of(bank.matrix(k).astype(np.float64, copy=False)))
         return cls(bank, tuple(roots), tuple(idle), y, second, alpha, beta, weight)
 
     def split(self, b: Array) -> list[Array]:
@@ -183,7 +185,10 @@ class _Outputs:
             y = self.weight * y
         for root in self.roots:
             R = root.values
-            towards = np.asarray(product(R.T, y) if rng is None else rng.normal(size=R.shape[1]))
+            if rng is None:
+                towards = np.asarray(product(R.T, y))
+            else:
+                towards = np.asarray(rng.normal(size=R.shape[1]))
             parts.append(towards / spread(product(R, towards)))
         return np.concatenate(parts) / np.sqrt(max(len(self.roots), 1))
 

@@ -108,7 +108,9 @@ def _below(errors: Mapping[str, list[float]]) -> int:
     """The size from which on two layers are not above the Lasso on raw features."""
     ahead = np.array(errors["two layers"]) <= np.array(errors["Lasso, raw"]) * (1 + 1e-3) + 1e-3
     behind = np.flatnonzero(~ahead)
-    return int(SIZES[min(behind[-1] + 1, len(SIZES) - 1)] if len(behind) else SIZES[0])
+    if not len(behind):
+        return int(SIZES[0])
+    return int(SIZES[min(behind[-1] + 1, len(SIZES) - 1)])
 
 
 def _bind(row: PublishedNumber) -> Binding | None:

@@ -37,12 +37,13 @@ def app(
         from multikernel.app.web.settings import MEGABYTE, Settings, default_home
 
         defaults = Settings(home or default_home())
+        root = root_path.rstrip("/")
+        if root_path and not root_path.startswith("/"):
+            root = f"/{root_path.strip('/')}"
         settings = Settings(
             home=defaults.home.expanduser().resolve(),
             hosts=(*defaults.hosts, *(host_name or [])),
-            root_path=root_path.rstrip("/")
-            if root_path.startswith("/") or not root_path
-            else f"/{root_path.strip('/')}",
+            root_path=root,
             read_only=read_only,
             upload_limit=limit * MEGABYTE,
             unpacked_limit=4 * limit * MEGABYTE,

@@ -55,11 +55,11 @@ def compared(recipe: Recipe, X: pd.DataFrame, y: Any, report: Report) -> dict[st
     """The scores of each method; ValueError where the rows are too few for the folds."""
     most = most_folds(y, recipe.task)
     if most < 2 * INNER_FOLDS:
-        raise ValueError(
-            f"A comparison needs {2 * INNER_FOLDS} rows of each class, and the smallest has {most}; give more rows."
-            if recipe.task == "classification"
-            else f"A comparison needs {4 * INNER_FOLDS} rows, and there are {len(y)}; give more."
-        )
+        if recipe.task == "classification":
+            raise ValueError(
+                f"A comparison needs {2 * INNER_FOLDS} rows of each class, and the smallest has {most}; give more rows."
+            )
+        raise ValueError(f"A comparison needs {4 * INNER_FOLDS} rows, and there are {len(y)}; give more.")
     folds = min(OUTER_FOLDS, most)
     splits = list(shuffled_folds(recipe.task, folds, recipe.seed).split(X, y))
     methods = methods_to_compare(recipe.task, X.shape[1], recipe.seed, dict(recipe.columns))

@@ -64,12 +64,10 @@ def sample(site: Site, request: Request) -> Response:
     if row:
         from multikernel.app.web.choices import cells as table_cells
 
-        if data is None or not (row.isdecimal() and 1 <= int(row) <= n):
-            raise ValueError(
-                f"There is no row {row}; the table has rows 1 to {n}."
-                if data
-                else "The table of this run has been deleted."
-            )
+        if data is None:
+            raise ValueError("The table of this run has been deleted.")
+        if not (row.isdecimal() and 1 <= int(row) <= n):
+            raise ValueError(f"There is no row {row}; the table has rows 1 to {n}.")
         columns = table_cells(data.table).columns
         cells = {name: columns[name].cells[int(row) - 1] for name in cells}
         truth = columns[run.recipe["target"]].cells[int(row) - 1]
