@@ -46,6 +46,8 @@ from multikernel.streams.dask import as_source
 
 Model = TypeVar("Model")
 
+_CHOICE = 0.3  # of the time, for parameters given as "auto"
+
 
 def fit_model(model: Model, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **given: Any) -> Model:
     """Fit an estimator, and return it.
@@ -118,7 +120,7 @@ def fit_on_bank(
 
     with limited(model.time_budget):
         with _causes_named(model, bank), each_warning_once():
-            with limited(0.3 * seconds_left()):  # for parameters given as "auto"
+            with limited(_CHOICE * seconds_left()):
                 final = choose_parameters(model, learn, bank, target, sample_weight, checkpoint, held_out)
                 if final is not model and time_is_up():
                     checkpoint = UNKEPT  # with more time other parameters may be chosen, and with them other problems
