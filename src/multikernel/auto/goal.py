@@ -46,9 +46,8 @@ class Goal(ABC):
     def helpful(self, scores: Array, rows: Array) -> Array:
         """Which candidates, by their scores (M, len(rows), k), lower the loss of a constant half as much as the best.
 
-        Of several sources some candidates see one that says little. In the blend they keep a share that costs more than
-        they bring: without them news by their text, subject and sender (docs/results/sources.md) have .943 right labels
-        in place of .930, and reviews .847 in place of .818.
+        Of several sources some candidates see one that says little, and in a blend they keep a share that costs more
+        than it brings: docs/results/sources.md has the figures with and without them.
         """
         constant = np.broadcast_to(self.constant(None).bias, scores.shape[1:])
         chance = float(self.losses(constant, rows).mean())
