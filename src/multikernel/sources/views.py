@@ -303,6 +303,7 @@ class ViewsMaker:
 
 
 views = ViewsMaker()
+views.__doc__ = ViewsMaker.__call__.__doc__  # for help() and the pages of the site
 
 
 def _made(
