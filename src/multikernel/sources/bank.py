@@ -164,7 +164,18 @@ class ViewSamples(SampleMap):
         other = (set(now.strings) ^ set(before.strings)) | (set(now.times) ^ set(before.times))
         if other:
             raise ValueError(f"view {self.view!r}: {before.name(min(other))} has another type than in training")
+        self._check_complete(samples, present)
         return samples[stand_ins(present)], present
+
+    def _check_complete(self, samples: Any, present: Array) -> None:
+        """ValueError where a cell is missing of samples that have the view, and a kernel does not take that."""
+        missing = samples.among(np.flatnonzero(present)).missing.tolist() if isinstance(samples, Table) else []
+        if not missing or self.family is None or self.features is None:
+            return
+        try:
+            self.family.resolve(replace(self.features, missing=tuple(missing)))
+        except ValueError as error:
+            raise ValueError(f"view {self.view!r}: {error}") from None
 
     def _cross_matrices(self, bank: KernelBank, X: Views) -> KernelBank:
         """New samples against the columns, where the view was given as kernel matrices."""
@@ -347,7 +358,7 @@ def bind_views(
             continue
         completion = Completion(anchors, place)
         own = anchors.rows[completion.observed]
-        observed = view.given[own] if view.family is not None else _stack(X.part(view.name))[:, own]
+        observed = view.given[own] if view.family is not None else _stack(X[own].part(view.name))
         samples = replace(view.samples, completion=completion, observed=observed)
         if view.family is None:
             bank = view.given
