@@ -521,5 +521,27 @@ def test_a_matrix_says_nothing_of_other_samples() -> None:
     one = {"genes": GENES[:7], "clinic": FRAME[:7], "proteins": K2[:7, :5]}
     two = {"genes": GENES[:5], "clinic": FRAME[:5], "proteins": K2[:5, :5]}
     np.testing.assert_allclose(model.kernel_matrix(one, two), model.kernel_matrix(MIXED)[:7, :5])
-    with pytest.raises(ValueError, match=r"view 'proteins' is a kernel matrix.*shape \(7, 6\); got shape \(7, 5\)"):
+    with pytest.raises(ValueError, match=r"view 'proteins' is a kernel matrix.*shape \(7, 6\); or both as parts"):
         model.kernel_matrix(one, {"genes": GENES[:6], "clinic": FRAME[:6], "proteins": K2[:6, :6]})
+
+
+def test_the_automatic_estimators_kernel_of_parts_of_the_same_views() -> None:
+    seen = views(MIXED)
+    model = MultiKernelClassifier(random_state=0).fit(seen[TRAIN], Y[TRAIN])
+    K = model.kernel_matrix(seen)
+    assert np.linalg.eigvalsh(K)[0] > -1e-9 * np.trace(K)
+    np.testing.assert_allclose(model.kernel_matrix(seen[TEST], seen[TRAIN]), K[np.ix_(TEST, TRAIN)], atol=1e-12)
+    with pytest.raises(ValueError, match=r"view 'proteins' is a kernel matrix, .* parts of the same views"):
+        model.kernel_matrix(part(MIXED, TEST))
+
+
+def test_a_matrix_that_samples_lack_is_completed_between_any_samples() -> None:
+    rows = np.array([3, 17])
+    seen = views(lacking(rows) | {"genes": GENES, "clinic": FRAME})
+    model = EasyMKLClassifier(OWN, lam=0.1).fit(seen, Y)
+    K = model.kernel_matrix(seen)
+    assert np.linalg.eigvalsh(K)[0] > -1e-9 * np.trace(K)
+    some = np.array([2, 3, 50])
+    np.testing.assert_allclose(model.kernel_matrix(seen[some], seen[TEST]), K[np.ix_(some, TEST)], atol=1e-9)
+    values = K @ np.ravel(model.dual_coef_) + model.intercept_
+    np.testing.assert_allclose(values, model.decision_function(seen), atol=1e-9 * np.abs(values).max())

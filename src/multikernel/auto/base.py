@@ -244,20 +244,21 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
         Raises
         ------
-        ValueError : for a model of views that are kernel matrices, which are known for training samples only
+        ValueError : for a model of views that are kernel matrices, where X and Z are not parts of the same ``views``
         MemoryError : where the matrix is larger than the memory
         """
         check_is_fitted(self)
-        if self.preparation_.given:
-            raise ValueError(
-                f"{type(self).__name__}: view {self.preparation_.given[0]!r} is a kernel matrix, which says nothing of "
-                "other pairs of samples: weights_ holds the shares, with which such matrices can be added"
-            )
         rows = self.preparation_.samples(self._table(X, reset=False))
         if Z is None:
             against = rows
         else:
             against = self.preparation_.samples(self._table(Z, reset=False))
+        if self.preparation_.given:
+            try:
+                rows = replace(rows, given=self.preparation_.between(X, X if Z is None else Z))
+            except ValueError as error:
+                raise ValueError(f"{type(self).__name__}: {error}") from None
+            against = replace(against, rows=np.arange(len(against)))
         n = len(rows)
         c = len(against)
         check_memory(float(n) * c, f"the learned kernel of {n} and {c} samples", "take fewer of them at a time")

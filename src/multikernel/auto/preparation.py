@@ -24,6 +24,7 @@ from multikernel.auto.table import GivenTable, is_views, read
 from multikernel.banks.checks import check_finite
 from multikernel.kernels import Encoding, Features, NormalScores, OneHot, Standardize, Together
 from multikernel.kernels.for_columns import encodings_of
+from multikernel.sources.bank import matrices_between
 from multikernel.sources.views import Views
 from multikernel.tables.cells import Cells
 from multikernel.tables.columns import Column, Declared, checked_types, type_of
@@ -150,6 +151,23 @@ class Preparation:
         if self.completion is None:
             return encoded
         return self.completion(encoded, self._present(table))
+
+    def between(self, X: Any, Z: Any) -> tuple[Array, ...]:
+        """The kernel matrices of views between samples, each of mean self-value 1.
+
+        Raises
+        ------
+        ValueError : where X and Z are not parts of the same ``views``, or lack a matrix
+        """
+        for name in self.given:
+            several = isinstance(X, Views) and isinstance(Z, Views)
+            if not (several and name in X.names and name in Z.names and X.has(name).all() and Z.has(name).all()):
+                raise ValueError(
+                    f"view {name!r} is a kernel matrix, which says nothing of other pairs of samples: give both "
+                    "samples as parts of the same views(...), of which it knows all"
+                )
+        banks = [matrices_between(name, X, Z) for name in self.given]
+        return tuple(bank.matrix(0) / norm for bank, norm in zip(banks, self.norms, strict=True))
 
     @property
     def _sources(self) -> tuple[str, ...]:

@@ -111,7 +111,7 @@ class ViewSamples(SampleMap):
         ValueError : where the view is known by kernel matrices, and these samples are not in them
         """
         if self.family is None:
-            return _between_matrices(self.view, X, Z)
+            return self._between_matrices(X, Z)
         columns, right = self._completed(*self._new(Z), Z)
         bank = MixedBank(bind_kernels(self.family, columns, memory=0), right, right)
         if not bank.local:
@@ -120,6 +120,32 @@ class ViewSamples(SampleMap):
                 "learn them without centred(), or take features of the centred kernels"
             )
         return bank if X is Z else bank.crossed(*self._completed(*self._new(X), X))
+
+    def _between_matrices(self, X: Views, Z: Views) -> KernelBank:
+        """The kernel matrices between samples; those that lack the view are weighted sums of training samples."""
+        whole = X.parts[X.names.index(self.view)] if self.view in X.names else None
+        if whole is not None and X.has(self.view).all() and Z.has(self.view).all():
+            return matrices_between(self.view, X, Z)
+        if self.completion is None or not isinstance(whole, KernelBank) or not any(whole is part for part in Z.parts):
+            raise ValueError(
+                f"view {self.view!r} is a kernel matrix, which some samples lack: give both samples as parts of the "
+                "same views(...) to have it completed"
+            )
+        right = self._among_all(Z, whole.shape[0])
+        return MixedBank(whole, right if X is Z else self._among_all(X, whole.shape[0]), right)
+
+    def _among_all(self, X: Views, n: int) -> Any:
+        """Samples as weighted sums of all n samples of the view's bank, a CSR matrix."""
+        assert self.completion is not None
+        assert self.columns is not None
+        present = X.has(self.view)
+        here, away = np.flatnonzero(present), np.flatnonzero(~present)
+        own = self.columns[self.completion.anchors.rows[self.completion.observed]]
+        weights = self.completion.weights(X[~present]) if len(away) else np.empty((0, len(own)))
+        rows = np.concatenate([here, np.repeat(away, len(own))])
+        columns = np.concatenate([_rows(X)[here], np.tile(own, len(away))])
+        values = np.concatenate([np.ones(len(here)), weights.ravel()])
+        return sparse.csr_array((values, (rows, columns)), shape=(len(X), n))
 
     def self_values(self, bank: KernelBank, X: Any) -> Array:
         X = Views.of(X)
@@ -220,20 +246,29 @@ class ViewSamples(SampleMap):
         return True
 
 
-def _between_matrices(view: str, X: Views, Z: Views) -> KernelBank:
-    """The kernel matrices of a view between samples: parts of one bank, or given between just these."""
+def matrices_between(view: str, X: Views, Z: Views) -> KernelBank:
+    """The kernel matrices of a view between samples that have it: parts of one bank, or given between just these.
+
+    Raises
+    ------
+    ValueError : where the matrices are against other samples
+    """
     one, two = (each.parts[each.names.index(view)] for each in (X, Z))
     if isinstance(one, KernelBank) and one is two:
-        every = np.arange(one.shape[0])
-        return one.block(*(every if each.rows is None else each.rows for each in (X, Z)))
+        return one.block(_rows(X), _rows(Z))
     given = X.part(view)
     if given.shape[-2:] == (len(X), len(Z)):
         values = _stack(given)
         return rectangular(values, len(values), len(Z))
     raise ValueError(
         f"view {view!r} is a kernel matrix, which says nothing of other pairs of samples: give its values between "
-        f"these samples, shape ({len(X)}, {len(Z)}); got shape {tuple(given.shape)}"
+        f"these samples, shape ({len(X)}, {len(Z)}); or both as parts of the same views(...)"
     )
+
+
+def _rows(X: Views) -> Array:
+    """Which samples of the parts these are."""
+    return np.arange(len(X)) if X.rows is None else X.rows
 
 
 def _known(given: Any) -> Array:
