@@ -98,8 +98,8 @@ class ViewSamples(SampleMap):
 
     def _completed(self, samples: Any, present: Array, X: Views) -> tuple[Any, Any]:
         """Samples, and weights (CSR) of these whose sums the samples of X are."""
-        if self.completion is None or present.all():
-            return samples, identity(len(present))
+        if self.completion is None or present.all():  # nothing completes the only view
+            return samples, sparse.diags_array(present.astype(float)).tocsr()
         anchors = len(present) + np.arange(self.observed.shape[0])
         return stacked(samples, self.observed), mixing(present, self.completion.weights(X[~present]), anchors)
 
