@@ -9,9 +9,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, cross_val_score
 
-from multikernel import BankSearchCV, L1MKLClassifier, MultiKernelClassifier, RLS2Regressor, kernels, path, views
+from multikernel import (
+    BankSearchCV,
+    L1MKLClassifier,
+    MultiKernelClassifier,
+    RLS2Regressor,
+    kernels,
+    path,
+    report,
+    views,
+)
 
 Array = Any
 RNG = np.random.default_rng(0)
@@ -153,6 +163,10 @@ class Annotated:
     def obs_names(self) -> pd.Index:
         return self.obs.index
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape
+
 
 @dataclass
 class Modalities:
@@ -198,3 +212,77 @@ def test_modalities_are_sources_and_may_lack_samples() -> None:
         views.from_mudata(data, missing="refuse")
     with pytest.raises(TypeError, match="takes a MuData object with modalities, and got Annotated"):
         views.from_mudata(annotated())
+
+
+# -- labels of kernel matrices -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", [L1MKLClassifier(C=1.0), MultiKernelClassifier(random_state=0)], ids=["L1", "auto"])
+def test_columns_of_a_kernel_matrix_are_matched_by_their_labels(model: Any) -> None:
+    K = pd.DataFrame(kernels.RBF(0.1)(GENES.to_numpy()), NAMES, NAMES)
+    model = clone(model).fit({"similar": K, "clinic": CLINIC}, Y)
+    decided = model.decision_function({"similar": K[:7], "clinic": CLINIC[:7]})
+    found = model.decision_function({"similar": K.iloc[:7, SHUFFLED], "clinic": CLINIC[:7]})
+    np.testing.assert_allclose(found, decided)
+    with pytest.raises(ValueError, match="its column 'q0' is none of these, such as 'p0'"):
+        model.predict({"similar": K.rename(columns=lambda name: name.replace("p", "q")), "clinic": CLINIC})
+    first = views({"clinic": CLINIC.iloc[SHUFFLED], "similar": K}, rows="index")
+    other = views({"clinic": CLINIC, "similar": K}, rows="index")
+    again = clone(model).fit(first, Y)
+    np.testing.assert_allclose(again.decision_function(other), again.decision_function(first)[np.argsort(SHUFFLED)])
+
+
+def test_views_of_matrices_only_keep_their_labels() -> None:
+    K = pd.DataFrame(kernels.RBF(0.1)(GENES.to_numpy()), NAMES, NAMES)
+    V = views({"one": K, "two": K**2}, rows="index")
+    model = L1MKLClassifier(C=1.0)
+    want = clone(model).fit(V, Y).decision_function(V)
+    np.testing.assert_allclose(clone(model).fit(V, Y.iloc[SHUFFLED]).decision_function(V), want)
+    with pytest.raises(ValueError, match="the rows of y have the labels of X in another order"):
+        model.fit(views({"one": K, "two": K**2}), Y.iloc[SHUFFLED])
+
+
+def test_what_looks_like_a_kernel_matrix_without_names_is_refused() -> None:
+    K = pd.DataFrame(kernels.RBF(0.1)(GENES.to_numpy()), NAMES, [f"g{j}" for j in range(N)])
+    with pytest.raises(
+        ValueError, match="'similar' is symmetric, as a kernel matrix is, and its columns are not named"
+    ):
+        views({"clinic": CLINIC.iloc[SHUFFLED], "similar": K}, rows="index")
+    V = views({"clinic": CLINIC.iloc[SHUFFLED], "similar": K}, rows="index", features=["similar"])
+    assert repr(V).endswith("'similar' (40 columns)>")
+
+
+def test_odd_labels_masks_and_parts() -> None:
+    pairs = pd.MultiIndex.from_product([range(8), range(5)])
+    V = views({"a": GENES.set_axis(pairs), "b": CLINIC.set_axis(pairs)[::-1]}, rows="index")
+    np.testing.assert_array_equal(V.part("b")["age"], CLINIC["age"])
+    V = views({"a": GENES, "b": CLINIC}, rows="index")
+    old = (CLINIC["age"] > 0).iloc[SHUFFLED]
+    assert (V[old].part("b")["age"] > 0).all()
+    assert repr(V[3]) == "<Views of 1 samples: 'a' (5 columns), 'b' (2 columns)>"
+    with pytest.raises(ValueError, match="'b' has no row"):
+        views({"a": GENES, "b": CLINIC[:0]}, rows="index", missing="keep")
+    with pytest.warns(UserWarning, match="no two sources share a sample"):
+        views({"a": GENES, "b": CLINIC.rename(index=str.upper)}, rows="index", missing="keep")
+    with pytest.raises(ValueError, match="'v' is views of its own"):
+        views({"v": V, "b": CLINIC})
+    with pytest.raises(ValueError, match=r"'x' is an Annotated: views.from_anndata reads it"):
+        views({"x": annotated(), "b": CLINIC})
+
+
+def test_a_report_and_a_search_match_rows_as_well(tmp_path: Any) -> None:
+    V = views({"genes": GENES, "clinic": CLINIC}, rows="index")
+    model = L1MKLClassifier(C=1.0).fit(V, Y)
+    pages = []
+    for y in (Y, Y.iloc[SHUFFLED]):
+        report(model, V, y, tmp_path / "report.html")
+        pages.append((tmp_path / "report.html").read_text())
+    assert pages[0] == pages[1]
+    with pytest.raises(ValueError, match="the rows of y have the labels of X"):
+        report(model, {"genes": GENES, "clinic": CLINIC}, Y.iloc[SHUFFLED], tmp_path / "report.html")
+    groups = pd.Series(np.arange(N) // 4, NAMES)
+    scores = [
+        BankSearchCV(L1MKLClassifier(), {"C": [0.1, 1.0]}, cv=GroupKFold(3)).fit(V, Y, groups=given).best_score_
+        for given in (groups, groups.iloc[SHUFFLED])
+    ]
+    assert scores[0] == scores[1]

@@ -7,7 +7,7 @@ normal scores of their ranks, which no outlier and no heavy tail moves.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, Self
 
@@ -54,6 +54,7 @@ class Preparation:
     known : tuple of bool arrays (n,), whether each of these matrices knows a training sample
     rows : array (n,), the training samples among those of the views' banks; None where they were all of these
     completion : what stands for a source that a sample lacks; None for a single source
+    column_labels : dict, from names of views that are kernel matrices to the labels of their columns
     """
 
     columns: tuple[Column, ...]
@@ -70,6 +71,7 @@ class Preparation:
     known: tuple[Array, ...] = ()
     rows: Array | None = None
     completion: PreparedCompletion | None = None
+    column_labels: Mapping[str, Array] = field(default_factory=dict)
 
     @classmethod
     def of(cls, table: GivenTable, types: Mapping[str, Declared] | None = None) -> Preparation:
@@ -104,6 +106,7 @@ class Preparation:
             n=table.n,
             known=tuple(np.asarray(K.any(axis=0)) for K in table.given.values()),
             rows=table.rows,
+            column_labels=table.column_labels,
         )
         sources = found._sources
         unseen = [name for name in sources if not table.has(name).any()]
@@ -123,7 +126,7 @@ class Preparation:
         ------
         ValueError : where one is missing, or has another form
         """
-        table = self._with_views(read(X, self.given, self.rows), X)
+        table = self._with_views(read(X, self.given, self.rows, self.column_labels), X)
         names = [column.name for column in self.columns]
         if not is_views(X) and len(table.columns) == len(names) and not table.columns.keys() >= set(names):
             table = replace(table, columns=dict(zip(names, table.columns.values(), strict=True)))

@@ -20,6 +20,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.checks import as_array, numbers, refuse_fields
 from multikernel.banks.rows import BankRows
+from multikernel.sources.bank import matched_columns
 from multikernel.sources.joined import stand_ins
 from multikernel.sources.views import Views, views
 from multikernel.sources.views import is_views as is_several
@@ -43,6 +44,7 @@ class GivenTable:
     rows : array (n,), which samples of the views' banks these are; None is all of them
     present : dict, from names of views, and of ``given``, to bool arrays (n,), where some samples lack one; another
         sample stands in place of these
+    column_labels : dict, from names of views that are kernel matrices to the labels of their columns
     """
 
     n: int
@@ -53,13 +55,19 @@ class GivenTable:
     types: dict[str, Declared] = field(default_factory=dict)
     rows: Array | None = None
     present: dict[str, Array] = field(default_factory=dict)
+    column_labels: dict[str, Array] = field(default_factory=dict)
 
     def has(self, name: str) -> Array:
         """Which samples have a view, or are known to a kernel matrix, bool array (n,)."""
         return self.present.get(name, np.ones(self.n, dtype=bool))
 
 
-def read(X: Any, given: Sequence[str] | None = None, training: Array | None = None) -> GivenTable:
+def read(
+    X: Any,
+    given: Sequence[str] | None = None,
+    training: Array | None = None,
+    column_labels: Mapping[str, Any] | None = None,
+) -> GivenTable:
     """The table of samples.
 
     Parameters
@@ -67,6 +75,7 @@ def read(X: Any, given: Sequence[str] | None = None, training: Array | None = No
     X : array, sparse matrix, data frame, or views: a dict of these and of kernel matrices
     given : names of the views that are kernel matrices; None for training samples, which show it
     training : for new samples, the training samples among those of a view's bank; None for all of them
+    column_labels : for new samples the labels that the columns of kernel matrices had in training, by view
 
     Raises
     ------
@@ -76,7 +85,7 @@ def read(X: Any, given: Sequence[str] | None = None, training: Array | None = No
         return _sparse(X)
     if is_views(X):
         if given is not None:
-            return _new_views(Views.of(X), given, training)
+            return _new_views(Views.of(X), given, training, column_labels or {})
         return _training_views(X)
     if is_frame(X):
         check_names(X)
@@ -149,10 +158,12 @@ def _training_views(X: Views | Mapping[Any, Any]) -> GivenTable:
     return _of_views(found, found.items())
 
 
-def _new_views(X: Views, given: Sequence[str], training: Array | None) -> GivenTable:
+def _new_views(X: Views, given: Sequence[str], training: Array | None, column_labels: Mapping[str, Any]) -> GivenTable:
     """The table of new samples in views; see ``read``."""
     against = slice(None) if training is None else training
-    parts = ((name, X.part(name)) for name in X.names)
+    parts = (
+        (name, matched_columns(name, X.part(name), X.columns.get(name), column_labels.get(name))) for name in X.names
+    )
     of_training = (
         (name, part.block(slice(None), against) if isinstance(part, KernelBank) else part) for name, part in parts
     )
@@ -194,7 +205,8 @@ def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] =
         columns |= {f"{name}: {column}": cells for column, cells in table.columns.items()}
         view_of |= {f"{name}: {column}": name for column in table.columns}
         matrices |= dict.fromkeys([name] * len(table.sparse), table.sparse.get("sparse"))
-    return GivenTable(len(X), columns, matrices, kernels, view_of, rows=X.rows, present=present)
+    labels = {name: np.array(list(own), dtype=object) for name, own in X.columns.items()}
+    return GivenTable(len(X), columns, matrices, kernels, view_of, rows=X.rows, present=present, column_labels=labels)
 
 
 def _absent(table: GivenTable) -> Array:

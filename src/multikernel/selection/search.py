@@ -120,7 +120,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             groups
         """
         Steps.of(self.estimator, "BankSearchCV searches")
-        [y] = aligned(X, y=y)
+        y, groups = aligned(X, y=y, groups=groups)
         check_parameters(self)
         candidates = list(ParameterGrid(self.param_grid))
         if not candidates:

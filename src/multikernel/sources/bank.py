@@ -55,6 +55,7 @@ class ViewSamples(SampleMap):
     observed : the anchors of the completion that have the view: their samples, or for kernel matrices their rows
     family : the kernels, which have learned; None for kernel matrices
     objects : whether the kernels take samples that are objects
+    column_labels : object array, the labels of the columns of kernel matrices; None where they had none
     """
 
     view: str
@@ -67,6 +68,7 @@ class ViewSamples(SampleMap):
     observed: Any = None
     family: KernelFamily | None = None
     objects: bool = False
+    column_labels: Any = None
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -131,16 +133,31 @@ class ViewSamples(SampleMap):
                 f"view {self.view!r} is a kernel matrix, which some samples lack: give both samples as parts of the "
                 "same views(...) to have it completed"
             )
+        observed = whole.shape[1] == self.observed.shape[2] and np.array_equal(
+            _stack(whole.block(self._anchors_among_all, slice(None))), self.observed, equal_nan=True
+        )
+        if not observed:
+            raise ValueError(
+                f"view {self.view!r} is another kernel matrix than in training, and some samples lack it: give "
+                "samples as parts of the views(...) of training to have it completed"
+            )
         right = self._among_all(Z, whole.shape[0])
         return MixedBank(whole, right if X is Z else self._among_all(X, whole.shape[0]), right)
+
+    @property
+    def _anchors_among_all(self) -> Array:
+        """The anchors that have the view, among all samples of its bank."""
+        assert self.completion is not None
+        assert self.columns is not None
+        own: Array = self.columns[self.completion.anchors.rows[self.completion.observed]]
+        return own
 
     def _among_all(self, X: Views, n: int) -> Any:
         """Samples as weighted sums of all n samples of the view's bank, a CSR matrix."""
         assert self.completion is not None
-        assert self.columns is not None
         present = X.has(self.view)
         here, away = np.flatnonzero(present), np.flatnonzero(~present)
-        own = self.columns[self.completion.anchors.rows[self.completion.observed]]
+        own = self._anchors_among_all
         weights = self.completion.weights(X[~present]) if len(away) else np.empty((0, len(own)))
         rows = np.concatenate([here, np.repeat(away, len(own))])
         columns = np.concatenate([_rows(X)[here], np.tile(own, len(away))])
@@ -161,6 +178,11 @@ class ViewSamples(SampleMap):
             values = values if self.kernels is None else values[self.kernels]
         if self.completion is None or present.all():
             return values
+        warn_user(
+            "standard deviations of samples that lack a view are those of its completed kernels: they do not say how "
+            "far the view may be from what completes it, and are too small where it matters",
+            PredictionWarning,
+        )
         anchors = self.completion.bank if self.kernels is None else self.completion.bank.select(self.kernels)
         weights = np.zeros((anchors.shape[0], int((~present).sum())))
         weights[self.completion.observed] = self.completion.weights(X[~present]).T
@@ -174,6 +196,10 @@ class ViewSamples(SampleMap):
             return nothing
         part = X.part(self.view)
         samples, present = view_samples(self.view, part, self.objects)
+        if isinstance(self.example, Objects) and not isinstance(samples, Objects):
+            raise ValueError(
+                f"view {self.view!r} held objects in training, and holds numbers now: give a list of objects"
+            )
         present = present & X.has(self.view)
         before = self.features
         assert before is not None
@@ -206,6 +232,7 @@ class ViewSamples(SampleMap):
     def _cross_matrices(self, bank: KernelBank, X: Views) -> KernelBank:
         """New samples against the columns, where the view was given as kernel matrices."""
         given = None if self._is_missing(X) else X.part(self.view)
+        given = matched_columns(self.view, given, X.columns.get(self.view), self.column_labels)
         if isinstance(given, KernelBank):  # against all samples of the view's bank
             given = given if self.kernels is None else given.select(self.kernels)
         present = np.zeros(len(X), dtype=bool) if given is None else _known(given) & X.has(self.view)
@@ -228,6 +255,11 @@ class ViewSamples(SampleMap):
         ValueError : where X has views that training had not, or the model cannot complete the view
         """
         if self.view in X.names:
+            extra = [] if self.completion is None else [n for n in X.names if n not in self.completion.anchors.views]
+            if extra:
+                warn_user(
+                    f"views that training had not are ignored: {shortened(list(map(repr, extra)))}", PredictionWarning
+                )
             return False
         known = () if self.completion is None else self.completion.anchors.views
         if not set(X.names) <= set(known):
@@ -269,6 +301,47 @@ def matrices_between(view: str, X: Views, Z: Views) -> KernelBank:
 def _rows(X: Views) -> Array:
     """Which samples of the parts these are."""
     return np.arange(len(X)) if X.rows is None else X.rows
+
+
+def matched_columns(view: str, given: Any, own: Any, labels: Any) -> Any:
+    """Rows of a kernel matrix with its columns in the order of training; as they lie where either has no labels.
+
+    Parameters
+    ----------
+    view : str
+    given : what was given for the view: a frame, an array or a bank
+    own : the labels of the columns of a bank, or None
+    labels : array of the labels of the columns in training, or None
+
+    Raises
+    ------
+    ValueError : where columns of training are missing
+    """
+    if is_frame(given) and hasattr(given, "reindex"):
+        own = given.columns
+    if labels is None or own is None or given is None:
+        return given
+    if len(own) == len(labels) and all(own == labels):
+        return given
+    if isinstance(given, KernelBank):
+        places = own.get_indexer(list(labels))
+        if (places < 0).any():
+            raise ValueError(
+                f"view {view!r} is a kernel matrix that lacks the training sample "
+                f"{labels[int(np.argmin(places))]!r}: give its values with all of them"
+            )
+        return given.block(slice(None), places)
+    known = set(labels)
+    common = sum(label in known for label in own)
+    if not common and type(own).__name__ == "RangeIndex" and len(own) == len(labels):
+        return given
+    if common == len(own) < len(labels) or common == len(labels):  # those that are left out are not known to the matrix
+        return given.reindex(columns=list(labels))
+    strange = next((label for label in own if label not in known), None)
+    raise ValueError(
+        f"view {view!r} is a kernel matrix with a column for each training sample, and its column {strange!r} is "
+        f"none of these, such as {labels[0]!r}: name its columns as in training"
+    )
 
 
 def _known(given: Any) -> Array:
@@ -344,7 +417,10 @@ def learned_views(X: Views, families: Callable[[str, Any], KernelFamily]) -> lis
 def _of_matrices(view: str, bank: KernelBank, X: Views) -> LearnedView:
     names = bank.names or tuple(f"kernel {k}" for k in range(len(bank)))
     columns = np.arange(len(X)) if X.rows is None else X.rows
-    return LearnedView(view, bank, X.has(view), ViewSamples(view, columns=columns, labels=tuple(names)))
+    named = X.columns.get(view)
+    column_labels = None if named is None else np.array(list(named), dtype=object)
+    samples = ViewSamples(view, columns=columns, labels=tuple(names), column_labels=column_labels)
+    return LearnedView(view, bank, X.has(view), samples)
 
 
 def _of_samples(view: str, part: Any, X: Views, families: Callable[[str, Any], KernelFamily]) -> LearnedView:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 
 from multikernel._rules import shortened
 from multikernel._typing import Array
+from multikernel._warnings import warn_user
 from multikernel.tables.cells import is_frame
 
 Missing = Literal["refuse", "keep"]
@@ -31,7 +33,9 @@ class LabelledRows:
     var_names: Any
 
 
-def joined(sources: Mapping[str, Any], missing: Missing) -> tuple[dict[str, Any], Any, dict[str, Array]]:
+def joined(
+    sources: Mapping[str, Any], missing: Missing, features: Sequence[str] = ()
+) -> tuple[dict[str, Any], Any, dict[str, Array]]:
     """Sources whose rows are the same samples in the same order.
 
     The order is that of the first source; samples that it lacks follow in the order of the others.
@@ -40,6 +44,7 @@ def joined(sources: Mapping[str, Any], missing: Missing) -> tuple[dict[str, Any]
     ----------
     sources : data frames, Series and AnnData-like objects by name
     missing : "refuse" raises where a source lacks samples of another one; "keep" keeps all of them
+    features : names of sources that hold features, though they are symmetric
 
     Returns
     -------
@@ -57,11 +62,15 @@ def joined(sources: Mapping[str, Any], missing: Missing) -> tuple[dict[str, Any]
         every = every.append(own.difference(every, sort=False))
     if missing == "refuse":
         _refuse_missing(labels, every)
+    elif len(labels) > 1 and all(not len(own.intersection(other)) for own, other in combinations(labels.values(), 2)):
+        warn_user("views: no two sources share a sample; give all of them the same names of the samples")
     aligned: dict[str, Any] = {}
     present: dict[str, Array] = {}
     for name, source in sources.items():
         places = labels[name].get_indexer(every)
-        if _is_matrix(source):
+        if name not in features:
+            _check_names(name, source)
+        if _is_matrix(source) and name not in features:
             aligned[name] = source.reindex(index=every, columns=every)
             continue
         if (places < 0).any():
@@ -84,7 +93,9 @@ def _labels(name: str, source: Any) -> Any:
     if not labels.is_unique:
         twice = labels[labels.duplicated()][0]
         raise ValueError(f"views: {name!r} has two rows with the label {twice!r}; give each sample one row in a source")
-    if labels.hasnans:
+    if not len(labels):
+        raise ValueError(f"views: {name!r} has no row; leave it out")
+    if labels.nlevels == 1 and labels.hasnans:
         raise ValueError(f"views: {name!r} has a row whose label is missing; name it, or leave the row out")
     return labels
 
@@ -111,6 +122,18 @@ def _refuse_missing(labels: Mapping[str, Any], every: Any) -> None:
 def _is_matrix(source: Any) -> bool:
     """Whether a frame is a kernel matrix between its samples: its columns are named as its rows."""
     return is_frame(source) and source.shape[0] == source.shape[1] and set(source.columns) == set(source.index)
+
+
+def _check_names(name: str, source: Any) -> None:
+    """ValueError for a symmetric matrix whose columns are not named as its rows: rows alone would be reordered."""
+    if not is_frame(source) or len(set(source.shape)) > 1 or _is_matrix(source):
+        return
+    values = source.to_numpy()
+    if values.dtype.kind in "fiu" and np.allclose(values, values.T, equal_nan=True):
+        raise ValueError(
+            f"views: {name!r} is symmetric, as a kernel matrix is, and its columns are not named as its rows: give "
+            f"them the same names, or say that it holds features, by views(..., features=[{name!r}])"
+        )
 
 
 def _taken(source: Any, places: Array) -> Any:

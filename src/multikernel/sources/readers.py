@@ -30,6 +30,13 @@ def sources_of_anndata(data: Any, groups: Mapping[str, Any] | None = None) -> di
             raise TypeError(
                 f"views.from_anndata takes an AnnData object, and this {type(data).__name__} has no {attribute}"
             )
+    if not data.var_names.is_unique:
+        twice = data.var_names[data.var_names.duplicated()][0]
+        raise ValueError(f"views.from_anndata: two variables are called {twice!r}; give each a name of its own")
+    if groups is not None and (not isinstance(groups, Mapping) or not groups):
+        raise ValueError(
+            "views.from_anndata: groups is a dict from names of sources to their variables, with one or more"
+        )
     if groups is None:
         return {"X": LabelledRows(data.X, data.obs_names, data.var_names)}
     return {str(name): _group(data, str(name), given) for name, given in groups.items()}
@@ -61,9 +68,17 @@ def _group(data: Any, name: str, given: Any) -> Any:
             names = shortened(list(map(repr, known))) or "nothing"
             raise ValueError(f"views.from_anndata: group {name!r} names {given!r}, and obsm has {names}")
         values = known[given]
+        if values.shape[0] != len(data.obs_names):
+            raise ValueError(
+                f"views.from_anndata: {given!r} of obsm has {values.shape[0]} rows for {len(data.obs_names)} samples"
+            )
         if hasattr(values, "iloc"):  # a data frame
             return values
         return LabelledRows(values, data.obs_names, np.arange(values.shape[1]).astype(str))
+    if isinstance(given, slice):
+        given = list(data.var_names[given])
+    if hasattr(given, "loc") and np.asarray(given).dtype.kind == "b":  # a mask with names
+        given = list(given.index[given.to_numpy()])
     wanted = np.asarray(list(given))
     if not len(wanted):
         raise ValueError(f"views.from_anndata: group {name!r} is empty; give it at least one variable")
@@ -74,6 +89,8 @@ def _group(data: Any, name: str, given: Any) -> Any:
                 f"{len(data.var_names)} variables"
             )
         places = np.flatnonzero(wanted)
+        if not len(places):
+            raise ValueError(f"views.from_anndata: group {name!r} is empty; give it at least one variable")
         return LabelledRows(data.X[:, places], data.obs_names, data.var_names[places])
     places = data.var_names.get_indexer(wanted)
     if (places >= 0).all():

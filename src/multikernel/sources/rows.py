@@ -44,7 +44,7 @@ def aligned(X: Any, **beside: Any) -> list[Any]:
     ------
     ValueError : where the labels contradict the order; or, beside joined views, lack a sample or have one twice
     """
-    if isinstance(X, Views) and X.index is not None:
+    if isinstance(X, Views) and X.joined:
         return [_by_label(X.index, name, values) for name, values in beside.items()]
     check_labels_of_rows([*labels_of_samples(X), *((name, row_labels(each)) for name, each in beside.items())])
     return list(beside.values())

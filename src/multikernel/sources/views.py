@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 
 from multikernel._arrays import foreign, host, unmasked
-from multikernel._row_labels import check_labels_of_rows, check_rows
+from multikernel._row_labels import check_labels_of_rows, check_rows, row_labels
 from multikernel._rules import Choice, abbreviated, listed, repeated, shortened
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
@@ -48,9 +48,11 @@ class Views:
     parts : for each view samples as the user gave them, or a bank
     rows : int array, which samples of the parts these are; None is all of them
     features : tuple of str, the views that hold features, also where they are square
-    labels : the labels of all samples of the parts, where views were joined by them; else None
+    labels : the labels of all samples of the parts, where some view had labels; else None
     present : from names of views to bool arrays, which samples of the part have the view; a view that is not there has
         all of them. In the part another sample stands in place of one that lacks the view.
+    columns : from names of views that are kernel matrices to the labels of their columns, where they had some
+    joined : whether the labels say which rows belong together, so that a target is matched by them
     """
 
     names: tuple[str, ...]
@@ -59,6 +61,8 @@ class Views:
     features: tuple[str, ...] = ()
     labels: Any = None
     present: Mapping[str, Array] = field(default_factory=dict)
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    joined: bool = False
 
     @classmethod
     def of(cls, X: Any) -> Views:
@@ -76,6 +80,13 @@ class Views:
             for name, part in items.items()
         )
         for name, part in zip(items, parts, strict=True):
+            if isinstance(part, Views):
+                raise ValueError(f"{str(name)!r} is views of its own; give its views beside the others, in one dict")
+            if hasattr(part, "obs_names"):
+                raise ValueError(
+                    f"{str(name)!r} is an {type(part).__name__}: views.from_anndata reads it, and "
+                    "views(..., rows='index') joins it with others"
+                )
             if not part.shape:
                 raise ValueError(f"a view has a row for each sample; {str(name)!r} is {abbreviated(items[name])}")
         check_rows(*((f"X[{key!r}]", part) for key, part in keyed(X, parts)))
@@ -103,13 +114,24 @@ class Views:
         return len(self.rows)
 
     def __getitem__(self, index: Any) -> Views:
-        """Some of the samples; a view itself is ``part(name)``."""
-        rows = samples(index[0] if isinstance(index, tuple) else index, len(self))
+        """Some of the samples; a view itself is ``part(name)``.
+
+        A mask with labels of its own is one of the samples with these labels, where the views have labels.
+        """
+        index = index[0] if isinstance(index, tuple) else index
+        if isinstance(index, Integral):
+            index = [index]
+        own = row_labels(index)
+        if own is not None and self.index is not None and np.asarray(index).dtype.kind == "b":
+            if not own.is_unique or len(self.index.difference(own)):
+                raise ValueError("views: a mask with labels needs one value for each sample; give its .to_numpy()")
+            index = index.loc[self.index].to_numpy()
+        rows = samples(index, len(self))
         return replace(self, rows=rows if self.rows is None else self.rows[rows])
 
     @property
     def index(self) -> Any:
-        """The labels of the samples, where views were joined by them; else None. ``y.loc[views.index]`` fits them."""
+        """The labels of the samples, where there are some; else None. ``y.loc[views.index]`` fits them."""
         return self.labels if self.labels is None or self.rows is None else self.labels[self.rows]
 
     def has(self, name: str) -> Array:
@@ -209,7 +231,7 @@ class ViewsMaker:
 
         Returns
         -------
-        Views; a KernelBank where all of them are complete kernel matrices
+        Views; a KernelBank where all of them are complete kernel matrices without labels
 
         Raises
         ------
@@ -255,9 +277,12 @@ class ViewsMaker:
         labels: Any = None
         present: dict[str, Array] = {}
         if rows == "index":
-            sources, labels, present = joined(named(X), missing)
+            sources, labels, present = joined(named(X), missing, said)
             X = {name: _without_labels(source) for name, source in sources.items()}
-        return _made(Views.of(X), said, isinstance(X, Mapping), labels, present)
+            return _made(Views.of(X), said, True, labels, present, joined=True)
+        found = Views.of(X)
+        labels = next((own for own in map(row_labels, found.parts) if own is not None), None)
+        return _made(found, said, isinstance(X, Mapping), labels, present)
 
     @staticmethod
     def from_anndata(data: Any, groups: Mapping[str, Any] | None = None) -> Views | KernelBank:
@@ -307,7 +332,12 @@ views.__doc__ = ViewsMaker.__call__.__doc__  # for help() and the pages of the s
 
 
 def _made(
-    found: Views, said: tuple[str, ...], is_named: bool, labels: Any, present: dict[str, Array]
+    found: Views,
+    said: tuple[str, ...],
+    is_named: bool,
+    labels: Any,
+    present: dict[str, Array],
+    joined: bool = False,
 ) -> Views | KernelBank:
     """Views whose kernel matrices are checked and made banks of; a bank where all of them are complete ones."""
     if not len(found):
@@ -323,13 +353,18 @@ def _made(
     for name, part, given in zip(found.names, parts, matrices, strict=True):
         if given and np.isnan(np.diagonal(part)).any():
             present[name] = ~np.isnan(np.diagonal(part))
-    if all(matrices) and not present:
+    if all(matrices) and not present and labels is None:
         return _checked(parts, found.names, is_named)
     made = tuple(
         _checked([part], [name], True) if given else part
         for name, part, given in zip(found.names, parts, matrices, strict=True)
     )
-    return replace(found, parts=made, features=said, labels=labels, present=present)
+    columns = {
+        name: part.columns
+        for name, part, given in zip(found.names, found.parts, matrices, strict=True)
+        if given and is_frame(part) and hasattr(part, "index") and set(part.columns) == set(part.index)
+    }
+    return replace(found, parts=made, features=said, labels=labels, present=present, columns=columns, joined=joined)
 
 
 def _without_labels(source: Any) -> Any:

@@ -78,6 +78,10 @@ def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, sources:
         raise ValueError("report: X and y are given together, or both are None")
     tested = None
     if y is not None:
+        if getattr(X, "joined", False) and hasattr(y, "loc"):  # views whose rows have names, and a target with names
+            y = y.loc[X.index]
+        else:
+            model.score(X, y)  # which refuses a target of other rows, or in another order
         truth = np.asarray(y)
         if truth.ndim != 1:
             raise ValueError(f"report: y must have one value for each sample, got shape {truth.shape}")
