@@ -191,6 +191,7 @@ def test_deviations_of_samples_without_a_source_are_those_of_the_completed_kerne
         model = AverageMKLRegressor(kernel, alpha=0.1).fit(V, HIDDEN[[ROWS.index(label) for label in V.index], 0])
         with pytest.warns(PredictionWarning, match="standard deviations of samples that lack a view"):
             deviations = model.predict(V, return_std=True)[1]
+        with pytest.warns(PredictionWarning, match="standard deviations of samples that lack a view"):
             few = model.predict(V[LACKING], return_std=True)[1]
         np.testing.assert_allclose(few, deviations[LACKING], rtol=1e-6)
         found.append(deviations)

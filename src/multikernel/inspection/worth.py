@@ -112,20 +112,17 @@ def source_values(
 
     Returns
     -------
-    pandas.DataFrame with a row for each source and the columns
-        source : its name
-        alone : the mean score over the folds with this source only
-        without : the mean score with all others; of a constant prediction where there is no other
-        adds : the score with all sources minus ``without``
-        se : the standard error of ``adds``, over the same folds, corrected for training sets that overlap
-        p : of the hypothesis that the source has nothing to do with the target and the other sources. A source that
-            repeats another may have a small p and add nothing.
+    pandas.DataFrame with a row for each source
+        The columns are ``source``, its name; ``alone``, the mean score over the folds with this source only;
+        ``without``, the mean score with all others, of a constant prediction where there is no other; ``adds``, the
+        score with all sources minus ``without``; ``se``, the standard error of ``adds``, over the same folds, corrected
+        for training sets that overlap; ``p``, of the hypothesis that the source has nothing to do with the target and
+        the other sources. A source that repeats another may have a small p and add nothing.
 
-        Its ``attrs`` hold plain values: ``score`` of all sources with its standard ``error``, and ``constant``, that
-        of a constant prediction;
-        ``errors``, the standard errors of the columns ``alone`` and ``without`` by source; ``pairs``, of which
-        ``multikernel.inspection.source_pairs`` makes a frame; ``measure``, ``folds`` and ``permutations``.
-        ``multikernel.inspection.plot_source_values`` draws the frame.
+        Its ``attrs`` hold plain values: ``score`` of all sources with its standard ``error``, and ``constant``, that of
+        a constant prediction; ``errors``, the standard errors of the columns ``alone`` and ``without`` by source;
+        ``pairs``, of which ``multikernel.inspection.source_pairs`` makes a frame; ``measure``, ``folds`` and
+        ``permutations``. ``multikernel.inspection.plot_source_values`` draws the frame.
 
     Raises
     ------
