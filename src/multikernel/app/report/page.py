@@ -78,17 +78,23 @@ def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, sources:
         raise ValueError("report: X and y are given together, or both are None")
     tested = None
     if y is not None:
+        if np.ndim(y) != 1:
+            raise ValueError(f"report: y must have one value for each sample, got shape {np.shape(y)}")
         if getattr(X, "joined", False) and hasattr(y, "loc"):  # views whose rows have names, and a target with names
             y = y.loc[X.index]
         else:
-            model.score(X, y)  # which refuses a target of other rows, or in another order
+            check_rows(model, X, y)
         truth = np.asarray(y)
-        if truth.ndim != 1:
-            raise ValueError(f"report: y must have one value for each sample, got shape {truth.shape}")
         tested = tested_on(model, X, truth, "the samples given", "report: y")
     name = type(model).__name__
     inspected = inspect_model(model, name, None, tested)
     write_whole(file, model_page(inspected, None if sources is None else plain(sources)).encode())
+
+
+def check_rows(model: Any, X: Any, y: Any) -> None:
+    """ValueError where the labels of a target contradict the order of the samples, as ``score`` says."""
+    if hasattr(y, "index") and not callable(y.index):
+        model.score(X, y)
 
 
 def model_page(inspected: Inspected, found: Mapping[str, Any] | None = None) -> str:
