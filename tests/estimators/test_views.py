@@ -545,3 +545,11 @@ def test_a_matrix_that_samples_lack_is_completed_between_any_samples() -> None:
     np.testing.assert_allclose(model.kernel_matrix(seen[some], seen[TEST]), K[np.ix_(some, TEST)], atol=1e-9)
     values = K @ np.ravel(model.dual_coef_) + model.intercept_
     np.testing.assert_allclose(values, model.decision_function(seen), atol=1e-9 * np.abs(values).max())
+
+
+def test_a_model_without_the_kernels_of_its_views_says_so() -> None:
+    """As models of earlier versions are."""
+    model = EasyMKLClassifier(OWN, lam=0.1).fit(MIXED, Y)
+    model._bound_kernels = None
+    with pytest.raises(ValueError, match=r"saved by an earlier version, .* fit it again to ask for its kernel"):
+        model.kernel_matrix(MIXED)

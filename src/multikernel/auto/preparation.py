@@ -24,7 +24,7 @@ from multikernel.auto.table import GivenTable, is_views, read
 from multikernel.banks.checks import check_finite
 from multikernel.kernels import Encoding, Features, NormalScores, OneHot, Standardize, Together
 from multikernel.kernels.for_columns import encodings_of
-from multikernel.sources.bank import matrices_between
+from multikernel.sources.matrices import matrices_between
 from multikernel.sources.views import Views
 from multikernel.tables.cells import Cells
 from multikernel.tables.columns import Column, Declared, checked_types, type_of

@@ -20,8 +20,8 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.checks import as_array, numbers, refuse_fields
 from multikernel.banks.rows import BankRows
-from multikernel.sources.bank import matched_columns
 from multikernel.sources.joined import stand_ins
+from multikernel.sources.matrices import matched_columns
 from multikernel.sources.views import Views, views
 from multikernel.sources.views import is_views as is_several
 from multikernel.tables.cells import Cells, check_names, columns_of, is_frame

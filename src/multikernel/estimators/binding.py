@@ -404,6 +404,11 @@ def _between_views(model: Any, X: Any, Z: Any) -> KernelBank:
             f"{type(model).__name__}: its kernel is known between samples of one source only; "
             "kernel_matrix takes several sources where weights are the same for all samples"
         )
+    if not isinstance(model._bound_kernels, tuple):
+        raise ValueError(
+            f"{type(model).__name__}: this model was saved by an earlier version, or was fitted to matrices, and "
+            "does not hold the kernels of its views; fit it again to ask for its kernel between samples"
+        )
     rows = views(X) if Z is None and is_views(X) else Views.of(X)
     columns = rows if Z is None else Views.of(Z)
     try:

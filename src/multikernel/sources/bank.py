@@ -25,12 +25,12 @@ from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.indices import positions
 from multikernel.banks.mapped import MappedBank, SampleMap
 from multikernel.banks.mixed import MixedBank, identity
-from multikernel.banks.precomputed import rectangular
 from multikernel.banks.weighted import WeightedBank
 from multikernel.kernels.family import KernelFamily
 from multikernel.kernels.features import Features
 from multikernel.sources.completion import Anchors, Completion, anchor_rows
 from multikernel.sources.joined import stand_ins
+from multikernel.sources.matrices import known_rows, matched_columns, matrices_between, rows_of, stack_of
 from multikernel.sources.views import Views
 from multikernel.tables.cells import column_names, is_frame
 from multikernel.tables.objects import Objects, as_objects
@@ -134,7 +134,7 @@ class ViewSamples(SampleMap):
                 "same views(...) to have it completed"
             )
         observed = whole.shape[1] == self.observed.shape[2] and np.array_equal(
-            _stack(whole.block(self._anchors_among_all, slice(None))), self.observed, equal_nan=True
+            stack_of(whole.block(self._anchors_among_all, slice(None))), self.observed, equal_nan=True
         )
         if not observed:
             raise ValueError(
@@ -160,7 +160,7 @@ class ViewSamples(SampleMap):
         own = self._anchors_among_all
         weights = self.completion.weights(X[~present]) if len(away) else np.empty((0, len(own)))
         rows = np.concatenate([here, np.repeat(away, len(own))])
-        columns = np.concatenate([_rows(X)[here], np.tile(own, len(away))])
+        columns = np.concatenate([rows_of(X)[here], np.tile(own, len(away))])
         values = np.concatenate([np.ones(len(here)), weights.ravel()])
         return sparse.csr_array((values, (rows, columns)), shape=(len(X), n))
 
@@ -235,7 +235,7 @@ class ViewSamples(SampleMap):
         given = matched_columns(self.view, given, X.columns.get(self.view), self.column_labels)
         if isinstance(given, KernelBank):  # against all samples of the view's bank
             given = given if self.kernels is None else given.select(self.kernels)
-        present = np.zeros(len(X), dtype=bool) if given is None else _known(given) & X.has(self.view)
+        present = np.zeros(len(X), dtype=bool) if given is None else known_rows(given) & X.has(self.view)
         if self.completion is None or present.all():
             if isinstance(given, KernelBank) and not isinstance(bank, MixedBank):
                 return given if self.columns is None else given.block(slice(None), self.columns)
@@ -243,7 +243,7 @@ class ViewSamples(SampleMap):
         observed = self.observed if self.kernels is None else self.observed[self.kernels]
         values = np.zeros((len(observed), len(X), observed.shape[2]))
         if given is not None:
-            values[:, present] = _stack(given)[:, present]
+            values[:, present] = stack_of(given)[:, present]
         values[:, ~present] = self.completion.weights(X[~present]) @ observed
         return bank.cross(values)
 
@@ -276,87 +276,6 @@ class ViewSamples(SampleMap):
             PredictionWarning,
         )
         return True
-
-
-def matrices_between(view: str, X: Views, Z: Views) -> KernelBank:
-    """The kernel matrices of a view between samples that have it: parts of one bank, or given between just these.
-
-    Raises
-    ------
-    ValueError : where the matrices are against other samples
-    """
-    one, two = (each.parts[each.names.index(view)] for each in (X, Z))
-    if isinstance(one, KernelBank) and one is two:
-        return one.block(_rows(X), _rows(Z))
-    given = X.part(view)
-    if given.shape[-2:] == (len(X), len(Z)):
-        values = _stack(given)
-        return rectangular(values, len(values), len(Z))
-    raise ValueError(
-        f"view {view!r} is a kernel matrix, which says nothing of other pairs of samples: give its values between "
-        f"these samples, shape ({len(X)}, {len(Z)}); or both as parts of the same views(...)"
-    )
-
-
-def _rows(X: Views) -> Array:
-    """Which samples of the parts these are."""
-    return np.arange(len(X)) if X.rows is None else X.rows
-
-
-def matched_columns(view: str, given: Any, own: Any, labels: Any) -> Any:
-    """Rows of a kernel matrix with its columns in the order of training; as they lie where either has no labels.
-
-    Parameters
-    ----------
-    view : str
-    given : what was given for the view: a frame, an array or a bank
-    own : the labels of the columns of a bank, or None
-    labels : array of the labels of the columns in training, or None
-
-    Raises
-    ------
-    ValueError : where columns of training are missing
-    """
-    if is_frame(given) and hasattr(given, "reindex"):
-        own = given.columns
-    if labels is None or own is None or given is None:
-        return given
-    if len(own) == len(labels) and all(own == labels):
-        return given
-    if isinstance(given, KernelBank):
-        places = own.get_indexer(list(labels))
-        if (places < 0).any():
-            raise ValueError(
-                f"view {view!r} is a kernel matrix that lacks the training sample "
-                f"{labels[int(np.argmin(places))]!r}: give its values with all of them"
-            )
-        return given.block(slice(None), places)
-    known = set(labels)
-    common = sum(label in known for label in own)
-    if not common and type(own).__name__ == "RangeIndex" and len(own) == len(labels):
-        return given
-    if common == len(own) < len(labels) or common == len(labels):  # those that are left out are not known to the matrix
-        return given.reindex(columns=list(labels))
-    strange = next((label for label in own if label not in known), None)
-    raise ValueError(
-        f"view {view!r} is a kernel matrix with a column for each training sample, and its column {strange!r} is "
-        f"none of these, such as {labels[0]!r}: name its columns as in training"
-    )
-
-
-def _known(given: Any) -> Array:
-    """Which rows of kernel matrices are known: not those of missing values."""
-    if isinstance(given, KernelBank):
-        return np.ones(given.shape[0], dtype=bool)
-    return np.asarray(~np.isnan(_stack(given)).all(axis=(0, 2)))
-
-
-def _stack(given: Any) -> Array:
-    """Rows of one or several kernel matrices, shape (m, r, n)."""
-    if isinstance(given, KernelBank):
-        return given.matrices()
-    values = np.asarray(given, dtype=float)
-    return values[None] if values.ndim == 2 else values
 
 
 # -- training samples --------------------------------------------------------------------------------------------------
@@ -469,7 +388,7 @@ def bind_views(
             continue
         completion = Completion(anchors, place)
         own = anchors.rows[completion.observed]
-        observed = view.given[own] if view.family is not None else _stack(X[own].part(view.name))
+        observed = view.given[own] if view.family is not None else stack_of(X[own].part(view.name))
         samples = replace(view.samples, completion=completion, observed=observed)
         if view.family is None:
             bank = view.given
