@@ -30,8 +30,16 @@ from multikernel.estimators.approximated import approximate_given, bank_of_famil
 from multikernel.estimators.feature_predictor import FeaturePredictor
 from multikernel.estimators.given import check_labels, check_samples, check_target, checked_target
 from multikernel.estimators.parameters import checked_weights
-from multikernel.estimators.samples import family_of, features_of, objects_of, samples_of, table_of, takes_objects
-from multikernel.kernels import KernelFamily, as_family, for_columns
+from multikernel.estimators.samples import (
+    family_of,
+    features_of,
+    objects_of,
+    resolved_family,
+    samples_of,
+    table_of,
+    takes_objects,
+)
+from multikernel.kernels import Features, KernelFamily, as_family, for_columns
 from multikernel.sources.bank import bank_of_views, bind_views, learned_views
 from multikernel.sources.rows import aligned
 from multikernel.sources.views import Views, is_views, views
@@ -49,7 +57,7 @@ def bound_samples(model: Any, X: Any, weight: Array | None, binder: Binder) -> K
     """The bank of checked samples: the model's kernels, which learn what they take from the samples first."""
     binding = model._method.binding
     learned_from = binding.learned_from(model, host(X), weight)
-    family = family_of(model).resolve(features_of(model, X)).learned(learned_from)
+    family = resolved_family(model, features_of(model, X)).learned(learned_from)
     model._bound_kernels = family
     # the names of very many kernels stay what they are, a sequence that makes them when they are asked for
     if len(family) <= 100_000:
@@ -59,7 +67,7 @@ def bound_samples(model: Any, X: Any, weight: Array | None, binder: Binder) -> K
     with np.errstate(over="ignore", invalid="ignore"):  # a kernel that overflows is named by the check
         bank = bank_of_family(model, family, X, binder)
     check_self_values(bank, model.kernel_names_)
-    if model.kernels is None:
+    if model.kernels is None and not binding.hidden(model, features_of(model, X)):
         advise_on_features(type(model).__name__, host(X), getattr(model, "feature_names_in_", None), binding.reach)
     return bank
 
@@ -104,6 +112,11 @@ def double_precision(model: Any, m: int, n: int) -> Any:
     return np.float64
 
 
+def no_column(model: Any, features: Features) -> tuple[int, ...]:
+    """Kernels see all columns."""
+    return ()
+
+
 def no_advice(model: Any, X: Any, labels: Array) -> None:
     """Nothing is said of the default kernels."""
 
@@ -139,6 +152,7 @@ class Binding:
     precision : (model, m, n) -> dtype in which a bank may store m matrices of n samples, or None
     advise : (model, samples, labels) -> None
         Warns a user of classes for which the default kernels are likely to predict badly.
+    hidden : (model, features) -> positions of columns that kernels do not see which name no columns themselves
     missing_cells : whether the kernels take samples with missing cells
     foreign_arrays : whether samples of other array libraries than NumPy are taken
     reach : by what factor the spread of the features may differ from what the default kernels expect
@@ -153,6 +167,7 @@ class Binding:
     learned_from: Callable[[Any, Any, Array | None], Any] = all_samples
     precision: Callable[[Any, int, int], Any] = precision_of_samples
     advise: Callable[[Any, Any, Array], None] = no_advice
+    hidden: Callable[[Any, Features], tuple[int, ...]] = no_column
     missing_cells: bool = False
     foreign_arrays: bool = True
     reach: float = 30.0

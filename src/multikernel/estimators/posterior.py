@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -28,8 +28,10 @@ from multikernel.banks.precomputed import rectangular
 from multikernel.estimators.feature_predictor import FeaturePredictor
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.protocol import Fitted
-from multikernel.machines.ridge.precision import DensePrecision, FactoredPrecision
+from multikernel.machines.ridge.precision import DensePrecision, FactoredPrecision, Precision
+from multikernel.machines.ridge.restricted import RestrictedSmoother
 from multikernel.machines.ridge.smoother import Smoother
+from multikernel.procedures.ridge_cv.fixed import FixedColumns
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +63,13 @@ class Posterior(ABC):
     posed : one for each set of kernel weights
     fit_intercept : bool
     n_train : int, how many training samples there were
+    fixed : the columns without penalty, among them the intercept; None where there are none
     """
 
     posed: tuple[WeightedRidge, ...]
     fit_intercept: bool
     n_train: int
+    fixed: FixedColumns | None = field(default=None, kw_only=True)
 
     @property
     def needs_self_values(self) -> bool:
@@ -74,12 +78,33 @@ class Posterior(ABC):
 
     @property
     @abstractmethod
-    def smoothers(self) -> Sequence[Smoother]:
+    def smoothers(self) -> Sequence[Smoother | RestrictedSmoother]:
         """One for each problem."""
 
     @abstractmethod
-    def deviations(self, bank: KernelBank, values: Array) -> Array:
-        """At the rows of a bank of new samples whose self-values are (m, rows): shape (rows, targets)."""
+    def deviations(self, bank: KernelBank, values: Array, columns: Array | None = None) -> Array:
+        """At the rows of a bank of new samples: shape (rows, targets).
+
+        Parameters
+        ----------
+        bank : of new samples
+        values : array (m, rows), their self-values
+        columns : array (rows, c), their columns without penalty, where there are some
+        """
+
+    def _smoother(self, precision: Precision, posed: WeightedRidge) -> Smoother | RestrictedSmoother:
+        if self.fixed is None:
+            return Smoother(precision, posed.coef, self.fit_intercept)
+        return RestrictedSmoother(precision, posed.coef, self.fixed.basis)
+
+    def _deviations(
+        self, smoother: Smoother | RestrictedSmoother, cross: Array, prior: Array, columns: Array | None
+    ) -> Array:
+        if isinstance(smoother, Smoother):
+            return smoother.deviations(cross, prior)
+        assert self.fixed is not None
+        assert columns is not None
+        return smoother.deviations(cross, prior, columns @ self.fixed.map)
 
     def left_out(self) -> tuple[Array, Array]:
         """Residuals of training samples that are left out and their standard deviations, both (n, targets).
@@ -128,11 +153,11 @@ class KernelPosterior(Posterior):
         return cls(tuple(posed), fit_intercept, bank.shape[1], predictor, samples)
 
     @cached_property
-    def smoothers(self) -> Sequence[Smoother]:
+    def smoothers(self) -> Sequence[Smoother | RestrictedSmoother]:
         found = []
         for p, posed in enumerate(self.posed):
             precision = DensePrecision(posed.alpha, posed.weight, self._matrix(p))
-            found.append(Smoother(precision, posed.coef, self.fit_intercept))
+            found.append(self._smoother(precision, posed))
         return found
 
     def _matrix(self, p: int) -> Array:
@@ -147,19 +172,19 @@ class KernelPosterior(Posterior):
         bank = predictor.reference.cross(_arrays.taken(self.samples, posed.rows)).block(slice(None), places)
         return _symmetric(predictor, predictor.weights[p], bank)
 
-    def deviations(self, bank: KernelBank, values: Array) -> Array:
+    def deviations(self, bank: KernelBank, values: Array, columns: Array | None = None) -> Array:
         predictor = self.predictor
         if bank.shape[1] == predictor.n_train:
             against = np.arange(predictor.n_train)
         else:
             against = predictor.support
-        self_values, columns = rectangular(values[:, :, None], len(values), 1), []
+        self_values, found = rectangular(values[:, :, None], len(values), 1), []
         for p, (posed, smoother) in enumerate(zip(self.posed, self.smoothers, strict=True)):
             weights = predictor.weights[p]
             prior = predictor.combination.gram(self_values, weights).dense()[:, 0]
             cross = predictor.combination.gram(bank, weights).dense()[:, np.searchsorted(against, posed.rows)]
-            columns.append(smoother.deviations(np.asarray(cross, dtype=np.float64), prior))
-        return np.hstack(columns)
+            found.append(self._deviations(smoother, np.asarray(cross, dtype=np.float64), prior, columns))
+        return np.hstack(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +230,7 @@ class FeaturePosterior(Posterior):
         return False
 
     @cached_property
-    def smoothers(self) -> Sequence[Smoother]:
+    def smoothers(self) -> Sequence[Smoother | RestrictedSmoother]:
         found = []
         for posed, kept, root in zip(self.posed, self.features, self.roots, strict=True):
             F = self.values
@@ -213,17 +238,17 @@ class FeaturePosterior(Posterior):
                 assert self.predictor is not None
                 F = self.predictor.reference.cross(self.samples).bank.F
             G = taken(F, kept)[posed.rows] * root
-            found.append(Smoother(FactoredPrecision(posed.alpha, posed.weight, G), posed.coef, self.fit_intercept))
+            found.append(self._smoother(FactoredPrecision(posed.alpha, posed.weight, G), posed))
         return found
 
-    def deviations(self, bank: KernelBank, values: Array) -> Array:
+    def deviations(self, bank: KernelBank, values: Array, columns: Array | None = None) -> Array:
         """The features themselves determine the self-values."""
         whole: Any = bank
-        F, columns = whole.F if self.predictor is None else self.predictor.features(bank), []
+        F, found = whole.F if self.predictor is None else self.predictor.features(bank), []
         for kept, root, smoother in zip(self.features, self.roots, self.smoothers, strict=True):
             G = taken(F, kept) * root
-            columns.append(smoother.deviations(G, (G**2).sum(axis=1)))
-        return np.hstack(columns)
+            found.append(self._deviations(smoother, G, (G**2).sum(axis=1), columns))
+        return np.hstack(found)
 
 
 # -- of a fitted model -------------------------------------------------------------------------------------------------
@@ -257,13 +282,15 @@ def posterior_of(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> Post
         return None
     problems = [posed(model, each) for each in fitted]
     intercept = getattr(model, "fit_intercept", True)
+    fixed = getattr(model, "_fixed_columns", None)
     if isinstance(predictor, FeaturePredictor):
-        return FeaturePosterior.of(cast(LowRankBank, bank), problems, intercept, predictor, samples)
+        found: Posterior = FeaturePosterior.of(cast(LowRankBank, bank), problems, intercept, predictor, samples)
+        return replace(found, fixed=fixed)
     assert isinstance(predictor, KernelPredictor)
     rows = np.unique(np.concatenate([each.rows for each in problems]))
     if not np.isin(rows, predictor.support).all():
         model.predictor_ = predictor = predictor.on(bank.reference(rows), rows)
-    return KernelPosterior.of(bank, problems, intercept, predictor, samples)
+    return replace(KernelPosterior.of(bank, problems, intercept, predictor, samples), fixed=fixed)
 
 
 # -- parts of banks ----------------------------------------------------------------------------------------------------

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from multikernel._linalg import as_columns
 from multikernel._parameters import Count, Part, Seed, Starts, Threads, Verbosity
@@ -19,8 +20,10 @@ from multikernel.banks.cost import BankCost
 from multikernel.banks.low_rank import LowRankBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators.approximated import ApproximationName, Rank
-from multikernel.estimators.binding import Binding, double_precision
+from multikernel.estimators.binding import Binding, as_views, bound_given, double_precision
 from multikernel.estimators.fit import fit_model
+from multikernel.estimators.fixed import FixedParameter, FixedSamples, hidden_columns, without_fixed_views
+from multikernel.estimators.given import check_predicted
 from multikernel.estimators.method import Method, of_no_size
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
@@ -43,6 +46,7 @@ from multikernel.procedures.ridge_cv import (
     held_out_error,
     least_error,
 )
+from multikernel.procedures.ridge_cv.fixed import FixedColumns, determined
 from multikernel.procedures.units import MachineUnits, kernel_size, spread
 from multikernel.statistics import Moments
 from multikernel.tuning import FOLD_FACTORS_KEPT
@@ -79,7 +83,40 @@ def _prepare(model: Any, bank: KernelBank, target: Array, X: Any, given: dict[st
         raise ValueError(
             f"{type(model).__name__}: cv must be at most {n}, the number of samples, got {abbreviated(model.cv)}"
         )
-    return partial(_learn, seed=_seed(model))
+    return partial(_learn, seed=_seed(model), fixed=_fixed_columns(model, n, X))
+
+
+def _fixed_columns(model: Any, n: int, X: Any) -> FixedColumns | None:
+    """The columns without penalty of the training samples, the intercept before them; the model keeps what they are."""
+    model._fixed_samples = model._fixed_columns = None
+    if model.fixed is None:
+        return None
+    name = type(model).__name__
+    if X is None:
+        raise ValueError(
+            f"{name}: fixed names columns of samples, and this fit is on a bank, which holds kernels alone: search and "
+            "compare with scikit-learn's GridSearchCV and cross_val_score, which give samples"
+        )
+    model._fixed_samples = FixedSamples.of(model, X)
+    found = FixedColumns.of(model._unpenalised(X, n))
+    rank = found.basis.shape[1]
+    if rank >= n:
+        raise ValueError(
+            f"{name}: {rank} fixed columns that do not depend on each other, the intercept counted, leave nothing of "
+            f"{n} samples: give fewer columns or more samples"
+        )
+    model._fixed_columns = found
+    return found
+
+
+def _check_folds(model: Any, fixed: FixedColumns, folds: Folds) -> None:
+    """ValueError where the coefficients of fixed columns do not follow from the samples outside a fold."""
+    if model.criterion == "held_out" and not determined(fixed.basis, folds):
+        raise ValueError(
+            f"{type(model).__name__}: without the samples of one fold the coefficients of the fixed columns are not "
+            "determined, as where one fold holds all samples of a level: give a cv that shuffles or stratifies, "
+            "fewer fixed columns, or criterion='evidence', which needs no folds"
+        )
 
 
 def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
@@ -87,8 +124,18 @@ def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
     return model.n_init * ridge_cv_cost(bank, folds) + ridge(bank)
 
 
-def _learn(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer, seed: int = 0) -> Learned:
+def _learn(
+    model: Any,
+    bank: KernelBank,
+    task: Task,
+    warm: Fitted | None,
+    observe: Observer,
+    seed: int = 0,
+    fixed: FixedColumns | None = None,
+) -> Learned:
     """One set of weights, for a target (n,) or for several that share it, and the machine on all samples."""
+    if fixed is not None:
+        return _learn_beside(model, bank, task, observe, seed, fixed)
     size, unit = kernel_size(bank), spread(task.target)
     bank, target = bank.scaled(np.full(len(bank), 1.0 / size)), task.target / unit
     with one_blas_thread(len(target)):
@@ -107,6 +154,35 @@ def _learn(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observ
     return weights.in_units(size, unit), MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
 
 
+def _learn_beside(
+    model: Any, bank: KernelBank, task: Task, observe: Observer, seed: int, fixed: FixedColumns
+) -> Learned:
+    """The same beside columns without penalty: weights for what these leave of the target, then their coefficients."""
+    folds = _folds(model, task)
+    _check_folds(model, fixed, folds)
+    rest = fixed.rest(as_columns(task.target))
+    size, unit = kernel_size(bank), spread(rest)
+    bank, Z = bank.scaled(np.full(len(bank), 1.0 / size)), rest / unit
+    with one_blas_thread(len(Z)):
+        held_out = held_out_error(bank, Z, folds, basis=fixed.basis)
+        error: Criterion = held_out
+        if model.criterion == "evidence":
+            error = Evidence.of(bank, Z, basis=fixed.basis)
+        weights = least_error(error, held_out, model.tol, model.max_iter, model.n_init, seed, observe)
+        gram = bank.combine(weights.values)
+        effects, values = fixed.effects(gram, weights.alpha, as_columns(task.target) / unit, Z)
+        machine = RidgeMachine(weights.alpha, False)
+        left = (as_columns(task.target) / unit - values).reshape(task.target.shape)
+        solution = machine.solve(gram, left)
+    weights = replace(weights.in_units(size, unit), effects=effects.in_units(unit))
+    solution = MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
+    if model.fit_intercept:
+        assert weights.effects is not None
+        constant = weights.effects.coef[0]
+        solution = replace(solution, intercept=float(constant[0]) if task.target.ndim == 1 else constant)
+    return weights, solution
+
+
 # -- from sums over samples --------------------------------------------------------------------------------------------
 
 
@@ -119,6 +195,10 @@ def _kept_factors(model: Any, q: int) -> float:
 
 
 def _check_sums(model: Any) -> None:
+    if model.fixed is not None:
+        raise ValueError(
+            f"{type(model).__name__} learns from sums over the rows without fixed columns: fit it to samples in memory"
+        )
     if model.criterion != "held_out":
         raise ValueError(
             f"{type(model).__name__} learns from sums over the rows by held-out error: use criterion='held_out'"
@@ -176,10 +256,34 @@ def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: boo
         model.cv_loss_ = float(errors[0])
     else:
         model.cv_loss_ = errors
+    _publish_effects(model, found)
+
+
+def _publish_effects(model: Any, found: Sequence[RidgeCVWeights]) -> None:
+    """The coefficients of fixed columns, those of the intercept apart."""
+    for name in ("fixed_names_", "fixed_coef_", "fixed_std_errors_", "intercept_std_error_"):
+        vars(model).pop(name, None)  # of an earlier fit
+    effects = [weights.effects for weights in found if weights.effects is not None]
+    if not effects:
+        return
+    coef = np.hstack([each.coef for each in effects]).T
+    errors = np.hstack([each.errors for each in effects]).T
+    first = int(model.fit_intercept)
+    one = model.dual_coef_.ndim == 1
+    model.fixed_names_ = np.array(model._fixed_samples.names, dtype=object)
+    model.fixed_coef_ = coef[0, first:] if one else coef[:, first:]
+    model.fixed_std_errors_ = errors[0, first:] if one else errors[:, first:]
+    if first:
+        model.intercept_std_error_ = float(errors[0, 0]) if one else errors[:, 0]
 
 
 def _default_kernels(model: Any) -> KernelFamily:
     return polynomials((1, 2, 3)) + rbf_grid(np.logspace(-3, 1, 9))
+
+
+def _bound_given(model: Any, X: Any, binder: Any) -> KernelBank:
+    """The bank of the views that are not fixed, of matrices, or one that was given."""
+    return bound_given(model, without_fixed_views(model, X), binder)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -209,8 +313,16 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         a Gaussian process with this kernel and noise, largest over its scale. Evidence needs no folds, and its noise
         variance is the better estimate; held-out error asks for predictions alone. Each has a model of its steps, and
         zero weights.
+    fixed : None, names or positions of columns of X, or the name of a view; one of them or a list; default None
+        Columns without penalty, such as age or site: f(x) = sum_j b_j x_j + a function of the kernels. Categories and
+        strings are a column for each level, named "site=B"; the first level is the one that others compare with.
+        Kernels see the other columns, except those that name their columns by ``on``. Where X has several views, the
+        columns of the views that ``fixed`` names, which are then for no kernel: so also beside kernel matrices. Folds
+        estimate b from their training samples. With criterion="evidence" the likelihood is restricted (REML). An empty
+        list is an intercept without penalty alone.
     fit_intercept : bool, default True
-        Whether the mean of the training targets is taken off first and is the intercept.
+        Whether the mean of the training targets is taken off first and is the intercept. With ``fixed`` it is one more
+        column without penalty instead.
     shared_weights : bool, default False
         With targets of shape (n, t): one set of weights and one ridge of least summed error, instead of one for each.
     tol : float, default 1e-4
@@ -241,8 +353,14 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     kernel_names_ : array (m,)
     dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k that of the weights
     intercept_ : float or array (t,)
+    fixed_names_ : array (c,), names of the columns without penalty; these attributes only with ``fixed``
+    fixed_coef_ : array (c,) or (t, c), their coefficients b by generalised least squares for the learned kernel; 0 for
+        a column that depends on those before it
+    fixed_std_errors_ : array (c,) or (t, c), their standard errors for this kernel, and NaN for a column that depends
+        on those before it; ``intercept_std_error_``, float or array (t,), is that of the intercept
     objective_ : what was minimised: ``cv_loss_``, or its sum over targets that share weights; with the evidence
-        (prod_t z_t'S^-1 z_t / n)^(1/t) det(S)^(1/n), S = sum_k w_k K_k / alpha + I and z_t targets less their means
+        (prod_t z_t'S^-1 z_t / n)^(1/t) det(S)^(1/n), S = sum_k w_k K_k / alpha + I and z_t targets less their means;
+        with ``fixed`` the same of the n - p contrasts of the samples that the columns, of rank p, do not change
     stationarity_ : float, what the Gauss-Newton model of the objective still promises, relative to it, or to a
         hundredth of its value for a constant predictor where this is more; zero at a point that satisfies the
         first-order conditions. The largest over the targets.
@@ -274,6 +392,7 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     """
 
     kernels: Any = field(default=None, kw_only=False)
+    fixed: FixedParameter = None
     cv: CrossValidation | Literal["loo"] = 5
     criterion: Literal["held_out", "evidence"] = "held_out"
     fit_intercept: bool = True
@@ -287,11 +406,20 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     approximation: ApproximationName = None
     rank: Rank = 256
 
+    _fixed_samples = None  # what the fixed columns are
+    _fixed_columns = None  # their basis in training
+
     _method: ClassVar[Method] = Method(
         learn=_learn,
         prepare=_prepare,
         cost=_cost,
-        binding=Binding(default_kernels=_default_kernels, precision=double_precision),
+        binding=Binding(
+            default_kernels=_default_kernels,
+            precision=double_precision,
+            hidden=hidden_columns,
+            of_given=_bound_given,
+            of_new=without_fixed_views,
+        ),
         tasks=_tasks,
         single=one_for_all_targets,
         publish=_publish,
@@ -314,3 +442,51 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
         return fit_model(self, X, y, groups=groups)
+
+    # -- columns without penalty ---------------------------------------------------------------------------------------
+
+    def fixed_frame(self) -> Any:
+        """The coefficients of the intercept and of ``fixed`` with their standard errors; needs pandas.
+
+        Returns
+        -------
+        DataFrame with a row for each column, by name, and columns "coefficient" and "standard error"; for several
+        targets a row for each target and column
+
+        Raises
+        ------
+        ValueError : for a model without ``fixed``
+        """
+        import pandas as pd
+
+        check_is_fitted(self)
+        if self._fixed_samples is None:
+            raise ValueError(f"{type(self).__name__}: no columns are fixed; fit a model with fixed=[...]")
+        names = list(self.fixed_names_)
+        coef, errors = np.atleast_2d(self.fixed_coef_), np.atleast_2d(self.fixed_std_errors_)
+        if self.fit_intercept:
+            names = ["intercept", *names]
+            coef = np.column_stack([np.atleast_1d(self.intercept_), coef])
+            errors = np.column_stack([np.atleast_1d(self.intercept_std_error_), errors])
+        index = pd.Index(names, name="column")
+        if self.dual_coef_.ndim > 1:
+            index = pd.MultiIndex.from_product([range(len(coef)), names], names=["target", "column"])
+        return pd.DataFrame({"coefficient": coef.ravel(), "standard error": errors.ravel()}, index=index)
+
+    def _values(self, X: Any) -> Array:
+        values = super()._values(X)
+        if self._fixed_samples is None:
+            return values
+        columns = self._unpenalised(X)[:, int(self.fit_intercept) :]
+        return check_predicted(values + columns @ np.atleast_2d(self.fixed_coef_).T, type(self).__name__)
+
+    def _unpenalised(self, X: Any, n: int | None = None) -> Any:
+        if self._fixed_samples is None:
+            return None
+        X = as_views(self, X)
+        parts = []
+        if self.fit_intercept:
+            parts.append(np.ones((X.shape[0] if n is None else n, 1)))
+        if self._fixed_samples.columns:
+            parts.append(self._fixed_samples.values(X))
+        return np.hstack(parts) if parts else np.empty((X.shape[0] if n is None else n, 0))

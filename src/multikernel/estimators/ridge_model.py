@@ -167,8 +167,16 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
             return mean
         if self_values is not None:
             self_values = self._checked_self_values(self_values, len(mean))
+        columns = self._unpenalised(X)
+        parts = []
+        start = 0
         with np.errstate(over="ignore", invalid="ignore"):
-            deviations = np.concatenate([self._known.deviations(*each) for each in self._met(X, self_values)])
+            for bank, values in self._met(X, self_values):
+                rows = slice(start, start + bank.shape[0])
+                own = None if columns is None else columns[rows]
+                parts.append(self._known.deviations(bank, values, own))
+                start = rows.stop
+        deviations = np.concatenate(parts)
         check_predicted(deviations, type(self).__name__)
         return mean, returned(deviations[:, 0] if self.dual_coef_.ndim == 1 else deviations, X)
 
@@ -211,6 +219,10 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
             )
             found += [_quantile(column, smoother.weight, coverage) for column in order_of.T]
         return np.array(found)
+
+    def _unpenalised(self, X: Any) -> Array | None:
+        """The columns without penalty of new samples, among them the intercept; None where a model has none."""
+        return None
 
     # -- new samples with their self-values ----------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from multikernel._arrays import checked, foreign, library, like, unmasked
 from multikernel._rules import abbreviated, shortened
 from multikernel.estimators.given import check_samples
 from multikernel.kernels import Features, KernelFamily, as_family
+from multikernel.kernels.other_columns import resolved_on
 from multikernel.tables.objects import Objects, as_objects, complete
 from multikernel.tables.table import Table, as_table, with_missing
 
@@ -30,6 +31,14 @@ def family_of(model: Any) -> KernelFamily:
     except (TypeError, ValueError) as error:
         kind = ValueError if isinstance(model.kernels, str) else type(error)
         raise kind(f"{type(model).__name__}: {error}") from None
+
+
+def resolved_family(model: Any, features: Features) -> KernelFamily:
+    """The family for samples with these columns, of which kernels that name none do not see those that are hidden."""
+    hidden = model._method.binding.hidden(model, features)
+    if not hidden:
+        return family_of(model).resolve(features)
+    return resolved_on(family_of(model), features, tuple(j for j in range(features.n) if j not in hidden))
 
 
 def takes_objects(model: Any) -> bool:
@@ -166,4 +175,4 @@ def table_of(model: Any, X: Any) -> Table | None:
 def _check_complete(model: Any, samples: Any) -> None:
     """ValueError where samples have missing cells and a kernel does not take that."""
     if not model._method.binding.missing_cells:
-        family_of(model).resolve(features_of(model, samples))
+        resolved_family(model, features_of(model, samples))

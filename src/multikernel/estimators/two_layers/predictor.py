@@ -141,7 +141,7 @@ class TwoLayerPosterior(Posterior):
             for posed, function in zip(self.posed, self.predictor.functions, strict=True)
         ]
 
-    def deviations(self, bank: KernelBank, values: Array) -> Array:
+    def deviations(self, bank: KernelBank, values: Array, columns: Array | None = None) -> Array:
         function = self.predictor.functions[0]
         Z = function.first_layer(bank)
         return self.smoothers[0].deviations(function.second(Z, function.outputs), function.second.diagonal(Z))

@@ -32,11 +32,31 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from multikernel._typing import Array
 from multikernel.machines.ridge.precision import Precision
+
+
+class Linear(Protocol):
+    """What the criteria ask of a linear map of the targets."""
+
+    @property
+    def weight(self) -> Array: ...
+
+    @property
+    def count(self) -> float: ...
+
+    @property
+    def trace(self) -> float: ...
+
+    @property
+    def left_out(self) -> Array: ...
+
+    @property
+    def log_evidence(self) -> Array: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +114,7 @@ class Smoother:
         return self.precision.times(self.coef) + self.residuals
 
     @cached_property
-    def _energy(self) -> Array:
+    def energy(self) -> Array:
         """J, shape (t,)."""
         return np.maximum((self.coef * self._centred).sum(axis=0), 0.0)
 
@@ -164,7 +184,7 @@ class Smoother:
                 f"the weights of the samples add up to {self.count:.3g}, and noise is estimated from that many "
                 "samples: multiply them so that they count samples"
             )
-        return np.asarray(self._energy / known)
+        return np.asarray(self.energy / known)
 
     def deviations(self, cross: Array, prior: Array) -> Array:
         """Standard deviations of the errors of predictions of new observations, shape (r, t).
@@ -196,35 +216,35 @@ class Smoother:
         """The log density of each target, the largest over tau: shape (t,)."""
         N, n, alpha = self.count, len(self.coef), self.precision.alpha
         with np.errstate(divide="ignore"):
-            fit = N * np.log(2.0 * np.pi * self._energy / N)
+            fit = N * np.log(2.0 * np.pi * self.energy / N)
         return -0.5 * (N + fit + self.precision.log_determinant + (N - n) * np.log(alpha))
 
 
-def _cp(model: Smoother, rss: Array, noise: Array) -> Array:
+def _cp(model: Linear, rss: Array, noise: Array) -> Array:
     return (rss + 2.0 * model.trace * noise) / model.count
 
 
-def _aic(model: Smoother, rss: Array, noise: Array) -> Array:
+def _aic(model: Linear, rss: Array, noise: Array) -> Array:
     return rss / noise + 2.0 * model.trace
 
 
-def _bic(model: Smoother, rss: Array, noise: Array) -> Array:
+def _bic(model: Linear, rss: Array, noise: Array) -> Array:
     return rss / noise + np.log(model.count) * model.trace
 
 
-def _gcv(model: Smoother, rss: Array, noise: Array) -> Array:
+def _gcv(model: Linear, rss: Array, noise: Array) -> Array:
     return rss / model.count / (1.0 - model.trace / model.count) ** 2
 
 
-def _loo(model: Smoother, rss: Array, noise: Array) -> Array:
+def _loo(model: Linear, rss: Array, noise: Array) -> Array:
     return np.asarray(model.weight @ model.left_out**2 / model.count)
 
 
-def _evidence(model: Smoother, rss: Array, noise: Array) -> Array:
+def _evidence(model: Linear, rss: Array, noise: Array) -> Array:
     return -model.log_evidence
 
 
-CRITERIA: Mapping[str, Callable[[Smoother, Array, Array], Array]] = {
+CRITERIA: Mapping[str, Callable[[Linear, Array, Array], Array]] = {
     "cp": _cp,
     "aic": _aic,
     "bic": _bic,

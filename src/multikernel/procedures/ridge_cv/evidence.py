@@ -15,6 +15,18 @@ costs one pass with one matrix. The model of a step has the average of the secon
 
 for S = R R' and q_t = R^{-1} z_t: it is never negative, since q_t'q_t = J_t.
 
+Restricted likelihood (REML). Where the targets have a mean F b that is to be estimated, F of shape (n, p) with the
+orthonormal basis B, the density is that of what no b changes: of the n - p contrasts Q'y, Q'B = 0, whose covariance is
+tau_t (Q'K Q + I). With P = Q Q' = I - B B' these are the same formulas for P K P, z_t = P y_t and n - p in place of n,
+
+    det(P K P + I) = det(Q'K Q + I),    (P K P + I)^{-1} - B B' = Q (Q'K Q + I)^{-1} Q' = H,    P a_t = a_t,
+
+with H and P K_k a_t where H and K_k a_t stand above. With a column of ones alone this is not the density of targets
+less their mean: that takes the covariance of y for the one of P y, which is smaller in the direction of ones, and
+counts n samples. The two have the same weights where the kernels are centred, and the noise variances differ by the
+factor n / (n - 1).
+
+H. D. Patterson and R. Thompson (1971), Recovery of inter-block information when block sizes are unequal, Biometrika 58;
 A. R. Gilmour, R. Thompson and B. R. Cullis (1995), Average information REML, Biometrics 51; C. E. Rasmussen and
 C. K. I. Williams (2006), Gaussian processes for machine learning, section 5.4.
 """
@@ -33,6 +45,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.numerics.cholesky import factorise, solved
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
+from multikernel.procedures.ridge_cv.fixed import project, without_basis
 from multikernel.procedures.ridge_cv.model import Model, Tall, Wide
 
 
@@ -50,20 +63,34 @@ class Explained:
 class Evidence(Criterion):
     """L(v) for the kernels of a bank, and targets Y of shape (n, t) that have lost their means; constant ones are gone.
 
-    ``samples`` are those that there were, where Y and the kernels are in few coordinates.
+    ``samples`` are those that there were, where Y and the kernels are in few coordinates, and less the columns of
+    ``basis``, B, where the likelihood is restricted.
     """
 
     samples: int
+    basis: Array | None = None
 
     @classmethod
-    def of(cls, bank: KernelBank, Y: Array, fit_intercept: bool = True) -> Evidence:
-        """Of kernels of few features in few coordinates: beyond them the covariance is that of the noise."""
-        Z = Y - Y.mean(axis=0) if fit_intercept else Y
+    def of(cls, bank: KernelBank, Y: Array, fit_intercept: bool = True, basis: Array | None = None) -> Evidence:
+        """Of kernels of few features in few coordinates: beyond them the covariance is that of the noise.
+
+        Parameters
+        ----------
+        bank : square KernelBank of n samples
+        Y : array (n, t); where there is a basis, what ordinary least squares on it leaves of the targets
+        fit_intercept : whether targets lose their means, where there is no basis
+        basis : array (n, p) with orthonormal columns, for the restricted likelihood
+        """
+        Z = Y - Y.mean(axis=0) if fit_intercept and basis is None else Y
         Z = Z[:, (Z**2).mean(axis=0) > ROUNDING**2 * (Y**2).mean(axis=0)]
-        rotation = bank.rotation(Z) if Z.shape[1] else None
+        samples = len(Y) if basis is None else len(Y) - basis.shape[1]
+        columns = Z if basis is None else np.column_stack([Z, basis])
+        rotation = bank.rotation(columns) if Z.shape[1] else None
         if rotation is None:
-            return cls(bank, Z, len(Y))
-        return cls(bank.rotated(rotation), rotation.coordinates(Z), len(Y))
+            return cls(bank, Z, samples, basis)
+        if basis is not None:
+            basis = rotation.coordinates(basis)
+        return cls(bank.rotated(rotation), rotation.coordinates(Z), samples, basis)
 
     @property
     def count(self) -> float:
@@ -71,6 +98,8 @@ class Evidence(Criterion):
 
     def at(self, v: Array) -> Point | None:
         factor = np.array(self.bank.combine(v).dense().T, dtype=np.float64, order="F")
+        if self.basis is not None:
+            project(factor.T, self.basis)
         factor.T.flat[:: len(factor) + 1] += 1.0
         if not factorise(factor):
             return None
@@ -94,6 +123,8 @@ class Evidence(Criterion):
         left = cast(Explained, point.left)
         H, _ = lapack.dpotri(left.factor, lower=1)
         M = np.tril(H) + np.tril(H, -1).T
+        if self.basis is not None:
+            M = without_basis(M, self.basis)
         M /= self.count
         A = left.coef / np.sqrt(left.energies)
         M -= product(A, A.T) / A.shape[1]
@@ -104,6 +135,8 @@ class Evidence(Criterion):
         (n, t) = self.Y.shape
         m = len(self.bank)
         applied = self.bank.apply(left.coef)
+        if self.basis is not None:
+            applied = applied - np.einsum("ip,kpt->kit", self.basis, np.einsum("ip,kit->kpt", self.basis, applied))
         parts = (self._root(left, applied[:, :, k].T, k) for k in range(t))
         slope = self.gradient(point) / 2.0
         if n * t < m:

@@ -22,6 +22,7 @@ from multikernel._arrays import taken
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
+from multikernel.procedures.ridge_cv.fixed import determined
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
 from multikernel.procedures.ridge_cv.model import Model, Tall, Wide
 from multikernel.procedures.ridge_cv.residuals import HeldOut, Residuals, product
@@ -29,23 +30,34 @@ from multikernel.procedures.ridge_cv.residuals import HeldOut, Residuals, produc
 
 @dataclass(frozen=True, eq=False)
 class HeldOutError(Criterion):
-    """L(v) for the kernels of a bank, targets Y of shape (n, t) and folds; ``one`` as in ``HeldOut``."""
+    """L(v) for the kernels of a bank, targets Y of shape (n, t) and folds; ``one`` and ``basis`` as in ``HeldOut``."""
 
     folds: Folds
     fit_intercept: bool = True
     one: Array | None = None
+    basis: Array | None = None
 
     @classmethod
-    def of(cls, bank: KernelBank, Y: Array, folds: Folds, fit_intercept: bool = True) -> HeldOutError:
+    def of(
+        cls, bank: KernelBank, Y: Array, folds: Folds, fit_intercept: bool = True, basis: Array | None = None
+    ) -> HeldOutError:
         """Of kernels of few features in few coordinates of each fold: squared errors are the same there."""
-        columns = np.column_stack([Y, np.ones(len(Y))])
+        fit_intercept = fit_intercept and basis is None
+        columns = np.column_stack([Y, np.ones(len(Y)), Y[:, :0] if basis is None else basis])
         rotation = bank.rotation(columns, folds.tests())
         if rotation is None:
-            return cls(bank, Y, folds, fit_intercept)
+            return cls(bank, Y, folds, fit_intercept, None, basis)
         columns = rotation.coordinates(columns)
         labels = np.repeat(np.arange(folds.count), rotation.sizes)
-        rotated = bank.rotated(rotation)
-        return cls(rotated, columns[:, :-1], Folds(labels, folds.count), fit_intercept, columns[:, -1])
+        t = Y.shape[1]
+        return cls(
+            bank.rotated(rotation),
+            columns[:, :t],
+            Folds(labels, folds.count),
+            fit_intercept,
+            columns[:, t],
+            None if basis is None else columns[:, t + 1 :],
+        )
 
     def at(self, v: Array) -> Point | None:
         """The error at weights v >= 0; None where K(v) + I is singular in floating point."""
@@ -54,7 +66,7 @@ class HeldOutError(Criterion):
 
     @cached_property
     def held_out(self) -> HeldOut:
-        return HeldOut(self.Y, self.folds, self.fit_intercept, self.one)
+        return HeldOut(self.Y, self.folds, self.fit_intercept, self.one, self.basis)
 
     @property
     def count(self) -> float:
@@ -78,7 +90,7 @@ class HeldOutError(Criterion):
         if wide and count <= 100:
             few = self.folds
         else:
-            few = self.folds.merged(10)
+            few = self._merged
         exact = few.count == count
         blocks = left.blocks if exact else Blocks.of(left.H, few)
         if exact:
@@ -94,6 +106,14 @@ class HeldOutError(Criterion):
         for G in parts:
             curvature += blas.dgemm(1.0, G.T, G.T, trans_b=1)
         return Tall(point.v, slope, curvature)
+
+    @cached_property
+    def _merged(self) -> Folds:
+        """At most ten folds; all of them where the samples outside fewer do not determine fixed coefficients."""
+        few = self.folds.merged(10)
+        if self.basis is None or determined(self.basis, few):
+            return few
+        return self.folds
 
     def gradient(self, point: Point) -> Array:
         """dL / dv: shape (m,)."""

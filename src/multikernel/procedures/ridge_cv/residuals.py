@@ -14,6 +14,16 @@ made of. Several targets have the same H; their errors are added.
 The first two identities are those of a partitioned inverse (of one sample: Allen's PRESS); the third is the derivative
 of the first with dH = -H dK H.
 
+Columns F without penalty (fixed.py) take the place of the mean: their coefficients are those of generalised least
+squares on the samples of T. The machine on all samples is the first part of
+
+    [ K + I   F ] [ a ]   [ y ]                [ K + I   F ]^{-1}   [ H   . ]
+    [ F'      0 ] [ b ] = [ 0 ]        with    [ F'      0 ]      = [ .   . ],
+
+so the same identities of a partitioned inverse give the residuals of all folds, for z = y and with this H, which by a
+basis B of the columns and P = I - B B' is (P K P + I)^{-1} - B B'; again dH = -H dK H. Where the samples of T do not
+determine b, H_VV is singular.
+
 H and M are arrays of the library that K is of, and stay on its device; all that has a column for each fold or target is
 NumPy's.
 """
@@ -32,6 +42,7 @@ from multikernel._typing import Array
 from multikernel.banks.threads import slices
 from multikernel.numerics import lapack
 from multikernel.numerics.cholesky import factorise
+from multikernel.procedures.ridge_cv.fixed import project, without_basis
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
 from multikernel.tuning import SQUARE_TILE
 
@@ -59,13 +70,15 @@ class Residuals:
 class HeldOut:
     """Targets Y of shape (n, t) that are held out fold by fold.
 
-    ``one`` is the constant function in other coordinates of each fold; 1 for each sample if not given.
+    ``one`` is the constant function in other coordinates of each fold; 1 for each sample if not given. ``basis`` (n, p)
+    is an orthonormal one of columns without penalty, where there are some; ``fit_intercept`` is then False.
     """
 
     Y: Array
     folds: Folds
     fit_intercept: bool = True
     one: Array | None = None
+    basis: Array | None = None
 
     @cached_property
     def ones(self) -> Array:
@@ -102,7 +115,11 @@ class HeldOut:
     def residuals(self, K: Any) -> Residuals | None:
         """Of a kernel matrix, which is overwritten; None where K + I is singular in floating point."""
         try:
+            if self.basis is not None:
+                project(K, self.basis)
             H = _inverse(K)
+            if self.basis is not None:
+                H = without_basis(H, self.basis)
             blocks = Blocks.of(H, self.folds)
         except np.linalg.LinAlgError:
             return None
@@ -117,7 +134,17 @@ class HeldOut:
     def constant(self) -> float:
         """L(0), the error of the predictor that is constant."""
         rest = self.centred(self.Y, self.ones, self.folds)
+        if self.basis is not None:
+            rest = self._without_kernel(self.basis)
         return float((rest**2).sum()) / self.count
+
+    def _without_kernel(self, basis: Array) -> Array:
+        """The residuals where K is zero, of ordinary least squares on the training samples: shape (n, t)."""
+        rest = self.Y - basis @ (basis.T @ self.Y)
+        for V in self.folds.tests():
+            B = basis[V]
+            rest[V] += B @ np.linalg.solve(np.eye(B.shape[1]) - B.T @ B, B.T @ rest[V])
+        return rest
 
     def slope(self, at: Residuals) -> Any:
         """M with dL = <M, dK>: shape (n, n), not symmetric."""

@@ -24,6 +24,7 @@ from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
 from multikernel.procedures.ridge_cv.evidence import Evidence
+from multikernel.procedures.ridge_cv.fixed import FixedEffects
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.gauss_newton import CriterionEnd, descend
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
@@ -43,10 +44,12 @@ class RidgeCVWeights(Weights):
     ----------
     alpha : float, the ridge
     errors : array (t,), the mean squared held-out error of each target
+    effects : the coefficients of columns without penalty; None where there are none
     """
 
     alpha: float
     errors: Array
+    effects: FixedEffects | None = None
 
     def in_units(self, kernel: float, target: float) -> RidgeCVWeights:
         """Of kernels times one number and targets times another."""
@@ -93,9 +96,17 @@ def ridge_cv(
 
 
 def held_out_error(
-    bank: KernelBank, Y: Array, folds: Folds, fit_intercept: bool = True
+    bank: KernelBank, Y: Array, folds: Folds, fit_intercept: bool = True, basis: Array | None = None
 ) -> ErrorInFeatures | HeldOutError:
-    """The mean squared error over the held-out samples, in features where that costs less; parameters as above."""
+    """The mean squared error over the held-out samples, in features where that costs less.
+
+    Parameters
+    ----------
+    bank, Y, folds, fit_intercept : as above
+    basis : array (n, p) with orthonormal columns, those without penalty; the intercept is then one of them
+    """
+    if basis is not None:
+        return HeldOutError.of(bank, Y, folds, fit_intercept, basis)
     in_features = ErrorInFeatures.of(bank, Y, folds, fit_intercept)
     return in_features or HeldOutError.of(bank, Y, folds, fit_intercept)
 

@@ -1,0 +1,243 @@
+"""Columns without penalty: which columns of the samples these are, and how they become numbers.
+
+Numbers, truth values and dates (in days) are a column each. Strings and categories are a column of zeros and ones for
+each level that training has, and the first level comes last: beside an intercept its column depends on the others, so
+that it is the level that the coefficients of the others compare with. A sample of a level that training did not have
+has in these columns the shares of the levels among the training samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import numpy as np
+
+from multikernel._arrays import host, taken
+from multikernel._rules import Rule, abbreviated, shortened
+from multikernel._typing import Array
+from multikernel._warnings import PredictionWarning, warn_user
+from multikernel.banks import KernelBank
+from multikernel.estimators.binding import as_views, is_given
+from multikernel.kernels import Features
+from multikernel.sources.views import Views, is_views
+from multikernel.tables.cells import Cells, columns_of, is_frame
+from multikernel.tables.columns import Column, type_of
+
+
+@dataclass(frozen=True)
+class FixedRule(Rule):
+    """Columns by name or position, or views by name."""
+
+    words = "None, or columns of X by name or position, or the name of a view; one of them or a list"
+
+    def accepts(self, value: Any) -> bool:
+        if value is None or _is_key(value):
+            return True
+        return isinstance(value, list | tuple | np.ndarray) and np.ndim(value) == 1 and all(map(_is_key, value))
+
+
+def _is_key(value: Any) -> bool:
+    return isinstance(value, str | int | np.integer) and not isinstance(value, bool)
+
+
+FixedParameter = Annotated[Any, FixedRule()]
+
+
+def keys_of(model: Any) -> tuple[Any, ...]:
+    """What the parameter ``fixed`` names; nothing for None."""
+    given = getattr(model, "fixed", None)
+    if given is None:
+        return ()
+    if _is_key(given):
+        return (given,)
+    return tuple(given)
+
+
+# -- what kernels do not see -------------------------------------------------------------------------------------------
+
+
+def hidden_columns(model: Any, features: Features) -> tuple[int, ...]:
+    """The positions of the fixed columns among those of the samples."""
+    name = type(model).__name__
+    try:
+        index = features.index(tuple(key if isinstance(key, str) else int(key) for key in keys_of(model)))
+    except ValueError as error:
+        raise ValueError(f"{name}: fixed: {error}") from None
+    if len(set(index)) == features.n:
+        raise ValueError(f"{name}: fixed names every column of X, and the kernels need others")
+    return index
+
+
+def without_fixed_views(model: Any, X: Any) -> Any:
+    """Views without those that are fixed; anything else as it is."""
+    keys = keys_of(model)
+    if not keys or not (isinstance(X, Views) or is_views(X)):
+        return X
+    whole = Views.of(X)
+    kept = [k for k, name in enumerate(whole.names) if name not in keys]
+    names = tuple(whole.names[k] for k in kept)
+    return replace(whole, names=names, parts=tuple(whole.parts[k] for k in kept))
+
+
+# -- columns as numbers ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class FixedColumn:
+    """A column of the training samples as numbers.
+
+    Parameters
+    ----------
+    name : how the user calls it
+    type : Column, what strings in it are read as; None where it holds numbers
+    levels : of categories, the first of them last
+    shares : array, the share of each level among the training samples
+    """
+
+    name: str
+    type: Column | None
+    levels: tuple[str, ...]
+    shares: Array
+
+    @classmethod
+    def of(cls, name: str, cells: Cells) -> FixedColumn:
+        if cells.kind != "strings":
+            return cls(name, None, (), np.empty(0))
+        column = type_of(name, cells)
+        if column.type in ("number", "date"):
+            return cls(name, column, (), np.empty(0))
+        found, counts = np.unique(cells.values.astype(str), return_counts=True)
+        shares = dict(zip(found.tolist(), counts / counts.sum(), strict=True))
+        order = [level for level in column.levels if level in shares] or found.tolist()
+        levels = tuple(order[1:] + order[:1])
+        return cls(name, replace(column, type="category"), levels, np.array([shares[level] for level in levels]))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        if not self.levels:
+            return (self.name,)
+        return tuple(f"{self.name}={level}" for level in self.levels)
+
+    def values(self, cells: Cells, owner: str) -> Array:
+        """Cells as numbers: shape (n, q).
+
+        Raises
+        ------
+        ValueError : where a cell is missing, or holds something else than in training
+        """
+        if self.type is not None:
+            cells = self.type.read(cells)[0]
+        elif cells.kind == "strings":
+            raise ValueError(f"{owner}: the fixed column {self.name!r} held numbers in training, and holds strings now")
+        absent = np.flatnonzero(cells.absent)
+        if len(absent):
+            raise ValueError(
+                f"{owner}: the fixed column {self.name!r} is missing in row {absent[0]}: fill it in, or leave the "
+                f"{'sample' if len(absent) == 1 else f'{len(absent)} samples'} out"
+            )
+        if not self.levels:
+            return np.asarray(cells.values, dtype=float)[:, None]
+        texts = cells.values.astype(str)
+        coded = (texts[:, None] == np.array(self.levels)).astype(float)
+        new = ~coded.any(axis=1)
+        if new.any():
+            coded[new] = self.shares
+            warn_user(
+                f"{owner}: the fixed column {self.name!r} has levels that training did not have, "
+                f"{shortened(sorted(set(map(repr, texts[new].tolist()))))}: nothing is known of their effects, and the "
+                "mean effect over the training samples takes their place",
+                PredictionWarning,
+            )
+        return coded
+
+
+@dataclass(frozen=True, eq=False)
+class FixedSamples:
+    """What the training samples determine of the fixed columns.
+
+    Parameters
+    ----------
+    columns : tuple of FixedColumn
+    keys : the columns as the user gave them, or the names of views
+    owner : the name of the estimator's class
+    """
+
+    columns: tuple[FixedColumn, ...]
+    keys: tuple[Any, ...]
+    owner: str
+
+    @classmethod
+    def of(cls, model: Any, X: Any) -> FixedSamples:
+        """Of the training samples, as the user gave them."""
+        owner, keys, X = type(model).__name__, keys_of(model), as_views(model, X)
+        if keys and is_given(model, X) and not isinstance(X, Views):
+            raise ValueError(
+                f"{owner}: fixed names columns of X, and X holds kernel matrices: give a dict of views, one of them a "
+                "frame or an array with these columns, and its name as fixed"
+            )
+        columns = tuple(FixedColumn.of(name, cells) for name, cells in _cells(owner, keys, X))
+        return cls(columns, keys, owner)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for column in self.columns for name in column.names)
+
+    def values(self, X: Any) -> Array:
+        """The columns of samples or views as numbers: shape (n, c)."""
+        found = list(_cells(self.owner, self.keys, X))
+        if [name for name, _ in found] != [column.name for column in self.columns]:
+            was, now = shortened([column.name for column in self.columns]), shortened([name for name, _ in found])
+            raise ValueError(f"{self.owner}: the fixed columns were {was} in training, and are {now} now")
+        each = [column.values(cells, self.owner) for column, (_, cells) in zip(self.columns, found, strict=True)]
+        return np.hstack(each)
+
+
+def _cells(owner: str, keys: Sequence[Any], X: Any) -> Iterator[tuple[str, Cells]]:
+    """The fixed columns of samples or views, with a name for each."""
+    if not keys:
+        return
+    if isinstance(X, Views):
+        yield from _cells_of_views(owner, keys, X)
+    else:
+        yield from _cells_of_samples(keys, X, "")
+
+
+def _cells_of_views(owner: str, keys: Sequence[Any], X: Views) -> Iterator[tuple[str, Cells]]:
+    for key in keys:
+        if key not in X.names:
+            raise ValueError(
+                f"{owner}: fixed must be the name of a view where X has several, got {abbreviated(key)}; the views are "
+                f"{shortened(list(map(repr, X.names)))}"
+            )
+        lacking = np.flatnonzero(~X.has(key))
+        if len(lacking):
+            raise ValueError(
+                f"{owner}: sample {lacking[0]} lacks the view {key!r}, whose columns are fixed: fill it in"
+            )
+        part = X.part(key)
+        if isinstance(part, KernelBank):
+            raise ValueError(f"{owner}: the view {key!r} is a kernel matrix, and fixed names a view with columns")
+        shape = np.shape(part)
+        count = shape[1] if len(shape) > 1 else 1
+        yield from _cells_of_samples(range(count), part, f"{key}: ")
+
+
+def _cells_of_samples(keys: Iterable[Any], X: Any, prefix: str) -> Iterator[tuple[str, Cells]]:
+    """Some columns of an array, a frame or a sparse matrix, which are read and no others."""
+    if is_frame(X):
+        names = list(X.columns)
+        chosen = [key if isinstance(key, str) else names[int(key)] for key in keys]
+        part = X[chosen]
+        labels = [str(name) for name in chosen]
+    else:
+        index = np.array([int(key) for key in keys], dtype=int)
+        if hasattr(X, "tocsr"):
+            part = X.tocsr()[:, index].toarray()
+        else:
+            whole = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
+            part = host(taken(whole.reshape(-1, 1) if whole.ndim == 1 else whole, index, axis=1))
+        labels = [f"column {j if j >= 0 else j + np.shape(X)[1]}" for j in index.tolist()]
+    for label, cells in zip(labels, columns_of(part), strict=True):
+        yield prefix + label, cells

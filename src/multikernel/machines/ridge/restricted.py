@@ -1,0 +1,160 @@
+"""Kernel ridge regression beside columns without penalty, as a linear map of the targets and as a Gaussian process.
+
+As ``smoother.py`` has it, for y = F b + f + noise with b of no penalty. With an orthonormal basis B (n, p) of the
+columns of F, H = (K + alpha I)^{-1}, C = B'H B and M = H - H B C^{-1} B'H, generalised least squares have
+g = C^{-1} B'H y, and
+
+    a = M y = H (y - B g),      y - fitted values = alpha a,      tr K M = tr K H - p + alpha tr C^{-1} B'H H B
+
+so the trace of the map from y to fitted values is tr K M + p. A sample that is left out, with b of the others, has the
+residual a_i / M_ii and for it the variance tau / M_ii. At a new sample with the row u of the basis the error of the
+prediction of an observation has the variance
+
+    tau (alpha + k(x, x) - k_x'H k_x + d'C^{-1} d),      d = u - B'H k_x.
+
+The density is that of the n - p contrasts that no b changes (restricted likelihood), the largest over tau with
+J = y'M y = a'(K + alpha I) a and N = n - p:
+
+    -(N + N log(2 pi J / N) + log det(K + alpha I) + log det C) / 2        with tau = J / N.
+
+C. R. Henderson (1975), Biometrics 31; D. A. Harville (1977), Journal of the American Statistical Association 72.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from multikernel._linalg import product
+from multikernel._typing import Array
+from multikernel.machines.ridge.precision import Precision
+from multikernel.machines.ridge.smoother import CRITERIA, Smoother
+from multikernel.numerics.cholesky import cholesky, solved
+
+
+@dataclass(frozen=True, eq=False)
+class RestrictedSmoother:
+    """A solution of the ridge machine beside columns without penalty; samples have weight 1.
+
+    Parameters
+    ----------
+    precision : H
+    coef : array (n, t), a of each target
+    basis : array (n, p), B
+    """
+
+    precision: Precision
+    coef: Array
+    basis: Array
+
+    @property
+    def weight(self) -> Array:
+        return self.precision.weight
+
+    @property
+    def count(self) -> float:
+        return float(len(self.coef))
+
+    @property
+    def residuals(self) -> Array:
+        """y less fitted values, shape (n, t)."""
+        return self._alone.residuals
+
+    @property
+    def target_variance(self) -> Array:
+        """The mean of the squared targets about F b, shape (t,)."""
+        return self._alone.target_variance
+
+    @cached_property
+    def _alone(self) -> Smoother:
+        """The smoother of y - F b."""
+        return Smoother(self.precision, self.coef, False)
+
+    @cached_property
+    def _image(self) -> Array:
+        """H B."""
+        return self.precision.solve(self.basis)
+
+    @cached_property
+    def _factor(self) -> Array:
+        """The Cholesky factor of C."""
+        return cholesky(product(self.basis.T, self._image))
+
+    @cached_property
+    def _half(self) -> Array:
+        """L^{-1} B'H for C = L L', shape (p, n): M = H less its square."""
+        return np.asarray(solve_triangular(self._factor, self._image.T, lower=True))
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """tr K M, without the columns."""
+        both = product(self._image.T, self._image)
+        inner = float(np.trace(solved(self._factor, both)))
+        return max(self.precision.degrees_of_freedom - self.basis.shape[1] + self.precision.alpha * inner, 0.0)
+
+    @property
+    def trace(self) -> float:
+        """That of the map from targets to fitted values."""
+        return self.degrees_of_freedom + self.basis.shape[1]
+
+    @cached_property
+    def _diagonal(self) -> Array:
+        """M_ii; not below what rounding leaves of H_ii, where a sample alone determines a coefficient."""
+        return np.maximum(self.precision.diagonal - (self._half**2).sum(axis=0), 1e-14 * self.precision.diagonal)
+
+    @cached_property
+    def left_out(self) -> Array:
+        """The residuals of samples that are left out one by one, shape (n, t)."""
+        return np.asarray(self.coef / self._diagonal[:, None])
+
+    @cached_property
+    def left_out_deviations(self) -> Array:
+        """The standard deviations of these, (n, t)."""
+        return np.sqrt(np.outer(1.0 / self._diagonal, self.scale))
+
+    def criterion(self, name: str, noise: Array | None = None) -> Array:
+        """As for a ``Smoother``."""
+        rss = (self.residuals**2).sum(axis=0)
+        if noise is None:
+            noise = self.residual_variance
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return CRITERIA[name](self, rss, noise)
+
+    @property
+    def residual_variance(self) -> Array:
+        """The squared residuals over n less the trace, shape (t,)."""
+        return np.asarray((self.residuals**2).sum(axis=0) / (self.count - self.trace))
+
+    @property
+    def _contrasts(self) -> int:
+        """N."""
+        return len(self.coef) - self.basis.shape[1]
+
+    @property
+    def scale(self) -> Array:
+        """tau, shape (t,)."""
+        return self._alone.energy / self._contrasts
+
+    def deviations(self, cross: Array, prior: Array, rows: Array) -> Array:
+        """Standard deviations of the errors of predictions of new observations, shape (r, t).
+
+        Parameters
+        ----------
+        cross, prior : as for a ``Smoother``
+        rows : array (r, p), the new samples in the basis
+        """
+        d = rows - np.column_stack([self.precision.met(cross, column) for column in self._image.T])
+        of_columns = (solve_triangular(self._factor, d.T, lower=True) ** 2).sum(axis=0)
+        rest = self.precision.alpha + self.precision.remaining(cross, prior) + of_columns
+        return np.sqrt(np.outer(rest, self.scale))
+
+    @property
+    def log_evidence(self) -> Array:
+        """The restricted log density of each target, the largest over tau: shape (t,)."""
+        N = self._contrasts
+        determinant = self.precision.log_determinant + 2.0 * float(np.log(np.diagonal(self._factor)).sum())
+        with np.errstate(divide="ignore"):
+            return np.asarray(-0.5 * (N + N * np.log(2.0 * np.pi * self.scale) + determinant))
