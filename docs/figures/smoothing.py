@@ -67,12 +67,12 @@ def convergence(ax: Any, bank: KernelBank, y: Any) -> None:
 def vanishing(ax: Any, bank: KernelBank, y: Any) -> None:
     machine = HingeMachine(C=C, fit_intercept=False)
     l1 = LevelMethod(tol=1e-7).minimise(Problem(bank, Linear(), machine, Simplex(), y))
-    optimum, warm = -l1.evaluation.value, None
+    optimum, start = -l1.evaluation.value, None
     values = np.logspace(3, -2, 21)
     distances, counts = [], []
     for s in values:
-        found = smoothed(bank, y, C, s, tol=1e-7, max_iter=20_000, warm=warm)
-        warm = found.a
+        found = smoothed(bank, y, C, s, tol=1e-7, max_iter=20_000, start=start)
+        start = found.a
         distances.append(found.objective - optimum)
         counts.append(np.exp(-found.values @ np.log(np.maximum(found.values, 1e-300))))
     ax.loglog(values, 0.5 * values * np.log(len(bank)), "--", color=BOUND)

@@ -146,12 +146,12 @@ def test_gap_of_the_smoothed_problem(given: str) -> None:
     X, y, K = data(given)
     bank, target = model.bind(X, y)
     found = model.fit_bank(bank, target)[0].weights
-    b, theta, s = target * found.warm, found.values, model.smoothing
+    b, theta, s = target * found.variables, found.values, model.smoothing
     Z = K @ b
     q, f = Z @ b, theta @ Z
     entropy = float(np.where(theta > 0, theta * np.log(np.maximum(theta, 1e-300)), 0.0).sum())
     upper = 0.5 * theta @ q + model.C * np.maximum(0.0, 1.0 - target * f).sum() + 0.5 * s * entropy
-    lower = found.warm.sum() - 0.5 * s * (q.max() / s + np.log(np.exp((q - q.max()) / s).sum()))
+    lower = found.variables.sum() - 0.5 * s * (q.max() / s + np.log(np.exp((q - q.max()) / s).sum()))
     assert (upper - lower) / abs(upper) <= model.duality_gap_ + SLACK
     assert model.duality_gap_ <= model.tol
 
@@ -164,7 +164,7 @@ def test_gap_of_easymkl(lam: float, given: str) -> None:
     model = EasyMKLClassifier("precomputed" if given == "matrices" else FAMILY, lam=lam, tol=1e-10)
     bank, target = model.bind(X, y)
     weights = model.fit_bank(bank, target)[0].weights
-    g = weights.warm
+    g = weights.variables
     q = 2.0 * ((1.0 - lam) * target * (K.sum(axis=0) @ (target * g)) + lam * g)
     value = 0.5 * float(g @ q)
     assert (g @ q - q[target > 0].min() - q[target < 0].min()) / value <= model.duality_gap_ + SLACK

@@ -146,8 +146,8 @@ def test_warm_start_gives_the_same_weights() -> None:
     problem = PROBLEMS["breast-cancer"]()
     bank, machine = precomputed(problem.K), MarginMachine(0.1, tol=1e-10)
     cold = easymkl(bank, problem.y, machine)
-    for warm in (cold.warm, easymkl(bank, problem.y, MarginMachine(0.5)).warm):
-        np.testing.assert_allclose(easymkl(bank, problem.y, machine, warm).values, cold.values, atol=1e-5)
+    for start in (cold.variables, easymkl(bank, problem.y, MarginMachine(0.5)).variables):
+        np.testing.assert_allclose(easymkl(bank, problem.y, machine, start).values, cold.values, atol=1e-5)
 
 
 MEETING = {

@@ -19,7 +19,7 @@ from multikernel.machines import Machine, RidgeMachine, SquaredHingeMachine
 from multikernel.numerics.limited_memory import Curvature
 from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.problem import Problem
-from multikernel.procedures import generalized_mkl
+from multikernel.procedures import Start, generalized_mkl
 from multikernel.procedures.generalized import central_start
 from multikernel.procedures.hidden_convexity import hidden_convex
 from multikernel.procedures.support_mkl import support_mkl
@@ -218,7 +218,7 @@ def test_weights_of_irrelevant_features_vanish():
 
 def test_the_best_of_several_starts_is_kept():
     given = problem(ProductOfRBF(), "squared hinge", Orthant(0.1, 1))
-    starts = [np.eye(4)[3] * 5.0, np.full(4, 0.1), np.eye(4)[0]]
+    starts = [Start(np.eye(4)[3] * 5.0), Start(np.full(4, 0.1)), Start(np.eye(4)[0])]
     alone = [generalized_mkl(given, starts=[start])[0] for start in starts]
     together, _ = generalized_mkl(given, starts=starts)
     assert together.objective == pytest.approx(min(w.objective for w in alone), rel=1e-9)

@@ -17,6 +17,7 @@ from multikernel.domains import Domain, NormBall, Orthant
 from multikernel.kernels import RBF, Polynomial
 from multikernel.machines import RidgeMachine
 from multikernel.problem import Problem
+from multikernel.procedures import Start
 from multikernel.procedures.polynomial import polynomial_mkl
 
 Array = Any
@@ -108,8 +109,8 @@ def test_another_start_leaves_a_local_minimum() -> None:
     f, g, y = np.array([1.0, 1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.2, 1.0]), np.array([1.0, 1.0, 1.0, 1.0])
     pair = precomputed(np.stack([np.outer(f, f), np.outer(g, g)]))
     given = Problem(pair, HadamardPower(2), RidgeMachine(5.0, fit_intercept=False), NormBall(1.0), y)
-    worse, _ = polynomial_mkl(given, start=np.array([1.0, 0.0]))
-    better, _ = polynomial_mkl(given, start=np.array([1.0, 0.0]), n_init=4)
+    worse, _ = polynomial_mkl(given, start=Start(np.array([1.0, 0.0])))
+    better, _ = polynomial_mkl(given, start=Start(np.array([1.0, 0.0])), n_init=4)
     assert worse.stationarity <= 1e-6
     assert worse.values[0] == pytest.approx(1.0)
     assert better.values[1] == pytest.approx(1.0)
@@ -174,7 +175,7 @@ def test_penalty_from_which_no_weights_are_left() -> None:
 
 def test_start_at_zero_is_left() -> None:
     for degree, domain in (*CONVEX.values(), *OTHERS.values()):
-        weights, _ = polynomial_mkl(problem(degree, domain), start=np.zeros(4))
+        weights, _ = polynomial_mkl(problem(degree, domain), start=Start(np.zeros(4)))
         assert weights.converged
         assert weights.values.any()
 
@@ -185,7 +186,7 @@ def test_kernel_without_weight_is_found(domain: Domain) -> None:
     pair = np.stack([np.diag([1.0, 1.0, 0.0, 0.0]), np.diag([0.0, 0.0, 1.0, 1.0])])
     y = np.array([3.0, -1.0, 2.0, 1.0])
     given = Problem(precomputed(pair), HadamardPower(2), RidgeMachine(1.0, fit_intercept=False), domain, y)
-    weights, _ = polynomial_mkl(given, start=np.array([1.0, 0.0]), tol=1e-8)
+    weights, _ = polynomial_mkl(given, start=Start(np.array([1.0, 0.0])), tol=1e-8)
     assert weights.converged
     assert weights.objective <= slow.best_of_many(pair, y, 1.0, 2, domain, 2) * (1.0 + 1e-7)
 
@@ -317,7 +318,7 @@ def test_observers_hear_of_every_machine() -> None:
 
 def test_a_start_at_the_solution_is_the_end() -> None:
     first, _ = polynomial_mkl(problem(2, NormBall(2.0, 0.7, 1.0)), tol=1e-10)
-    again, _ = polynomial_mkl(problem(2, NormBall(2.0, 0.7, 1.0)), start=first.values, tol=1e-4)
+    again, _ = polynomial_mkl(problem(2, NormBall(2.0, 0.7, 1.0)), start=Start(first.values), tol=1e-4)
     assert again.n_iter <= 2
 
 

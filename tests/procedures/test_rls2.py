@@ -72,7 +72,7 @@ def test_the_gap_is_one(alpha, tol):
 def test_the_start_does_not_matter(alpha, rng):
     best = rls2(BANK, VALUES, alpha, TRACES, tol=1e-8)[0].objective
     for start in (np.full(len(BANK), 1.0 / len(BANK)), np.eye(len(BANK))[-3], rng.dirichlet(np.ones(len(BANK)))):
-        assert rls2(BANK, VALUES, alpha, TRACES, tol=1e-8, warm=ScaledWeights(start))[0].objective == pytest.approx(
+        assert rls2(BANK, VALUES, alpha, TRACES, tol=1e-8, start=ScaledWeights(start))[0].objective == pytest.approx(
             best, rel=1e-7
         )
 
@@ -162,7 +162,7 @@ def test_paper_as_printed():
 @pytest.mark.parametrize("alpha", [0.05, 1.0, 30.0])
 def test_an_optimum_is_a_fixed_point_of_the_paper(alpha):
     best, _ = rls2(BANK, VALUES, alpha, TRACES, tol=1e-13)
-    again, _ = rls2(BANK, VALUES, alpha, TRACES, mode="paper", warm=ScaledWeights(best.values))
+    again, _ = rls2(BANK, VALUES, alpha, TRACES, mode="paper", start=ScaledWeights(best.values))
     assert again.n_iter == 1
     np.testing.assert_allclose(ref.combine(K, again.values), ref.combine(K, best.values), atol=1e-5)
 
@@ -172,7 +172,7 @@ def test_where_the_paper_comes_to_rest_is_an_optimum(alpha):
     """Its algorithm without its stopping rule: each run goes on where the last one stopped."""
     at = rls2(BANK, VALUES, alpha, TRACES, mode="paper")[0]
     for _ in range(300):
-        at = rls2(BANK, VALUES, alpha, TRACES, mode="paper", warm=at)[0]
+        at = rls2(BANK, VALUES, alpha, TRACES, mode="paper", start=at)[0]
     assert at.objective == pytest.approx(rls2(BANK, VALUES, alpha, TRACES, tol=1e-9)[0].objective, rel=1e-6)
 
 
@@ -294,7 +294,7 @@ def test_many_samples_begin_where_a_part_of_them_ends():
     )
     for s in (None, weight):
         near, _ = rls2(bank, y, 1e-3, scaling, tol=1e-7, sample_weight=s)
-        far, _ = rls2(bank, y, 1e-3, scaling, tol=1e-7, sample_weight=s, warm=from_far)
+        far, _ = rls2(bank, y, 1e-3, scaling, tol=1e-7, sample_weight=s, start=from_far)
         assert near.converged
         assert far.converged
         assert near.objective == pytest.approx(far.objective, rel=1e-6)

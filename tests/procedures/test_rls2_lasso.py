@@ -40,7 +40,7 @@ def test_exact(name, alpha):
     X, y, s = DATA[name], target(DATA[name]), norms(DATA[name])
     weights, solution = linear_rls2(X, y, alpha, s)
     r = y - y.mean() - X @ weights.coef
-    correlation, b = np.sqrt(s) * (X.T @ r), weights.warm
+    correlation, b = np.sqrt(s) * (X.T @ r), weights.scaled_coef
     level, size = alpha * np.abs(b).sum(), np.sqrt(s @ (X**2).sum(axis=0)) * np.linalg.norm(y - y.mean())
     assert np.abs(correlation).max() <= level * (1 + 1e-9) + 1e-13 * size
     np.testing.assert_allclose(correlation[b != 0], level * np.sign(b[b != 0]), rtol=1e-9, atol=1e-13 * size)
@@ -83,7 +83,7 @@ def test_is_a_point_of_the_lasso_path(name, scale):
     G = X * np.sqrt(s)
     penalties, _, path = lars_path(G, y - y.mean(), method="lasso", eps=1e-14)
     for alpha in (1e-2, 0.1, 1.0, 10.0):
-        b = linear_rls2(X, y, alpha, s)[0].warm
+        b = linear_rls2(X, y, alpha, s)[0].scaled_coef
         penalty = alpha * np.abs(b).sum() / len(y)  # scikit-learn divides the loss by n
         there = np.array([np.interp(penalty, penalties[::-1], row[::-1]) for row in path])
         np.testing.assert_allclose(b, there, atol=1e-7 * np.abs(there).max())
@@ -96,7 +96,7 @@ def test_a_start_changes_nothing():
         weights, _ = linear_rls2(WIDE, y, alpha, s, start=start)
         cold, _ = linear_rls2(WIDE, y, alpha, s)
         assert weights.objective == pytest.approx(cold.objective, rel=1e-10)
-        start = weights.warm
+        start = weights.scaled_coef
     backwards, _ = linear_rls2(WIDE, y, 1.0, s, start=start)
     assert backwards.objective == pytest.approx(linear_rls2(WIDE, y, 1.0, s)[0].objective, rel=1e-12)
 

@@ -85,7 +85,7 @@ def test_stopped_early_it_knows_how_far_it_got() -> None:
 
 def test_a_start_at_the_optimum_ends_at_once() -> None:
     problem = PROBLEMS["random"]()
-    again = smoothed(precomputed(problem.K), problem.y, 1.0, 0.1, tol=1e-6, warm=solved("random", 1.0, 0.1).warm)
+    again = smoothed(precomputed(problem.K), problem.y, 1.0, 0.1, tol=1e-6, start=solved("random", 1.0, 0.1).a)
     assert again.n_iter <= 2
 
 

@@ -141,12 +141,12 @@ def test_a_path_goes_on_from_turns_and_solvers_by_name_start_from_their_machine(
     model = LpMKLClassifier(kernels.per_feature(kernels.RBF(0.5)), tol=1e-3)
     bank, target = model.bind(X, y)
     first = model.fit_bank(bank, target)
-    assert first[0].variables.shape == (2, 1300)
+    assert first[0].start.variables.shape == first[0].start.witness.shape == (1300,)
     again = model.fit_bank(bank, target, first)
     assert again[0].weights.converged
     assert again[0].weights.n_iter == 0
-    part = first[0].among(np.arange(0, 1300, 2))
-    assert part.variables.shape == (650,)
+    part = first[0].among(np.arange(0, 1300, 2)).start
+    assert part.variables.shape == part.witness.shape == (650,)
     other = LpMKLClassifier(kernels.per_feature(kernels.RBF(0.5)), tol=1e-3, solver="block_norm")
     other.classes_ = model.classes_
     assert other.fit_bank(bank, target, first)[0].weights.n_iter <= 2

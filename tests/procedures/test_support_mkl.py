@@ -19,7 +19,7 @@ from multikernel.domains import Domain, NormBall, Orthant, Simplex
 from multikernel.machines import HingeMachine, SupportMachine
 from multikernel.observer import Event
 from multikernel.problem import Problem
-from multikernel.procedures import Weights
+from multikernel.procedures import Start, Weights
 from multikernel.procedures.interior import Saddle, interior_point, working
 from multikernel.procedures.units import solved_in_own_units
 from saddle_cases import (
@@ -156,7 +156,7 @@ def test_the_start_changes_nothing(domain: str, start: str) -> None:
         "optimal": cold.weights.values,
         "none": np.zeros(6),
     }
-    warm = solve("rank-one", machine, pair, start=values[start])
+    warm = solve("rank-one", machine, pair, start=Start(values[start]))
     assert warm.weights.converged
     assert warm.weights.objective == pytest.approx(cold.weights.objective, rel=1e-7)
     np.testing.assert_allclose(warm.weights.values, cold.weights.values, atol=1e-3)
@@ -170,8 +170,7 @@ def test_a_zero_kernel_leaves_the_variables_for_a_warm_start() -> None:
     solve_once = partial(procedure.support_mkl, tol=1e-8)
     weights, dual = solved_in_own_units(problem, solve_once)
     assert weights.values[1] == 0.0
-    np.testing.assert_allclose(np.atleast_2d(weights.warm)[0], dual.warm, rtol=1e-12)
-    again, _ = solved_in_own_units(problem, solve_once, start=weights.values, warm=weights.warm)
+    again, _ = solved_in_own_units(problem, solve_once, start=Start.of(weights, dual))
     assert again.n_iter == 0
 
 
@@ -196,7 +195,7 @@ def test_kernels_left_out_are_not_forgotten(
     monkeypatch.setattr(working, "WORKING_ALL", first)
     monkeypatch.setattr(working, "WORKING_FIRST", first)
     at = None if start is None else np.bincount(start, minlength=60) / len(start)
-    few, dual = learned(precomputed(K), machine, domain, y, start=at)
+    few, dual = learned(precomputed(K), machine, domain, y, start=Start(at))
     truth = {Simplex: saddle.simplex(), NormBall: saddle.ball(1.0), Orthant: saddle.orthant(0.7, 1)}[type(domain)]
     found = judged(K, saddle.hinge(y, 1.0), truth, few, dual)
     assert few.converged
@@ -217,9 +216,9 @@ def test_solution_of_rounded_kernels_is_tried_first(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(working, "WORKING_FIRST", few)
         truth = saddle.simplex() if isinstance(domain, Simplex) else saddle.ball(2.0)
         problem = Problem(stored, Linear(), HingeMachine(1.0, tol=tol), domain, y)
-        rough, _ = procedure.support_mkl(problem, tol)
+        rough = procedure.support_mkl(problem, tol)
         exact = replace(problem, bank=stored.unrounded())
-        weights, dual = procedure.support_mkl(exact, tol, start=rough.values, warm=rough.warm)
+        weights, dual = procedure.support_mkl(exact, tol, start=Start.of(*rough))
         found = judged(K, saddle.hinge(y, 1.0), truth, weights, dual)
         assert weights.converged
         assert found.distance <= weights.gap + 1e-13
@@ -240,9 +239,9 @@ def test_a_neighbour_tells_which_samples_and_kernels_take_part(monkeypatch: pyte
 
     monkeypatch.setattr(procedure, "interior_point", watched)
     monkeypatch.setattr(procedure, "_most_rounds", lambda *given: 0)
-    start, _ = procedure.support_mkl(Problem(bank, Linear(), HingeMachine(0.2, tol=1e-6), domain, y), 1e-6)
+    start = Start.of(*procedure.support_mkl(Problem(bank, Linear(), HingeMachine(0.2, tol=1e-6), domain, y), 1e-6))
     problem = Problem(bank, Linear(), HingeMachine(1.0, tol=1e-6), domain, y)
-    weights, dual = procedure.support_mkl(problem, 1e-6, start=start.values, warm=start.warm)
+    weights, dual = procedure.support_mkl(problem, 1e-6, start=start)
     assert seen[0] == (200, 60)
     assert max(n for n, _ in seen[1:]) < 0.7 * 200
     assert max(m for _, m in seen[1:]) < 60

@@ -87,7 +87,7 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         self,
         bank: KernelBank,
         target: Array,
-        warm: Sequence[Fitted] = (),
+        earlier: Sequence[Fitted] = (),
         sample_weight: Array | None = None,
         learn: Learner | None = None,
         exact: bool = True,
@@ -100,7 +100,7 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         ----------
         bank : square KernelBank of n samples
         target : array (n,) or (n, t), as ``bind`` returns it
-        warm : what an earlier fit on these samples returned, to start from
+        earlier : what a fit to these samples with other parameters returned, to start from
         sample_weight : array (n,) >= 0
         learn : how a model solves one task; by default what the method says
         exact : whether the solutions are certified for kernels in double precision, where they are stored in single
@@ -111,7 +111,7 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         -------
         list of Fitted, one for each problem
         """
-        return fitting.fit_on_bank(self, bank, target, warm, sample_weight, learn, exact, checkpoint, resampling)
+        return fitting.fit_on_bank(self, bank, target, earlier, sample_weight, learn, exact, checkpoint, resampling)
 
     def resampling(self, groups: Any, target: Array) -> Resampling:
         """How samples are held out where a parameter is "auto", probabilities are wanted, or learning asks for it.

@@ -29,18 +29,18 @@ from multikernel.procedures.forecast import Cost, hinge, margin
 from multikernel.procedures.forecast import easymkl as easymkl_cost
 
 
-def _learn(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+def _learn(model: Any, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
     """The weights by the margin problem, then the classifier on the weighted kernel."""
     machine = MarginMachine(model.lam, model.tol, model.max_iter)
-    given = warm.weights.warm if warm else None
+    hulls = earlier.weights.variables if earlier else None
     if model.method == "max_min":
-        weights = max_min(bank, task.target, machine, given, observe)
+        weights = max_min(bank, task.target, machine, hulls, observe)
     else:
-        weights = easymkl(bank, task.target, machine, given)
+        weights = easymkl(bank, task.target, machine, hulls)
         observe(Event(weights.n_iter, cast(Certificate, weights.certificate)))
     if model.norm == 2:
         weights = replace(weights, values=weights.values / np.linalg.norm(weights.values))
-    start = warm.solution.warm if warm else weights.warm
+    start = earlier.solution.warm if earlier else weights.variables
     return weights, classification_machine(model).solve(bank.combine(weights.values), task.target, start)
 
 
@@ -64,7 +64,7 @@ def _candidates(model: Any, name: str, whole: Samples) -> Array:
 def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
     hulls = np.zeros((len(fitted), bank.shape[1]))
     for vector, f in zip(hulls, fitted, strict=True):
-        vector[f.rows] = f.weights.warm
+        vector[f.rows] = f.weights.variables
     model.hull_vector_ = hulls[0] if single else hulls
 
 

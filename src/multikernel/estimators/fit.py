@@ -98,7 +98,7 @@ def fit_on_bank(
     model: Any,
     bank: KernelBank,
     target: Array,
-    warm: Sequence[Fitted] = (),
+    earlier: Sequence[Fitted] = (),
     sample_weight: Array | None = None,
     learn: Learner | None = None,
     exact: bool = True,
@@ -111,7 +111,7 @@ def fit_on_bank(
         held_out = resampling(model, None, target)
     tasks = tasks_of(model, target, sample_weight, held_out)
     check_fits(model, bank, tasks)
-    starts = warm if len(warm) == len(tasks) else [None] * len(tasks)
+    starts = earlier if len(earlier) == len(tasks) else [None] * len(tasks)
     if learn is None:
         if method.prepare is None:
             learn = method.learn

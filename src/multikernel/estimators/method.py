@@ -74,8 +74,8 @@ class Method:
 
     Parameters
     ----------
-    learn : (model, bank, task, warm, observe) -> (Weights, DualSolution)
-        Solves one task on the bank of its samples, from an earlier solution where there is one.
+    learn : (model, bank, task, earlier, observe) -> (Weights, DualSolution)
+        Solves one task on the bank of its samples; ``earlier`` is a Fitted, the solution of a similar task, or None.
     binding : Binding, how samples become a bank
     tasks : (model, target, sample_weight) -> list of Task
         The problems to solve for a checked target.

@@ -2,7 +2,7 @@
 
 model.check_parameters()                  refuse parameters that have no meaning
 model.bind(X, y)                          samples, matrices or a bank to the training bank and the target
-model.fit_bank(bank, target, warm)        fit on a bank, from the solution of a neighbouring problem
+model.fit_bank(bank, target, earlier)     fit on a bank, from the solution of a similar problem
 model.resampling(groups, target)          how a fit holds out samples
 model.against(bank, X)                    new samples against a training bank
 model.banks(X)                            new samples against the training samples that the predictor uses
@@ -28,7 +28,7 @@ from multikernel.certificate import Certificate, worst
 from multikernel.estimators.predictor import Predictor
 from multikernel.machines import DualSolution
 from multikernel.observer import Observer
-from multikernel.procedures import Weights
+from multikernel.procedures import Start, Weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +76,8 @@ class Fitted:
     solution : DualSolution over these rows
     numbers : the regularisation by name, as it was given or chosen
     sample_weight : array (r,), as in the task
+    same_samples : whether the machine's variables are of the samples that a later fit has; else only the weights are
+        a start for it
     """
 
     rows: Array
@@ -83,12 +85,14 @@ class Fitted:
     solution: DualSolution
     numbers: Mapping[str, float] = field(default_factory=dict)
     sample_weight: Array | None = None
+    same_samples: bool = True
 
     @property
-    def variables(self) -> Array:
-        """What the machine may start from: all that the procedure left for it where that is known, else its own."""
-        known: Array | None = self.weights.warm
-        return self.solution.warm if known is None else known
+    def start(self) -> Start:
+        """Where a similar problem may begin."""
+        if self.same_samples:
+            return Start.of(self.weights, self.solution)
+        return Start(self.weights.values)
 
     @property
     def certificate(self) -> Certificate:
@@ -105,23 +109,26 @@ class Fitted:
         return self.certificate.reached(tol)
 
     def after(self, earlier: Fitted) -> Fitted:
-        """With the steps that led to where this one began."""
+        """The same solution, whose steps and history begin with those of the earlier one that it was started from."""
         weights, before = self.weights, earlier.weights
         known = replace(weights, n_iter=before.n_iter + weights.n_iter, history=before.history + weights.history)
         n_iter = earlier.solution.n_iter + self.solution.n_iter
         return replace(self, weights=known, solution=replace(self.solution, n_iter=n_iter))
 
     def among(self, train: Array) -> Fitted:
-        """What is known of the solution on some of the training samples, to start from; positions are those in them."""
-        kept, n = np.isin(self.rows, train), len(self.rows)
-        weights, variables = self.weights, self.solution.warm
-        if (
-            weights.warm is not None
-        ):  # a number for each sample, or for each kernel: only one of these can be identified
-            of_samples = weights.warm.shape == (n,) != weights.values.shape
-            weights = replace(weights, warm=weights.warm[kept] if of_samples else None)
-        warm = variables[np.resize(kept, len(variables))]  # one variable for each sample, or several, one after another
-        solution = replace(self.solution, coef=self.solution.coef[kept], warm=warm)
+        """The part of the solution on these training samples, to start from; its rows are positions in ``train``."""
+        kept = np.isin(self.rows, train)
+
+        def part(variables: Array) -> Array:
+            """A machine has one variable for each sample, or blocks of as many, one after another."""
+            return variables[np.resize(kept, len(variables))]
+
+        weights = self.weights
+        if weights.variables is not None:
+            weights = replace(weights, variables=part(weights.variables))
+        if weights.witness is not None:
+            weights = replace(weights, witness=part(weights.witness))
+        solution = replace(self.solution, coef=self.solution.coef[kept], warm=part(self.solution.warm))
         return Fitted(np.searchsorted(train, self.rows[kept]), weights, solution)
 
     def over_all(self, n: int) -> Fitted:
@@ -147,9 +154,9 @@ class BankEstimator(Protocol):
         """The training bank and the checked target."""
 
     def fit_bank(
-        self, bank: KernelBank, target: Array, warm: Sequence[Fitted] = (), sample_weight: Array | None = None
+        self, bank: KernelBank, target: Array, earlier: Sequence[Fitted] = (), sample_weight: Array | None = None
     ) -> list[Fitted]:
-        """Fit on a bank; ``warm`` is what an earlier fit on the same samples returned."""
+        """Fit on a bank; ``earlier`` is what a fit to the same samples returned, to start from."""
 
     def resampling(self, groups: Any, target: Array) -> Resampling:
         """How a fit holds out samples of these groups."""

@@ -335,14 +335,20 @@ class WholeFit(Fold):
         """Infinite where the fit fails."""
         model = at_candidate(self.model, self.name, self.train, place)
         if self.fits:
-            warm = self.fits[min(self.fits, key=lambda other: abs(other - place))]
+            earlier = self.fits[min(self.fits, key=lambda other: abs(other - place))]
         else:
-            warm = ()
+            earlier = ()
         train, test = self.train, self.test
         try:
             self.fits[place], _ = keeping(
                 lambda: model.fit_bank(
-                    train.bank, train.target, warm, train.weight, self.learn, exact=False, resampling=train.resampling
+                    train.bank,
+                    train.target,
+                    earlier,
+                    train.weight,
+                    self.learn,
+                    exact=False,
+                    resampling=train.resampling,
                 )
             )
         except (ValueError, ArithmeticError):

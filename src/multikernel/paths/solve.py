@@ -137,11 +137,11 @@ def _solved(
         return
     names = {int(s): f"{parameter} = {numbers[s].item()!r}, step {s + 1}" for s in order}
     checkpoint.expect(list(names.values()))
-    warm: list[Fitted] = []
+    earlier: list[Fitted] = []
     for s, name in names.items():
         start = perf_counter()
         held_out = models[s].resampling(groups, target)
-        warm = models[s].fit_bank(bank, target, warm, checkpoint=checkpoint.under(name), resampling=held_out)
+        earlier = models[s].fit_bank(bank, target, earlier, checkpoint=checkpoint.under(name), resampling=held_out)
         yield s, checkpoint.part(name, partial(_since, start))
 
 

@@ -1,6 +1,6 @@
 """Algorithms with a shape of their own: how kernel weights are found."""
 
-from multikernel.procedures.base import Weights, outcome
+from multikernel.procedures.base import Start, Weights, outcome
 from multikernel.procedures.easymkl import easymkl, max_min
 from multikernel.procedures.generalized import generalized_mkl
 from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex
@@ -12,6 +12,7 @@ from multikernel.procedures.weight_rules import alignf, alignment, average, best
 
 __all__ = [
     "HiddenConvexProblem",
+    "Start",
     "Weights",
     "alignf",
     "alignment",

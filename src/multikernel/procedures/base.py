@@ -26,7 +26,9 @@ class Weights:
     converged : whether the certificate asked for was reached
     n_iter : steps taken
     history : the certificate's value along the way
-    warm : the machine's variables, or those of the procedure, that a later run may start from
+    variables : array (N,), the machine's variables in the problem that defines the weights; None where these are the
+        variables of the solution that is returned beside the weights
+    witness : array (N,), further variables of that machine, which prove ``bound``; None where ``variables`` prove it
     bound : a value that the optimum of the problem is not below; None where none is known
     rule_met : whether the run ended by a stopping rule that the user chose in place of the certificate
     """
@@ -37,7 +39,8 @@ class Weights:
     converged: bool = True
     n_iter: int = 0
     history: tuple[float, ...] = ()
-    warm: Array | None = None
+    variables: Array | None = None
+    witness: Array | None = None
     bound: float | None = None
     rule_met: bool = False
 
@@ -54,6 +57,28 @@ class Weights:
     def _value_of(self, kind: Kind) -> float | None:
         known = self.certificate
         return known.value if known is not None and known.kind == kind else None
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where a procedure begins: what the solution of a similar problem hands to this one.
+
+    Parameters
+    ----------
+    weights : array (m,), its kernel weights
+    variables : array (N,), its machine's variables; None where only weights are known
+    witness : array (N,), further variables, which prove a higher bound there; None where there are none
+    """
+
+    weights: Array
+    variables: Array | None = None
+    witness: Array | None = None
+
+    @classmethod
+    def of(cls, weights: Weights, solution: DualSolution) -> Start:
+        """The weights that a procedure has found, with the machine's solution that it returned beside them."""
+        variables = solution.warm if weights.variables is None else weights.variables
+        return cls(weights.values, variables, weights.witness)
 
 
 def with_minimal_weights(problem: Problem, weights: Weights) -> Weights:
@@ -74,7 +99,6 @@ def outcome(result: Result) -> tuple[Weights, DualSolution]:
         converged=result.converged,
         n_iter=result.n_iter,
         history=result.history,
-        warm=result.evaluation.dual.warm,
         bound=result.bound if np.isfinite(result.bound) else None,
     )
     return weights, within(weights, result.evaluation.dual)

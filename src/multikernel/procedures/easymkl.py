@@ -20,6 +20,7 @@ where the quadratic program has |d|_1. It is convex in g and concave in w, w = d
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
@@ -36,7 +37,7 @@ from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
 
 
-def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, warm: Array | None = None) -> Weights:
+def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, start: Array | None = None) -> Weights:
     """The weights of EasyMKL.
 
     Parameters
@@ -44,7 +45,7 @@ def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, warm: Array | No
     bank : KernelBank of shape (n, n)
     y : array (n,) of -1 and +1
     machine : MarginMachine, which holds lam
-    warm : array (n,), the hull vector g of an earlier run
+    start : array (n,), the hull vector g of an earlier run
 
     Raises
     ------
@@ -55,7 +56,7 @@ def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, warm: Array | No
             "easymkl needs a MarginMachine, whose solution is the margin between two hulls, and the machine is a "
             f"{type(machine).__name__}"
         )
-    hulls = machine.solve(bank.combine(np.ones(len(bank))), y, warm)
+    hulls = machine.solve(bank.combine(np.ones(len(bank))), y, start)
     return Weights(
         values=_shares(bank, hulls.coef),
         objective=-hulls.value,
@@ -63,13 +64,13 @@ def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, warm: Array | No
         converged=hulls.converged,
         n_iter=hulls.n_iter,
         history=hulls.history,
-        warm=hulls.warm,
+        variables=hulls.warm,
         bound=-hulls.upper,
     )
 
 
 def max_min(
-    bank: KernelBank, y: Array, machine: MarginMachine, warm: Array | None = None, observe: Observer = silent
+    bank: KernelBank, y: Array, machine: MarginMachine, start: Array | None = None, observe: Observer = silent
 ) -> Weights:
     """The weights of 2-norm 1 whose kernel has the largest margin, scaled to sum 1.
 
@@ -78,17 +79,18 @@ def max_min(
     bank : KernelBank of shape (n, n)
     y : array (n,) of -1 and +1
     machine : MarginMachine, which holds lam, the relative gap to reach, and the steps of each margin problem
-    warm : array (n,), the hull vector g of an earlier run
+    start : array (n,), the hull vector g of an earlier run
     observe : called after each margin problem
     """
-    quick = easymkl(bank, y, machine, warm)
-    if machine.lam == 0.0 and _meet(bank, bank.quad(y * quick.warm)):
+    quick = easymkl(bank, y, machine, start)
+    hulls = cast(Array, quick.variables)
+    if machine.lam == 0.0 and _meet(bank, bank.quad(y * hulls)):
         return quick  # the largest margin is 0, whatever the weights
     # where the gap asked for is below rounding, more steps in a margin problem change nothing
     each = replace(machine, max_iter=min(machine.max_iter, 1000 * len(y)))
     problem = Problem(bank, Linear(), each, NormBall(2.0), y)
-    start = quick.values / float(np.linalg.norm(quick.values))
-    found, dual = outcome(QuasiNewton(tol=machine.tol, max_iter=300).minimise(problem, start, quick.warm, observe))
+    first = quick.values / float(np.linalg.norm(quick.values))
+    found, dual = outcome(QuasiNewton(tol=machine.tol, max_iter=300).minimise(problem, first, hulls, observe))
     if machine.lam == 1.0:
         shares = quick.values
     else:
@@ -101,7 +103,13 @@ def max_min(
     gap = Certificate("duality gap", relative(bound - margin, margin))
     converged = gap.reached(machine.tol)
     return replace(
-        found, values=shares, objective=margin, certificate=gap, converged=converged, warm=dual.warm, bound=bound
+        found,
+        values=shares,
+        objective=margin,
+        certificate=gap,
+        converged=converged,
+        variables=dual.warm,
+        bound=bound,
     )
 
 

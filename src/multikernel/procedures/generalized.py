@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from multikernel.optimizers import Optimizer
 from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.optimizers.ridge.interpolated import Interpolated
 from multikernel.problem import Problem
-from multikernel.procedures.base import Weights, outcome
+from multikernel.procedures.base import Start, Weights, outcome
 from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex, proved
 from multikernel.procedures.ridge_program import RidgeSupport
 from multikernel.procedures.ridge_terms import solved_by_terms, unexplained
@@ -38,8 +37,7 @@ def generalized_mkl(
     problem: Problem,
     tol: float = 1e-4,
     max_iter: int = 1000,
-    starts: Sequence[Array] = (),
-    warm: Any = None,
+    starts: Sequence[Start] = (),
     observe: Observer = silent,
 ) -> tuple[Weights, DualSolution]:
     """The weights with their certificate, and the machine's solution at them.
@@ -49,8 +47,7 @@ def generalized_mkl(
     problem : Problem; for a product of Gaussians and for a scaled profile its bank holds distances
     tol : float, the relative duality gap to reach where a bound is known, else the relative stationarity
     max_iter : int, machines, or Newton steps of the interior point method, at most from each start
-    starts : arrays (d,), where to begin, ``central_start`` by default; the best point reached is returned
-    warm : ``warm`` of the machine's solution at the first start, or near it
+    starts : each where to begin, ``central_start`` by default; the best point reached is returned
     observe : called after each step or machine
 
     Raises
@@ -58,7 +55,7 @@ def generalized_mkl(
     ValueError : for starts, a target or weights of samples that are not of the problem
     """
     problem.domain.check(problem.size)
-    begins = [problem.feasible(start) for start in starts]
+    begins = [replace(start, weights=problem.feasible(start.weights)) for start in starts]
     with one_blas_thread(problem.bank.shape[0]):
         if isinstance(problem.machine, RidgeMachine):
 
@@ -66,11 +63,11 @@ def generalized_mkl(
                 inner: Problem, asked: float, begin: Array | None, observer: Observer
             ) -> tuple[Weights, DualSolution]:
                 idle = unexplained(inner)
-                return idle or _solved(inner, asked, max_iter, begins if begin is None else [begin], warm, observer)
+                return idle or _solved(inner, asked, max_iter, begins if begin is None else [Start(begin)], observer)
 
             weights, dual = solved_by_terms(problem, solve, tol, observe)
         else:
-            weights, dual = _solved(problem, tol, max_iter, begins, warm, observe)
+            weights, dual = _solved(problem, tol, max_iter, begins, observe)
     if weights.converged and weights.values.any() and _are_rounding(problem, weights):
         weights = replace(weights, values=np.zeros_like(weights.values))
     if weights.converged and weights.objective and not weights.values.any():
@@ -91,19 +88,19 @@ def _are_rounding(problem: Problem, weights: Weights) -> bool:
 
 
 def _solved(
-    problem: Problem, tol: float, max_iter: int, starts: Sequence[Array], warm: Any, observe: Observer
+    problem: Problem, tol: float, max_iter: int, starts: Sequence[Start], observe: Observer
 ) -> tuple[Weights, DualSolution]:
     """By the interior point method where it can; else by machines, to the best of the starts' points."""
     central = central_start(problem)
-    begins = list(starts) or [central]
+    begins = list(starts) or [Start(central)]
     if is_program(problem):
-        return sum_of_kernels(problem, tol, max_iter, begins[0], warm, observe)
+        return sum_of_kernels(problem, tol, max_iter, begins[0], observe)
     optimizer: Optimizer = QuasiNewton(tol=tol, max_iter=max_iter, typical=central)
     if interpolates(problem):
         optimizer = Interpolated(tol=tol, max_iter=max_iter)
     if hidden_convex(problem) and not problem.linear:
-        return outcome(proved(HiddenConvexProblem.of(problem), optimizer, begins[0], observe))
-    results = [optimizer.minimise(problem, begin, warm, observe) for begin in begins]
+        return outcome(proved(HiddenConvexProblem.of(problem), optimizer, begins[0].weights, observe))
+    results = [optimizer.minimise(problem, begin.weights, begin.variables, observe) for begin in begins]
     weights, dual = outcome(min(results, key=lambda result: result.evaluation.upper))
     return replace(weights, n_iter=sum(result.n_iter for result in results)), dual
 
@@ -155,16 +152,16 @@ def interpolates(problem: Problem) -> bool:
 
 
 def sum_of_kernels(
-    problem: Problem, tol: float, max_iter: int, start: Array, warm: Any, observe: Observer
+    problem: Problem, tol: float, max_iter: int, start: Start, observe: Observer
 ) -> tuple[Weights, DualSolution]:
     """A sum of kernels, by the interior point method; ridge regression as a support program of centred targets."""
     machine = problem.machine
     if not isinstance(machine, RidgeMachine):
-        return support_mkl(problem, tol, max_iter, start, observe, warm)
+        return support_mkl(problem, tol, max_iter, start, observe)
     if machine.fit_intercept:
         mean = float(np.average(problem.target, weights=problem.sample_weight))
     else:
         mean = 0.0
     centred = replace(problem, machine=RidgeSupport(alpha=machine.alpha), target=problem.target - mean)
-    weights, dual = support_mkl(centred, tol, max_iter, start, observe, warm)
+    weights, dual = support_mkl(centred, tol, max_iter, start, observe)
     return weights, replace(dual, intercept=mean)

@@ -103,7 +103,6 @@ def unexplained(problem: Problem) -> Answer | None:
         certificate=Certificate("duality gap", 0.0),
         n_iter=1,
         history=(0.0,),
-        warm=at.dual.warm,
         bound=at.upper,
     )
     return weights, at.dual

@@ -40,7 +40,7 @@ from multikernel.procedures.base import Weights
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SmoothedWeights(Weights):
-    """Weights theta with ``objective`` f_s and its ``gap``; ``warm`` is a.
+    """Weights theta with ``objective`` f_s and its ``gap``.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def smoothed(
     smoothing: float,
     tol: float = 1e-4,
     max_iter: int = 10_000,
-    warm: Array | None = None,
+    start: Array | None = None,
     observe: Observer = silent,
 ) -> SmoothedWeights:
     """The weights of smoothed multiple kernel learning.
@@ -74,13 +74,13 @@ def smoothed(
     smoothing : float > 0, s, in units of a'Y K_k Y a
     tol : float, the gap to reach, relative to |f_s|
     max_iter : int, steps at most
-    warm : array (n,), a of a neighbouring problem; the machine on the mean of the kernels if not given
+    start : array (n,), ``a`` of a similar problem; the machine on the mean of the kernels if not given
     observe : called after each step
 
     Raises
     ------
     ValueError
-        For labels other than -1 and +1 or of one class only, for C or smoothing that are not > 0, and for a ``warm``
+        For labels other than -1 and +1 or of one class only, for C or smoothing that are not > 0, and for a ``start``
         of another length.
 
     Examples
@@ -95,7 +95,7 @@ def smoothed(
     (True, array([0.89, 0.11]))
     """
     problem = SmoothedProblem.of(bank, target, C, smoothing)
-    a = problem.first(warm)
+    a = problem.first(start)
     state = _State.at(problem, a, problem.scores(a)[0])
     history: list[float] = []
     for step in range(max_iter):
@@ -207,7 +207,6 @@ def _result(problem: SmoothedProblem, state: _State, tol: float, history: tuple[
         converged=gap.reached(tol),
         n_iter=len(history),
         history=history,
-        warm=a,
         bound=bound,
         a=a,
         unsmoothed_gap=problem.unsmoothed_gap(a, q, g),

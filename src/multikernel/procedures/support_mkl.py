@@ -34,7 +34,7 @@ from multikernel.machines import DualSolution
 from multikernel.observer import Observer, silent
 from multikernel.optimizers import BlockNorm, LevelMethod, Optimizer, ProjectedGradient
 from multikernel.problem import Problem
-from multikernel.procedures.base import Weights, outcome
+from multikernel.procedures.base import Start, Weights, outcome
 from multikernel.procedures.forecast import interior_steps, machine_rounds
 from multikernel.procedures.interior import InteriorPoint, Saddle, interior_point
 from multikernel.procedures.support_hull import alternating
@@ -49,9 +49,8 @@ def support_mkl(
     problem: Problem,
     tol: float = 1e-3,
     max_iter: int = 200,
-    start: Array | None = None,
+    start: Start | None = None,
     observe: Observer = silent,
-    warm: Array | None = None,
 ) -> tuple[Weights, DualSolution]:
     """The weights with their certificate, and the machine's solution at them.
 
@@ -60,9 +59,8 @@ def support_mkl(
     problem : Problem of a sum of kernels and a SupportMachine, over a separable domain
     tol : float > 0, the relative duality gap to reach
     max_iter : int, Newton steps at most
-    start : array (m,), weights of a neighbouring problem
+    start : Start, the solution of a similar problem
     observe : called after each step
-    warm : array (N,) or (t, N), ``warm`` of the solution at ``start``, or of these weights
 
     Raises
     ------
@@ -72,25 +70,27 @@ def support_mkl(
     support = SupportSaddle.of(problem, tol)
     problem.domain.check(len(problem.bank))
     with one_blas_thread(problem.bank.shape[0]):
-        near = _near_solution(support, start, warm)
+        near = _near_solution(support, start)
         if near is not None and (near.certificate.reached(tol) or time_is_up()):
             return near.answer(tol, [])
+        weights = None if start is None else start.weights
         few = near is not None and support.saddle.domain.lets_vanish(len(problem.bank))  # kernels take part in steps
         # an optimizer reaches a gap of 0.05 from a neighbour's weights with fewer passes, if all kernels take part
-        if tol >= 0.05 and start is not None and start.any() and not few:
-            return _by_machines(problem, tol, max_iter, start, warm if near is None else near.dual.warm, observe)
-        return _solved(problem, support, max_iter, start, near, observe)
+        if tol >= 0.05 and start is not None and start.weights.any() and not few:
+            variables = start.variables if near is None else near.dual.warm
+            return _by_machines(problem, tol, max_iter, weights, variables, observe)
+        return _solved(problem, support, max_iter, weights, near, observe)
 
 
-def _near_solution(support: SupportSaddle, start: Array | None, warm: Array | None) -> SupportPair | None:
+def _near_solution(support: SupportSaddle, start: Start | None) -> SupportPair | None:
     """The pair of a solution that is given; with the machine at its weights where it is no solution here.
 
     Where the time is up it is the answer, whatever its certificate.
     """
-    if start is None or warm is None or np.shape(warm)[-1:] != support.saddle.program.upper.shape:
+    shape = support.saddle.program.upper.shape
+    if start is None or start.variables is None or start.variables.shape != shape:
         return None
-    points = np.atleast_2d(warm)
-    pair = support.at(start, points[0], witness=points[1] if len(points) > 1 else None)
+    pair = support.at(start.weights, start.variables, witness=start.witness)
     if pair.certificate.reached(support.tol) or time_is_up():
         return pair
     # a pair of a gap of 0.05 is nearly a solution: a machine at its weights, if refined, may make one of it
@@ -174,11 +174,11 @@ def _by_interior_points(
 
 
 def _by_machines(
-    problem: Problem, tol: float, max_iter: int, start: Array | None, warm: Array | None, observe: Observer
+    problem: Problem, tol: float, max_iter: int, start: Array | None, variables: Array | None, observe: Observer
 ) -> tuple[Weights, DualSolution]:
     """By an optimizer that solves a machine in each step."""
     optimizer = _optimizer(problem.domain)(tol=tol, max_iter=max_iter)
-    return outcome(optimizer.minimise(problem, start, None if warm is None else np.atleast_2d(warm)[0], observe))
+    return outcome(optimizer.minimise(problem, start, variables, observe))
 
 
 def _most_rounds(problem: Problem, domain: Separable, tol: float, max_iter: int) -> int:

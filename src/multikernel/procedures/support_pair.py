@@ -68,9 +68,6 @@ class SupportPair:
 
     def answer(self, tol: float, history: list[float]) -> tuple[Weights, DualSolution]:
         """With the gaps of the steps that led here."""
-        warm = self.dual.warm
-        if self.witness is not self.dual.warm:
-            warm = np.stack([self.dual.warm, self.witness])
         weights = Weights(
             values=self.weights,
             objective=self.upper,
@@ -78,7 +75,7 @@ class SupportPair:
             converged=self.certificate.reached(tol),
             n_iter=len(history),
             history=(*history, self.certificate.value),
-            warm=warm,
+            witness=None if self.witness is self.dual.warm else self.witness,
             bound=self.bound,
         )
         return weights, within(weights, self.dual)

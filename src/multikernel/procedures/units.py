@@ -30,7 +30,7 @@ from multikernel.domains import NormBall
 from multikernel.machines import DualSolution, Machine
 from multikernel.observer import Event, Observer, silent
 from multikernel.problem import Problem
-from multikernel.procedures.base import Weights, with_minimal_weights
+from multikernel.procedures.base import Start, Weights, with_minimal_weights
 
 Answer = tuple[Weights, DualSolution]
 Known = TypeVar("Known", bound=Weights)
@@ -171,15 +171,15 @@ class Restated:
         restated = replace(problem, bank=bank, machine=posed.machine, domain=own, target=y)
         return cls(restated, weight, posed)
 
-    def weights(self, given: Array | None) -> Array | None:
-        """Weights of the user's, as a start."""
+    def start(self, given: Start | None) -> Start | None:
+        """A start in the user's units, in those of the problem."""
         if given is None:
             return None
-        return np.asarray(given, dtype=float) / self.weight
-
-    def variables(self, given: Array | None) -> Array | None:
-        """The machine's variables at an earlier solution of the user's, as a start."""
-        return None if given is None else given / self.machine.coef
+        return Start(
+            weights=np.asarray(given.weights, dtype=float) / self.weight,
+            variables=None if given.variables is None else given.variables / self.machine.coef,
+            witness=None if given.witness is None else given.witness / self.machine.coef,
+        )
 
     def observer(self, observe: Observer) -> Observer:
         """An observer of the steps in the user's units."""
@@ -202,17 +202,19 @@ class Restated:
     def answer(self, weights: Weights, dual: DualSolution) -> Answer:
         """What was found, in the user's units."""
         weights = self.machine.weights(with_minimal_weights(self.problem, weights))
-        values = self.weight * weights.values
-        warm = weights.warm
-        variables = None if warm is None else self.machine.coef * warm
-        return replace(weights, values=values, warm=variables), self.machine.solution(dual)
+        weights = replace(
+            weights,
+            values=self.weight * weights.values,
+            variables=None if weights.variables is None else self.machine.coef * weights.variables,
+            witness=None if weights.witness is None else self.machine.coef * weights.witness,
+        )
+        return weights, self.machine.solution(dual)
 
 
 def solved_in_own_units(
     problem: Problem,
     solve: Callable[..., Answer],
-    start: Array | None = None,
-    warm: Any = None,
+    start: Start | None = None,
     observe: Observer = silent,
 ) -> Answer:
     """The answer to a problem, found in its own units and returned in the user's.
@@ -220,10 +222,9 @@ def solved_in_own_units(
     Parameters
     ----------
     problem : Problem
-    solve : function of a problem, and by keyword of weights to ``start`` from, of the machine's variables to start from
-        (``warm``), and of an observer (``observe``)
-    start : array (d,), weights of a neighbouring problem's solution
-    warm : ``warm`` of its machine's solution
+    solve : function of a problem, and by keyword of where to ``start`` (a Start or None) and of an observer
+        (``observe``)
+    start : Start, the solution of a similar problem
     observe : called after each step
 
     Raises
@@ -232,12 +233,7 @@ def solved_in_own_units(
     """
     restated = Restated.of(problem)
     _check_range(restated)
-    found = solve(
-        restated.problem,
-        start=restated.weights(start),
-        warm=restated.variables(warm),
-        observe=restated.observer(observe),
-    )
+    found = solve(restated.problem, start=restated.start(start), observe=restated.observer(observe))
     return restated.answer(*found)
 
 

@@ -73,12 +73,12 @@ class Group:
                 model.publish(inner, [fitted], single=True)
                 yield model, (perf_counter() - start) / len(models)
             return
-        warm: list[Fitted] = []
+        earlier: list[Fitted] = []
         for number, model in enumerate(models, 1):
             start = perf_counter()
             kept = checkpoint.under(f"candidate {number}")
             held_out = model.resampling(groups, y)
-            warm = model.fit_bank(inner, y, warm, exact=False, checkpoint=kept, resampling=held_out)
+            earlier = model.fit_bank(inner, y, earlier, exact=False, checkpoint=kept, resampling=held_out)
             yield model, perf_counter() - start
 
 

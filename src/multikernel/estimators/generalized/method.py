@@ -54,7 +54,7 @@ from multikernel.kernels import (
 from multikernel.machines import Machine
 from multikernel.observer import Observer
 from multikernel.problem import Problem
-from multikernel.procedures import generalized_mkl, solved_in_own_units
+from multikernel.procedures import Start, generalized_mkl, solved_in_own_units
 from multikernel.procedures.forecast import Cost, hinge, quasi_newton, support
 from multikernel.procedures.generalized import central_start
 
@@ -198,26 +198,32 @@ def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
 
 
 def _learn(
-    machine: Callable[[Any], Machine], model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer
+    machine: Callable[[Any], Machine],
+    model: Any,
+    bank: KernelBank,
+    task: Task,
+    earlier: Fitted | None,
+    observe: Observer,
 ) -> Learned:
     problem = Problem(bank, _combination(model), machine(model), _domain(model), task.target, task.sample_weight)
-    start, variables = (warm.weights.values, warm.solution.warm) if warm else (None, None)
-    return solved_in_own_units(problem, partial(_solve, model), start, variables, observe)
+    start = earlier.start if earlier else None
+    return solved_in_own_units(problem, partial(_solve, model), start, observe)
 
 
-def _solve(model: Any, problem: Problem, start: Array | None, warm: Array | None, observe: Observer) -> Learned:
+def _solve(model: Any, problem: Problem, start: Start | None, observe: Observer) -> Learned:
     """The problem in its own units."""
-    return generalized_mkl(problem, model.tol, model.max_iter, _starts(model, problem, start), warm, observe)
+    return generalized_mkl(problem, model.tol, model.max_iter, _starts(model, problem, start), observe)
 
 
-def _starts(model: Any, problem: Problem, known: Array | None) -> list[Array]:
-    """An earlier model's weights or the central ones, then random multiples of these."""
-    # a model without weights is no start:  steps of a polynomial do not lead away from it
-    first = known if known is not None and known.any() else central_start(problem)
+def _starts(model: Any, problem: Problem, known: Start | None) -> list[Start]:
+    """The solution of a similar problem or the central weights, then random multiples of these weights."""
+    # steps of a polynomial do not lead away from weights that are all zero
+    first = known if known is not None and known.weights.any() else Start(central_start(problem))
     if problem.linear or model.n_init == 1:
         return [first]
     rng = check_random_state(model.random_state)
-    return [first, *(first * rng.exponential(size=len(first)) for _ in range(model.n_init - 1))]
+    m = len(first.weights)
+    return [first, *(Start(first.weights * rng.exponential(size=m)) for _ in range(model.n_init - 1))]
 
 
 def generalized_method(machine: Callable[[Any], Machine], search: Search) -> Method:

@@ -142,7 +142,7 @@ def _learn(
     model: Any,
     bank: KernelBank,
     task: Task,
-    warm: Fitted | None,
+    earlier: Fitted | None,
     observe: Observer,
 ) -> Learned:
     return hierarchical_mkl(
@@ -153,7 +153,7 @@ def _learn(
         model.beta,
         model.max_iter,
         model.max_nodes,
-        _nodes(warm.weights) if warm is not None else (),
+        _nodes(earlier.weights) if earlier is not None else (),
         task.sample_weight,
         observe,
         _graph(model, len(bank)),
@@ -334,10 +334,10 @@ def _ridge(model: Any, fitted: Fitted) -> float:
     return 0.5 / float(fitted.numbers.get("C", model.C))
 
 
-def _learn_numbers(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+def _learn_numbers(model: Any, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
     """The problem of the target less its mean, which is the intercept."""
     mean = float(np.average(task.target, weights=task.sample_weight))
-    weights, dual = _learn(_squares, model, bank, replace(task, target=task.target - mean), warm, observe)
+    weights, dual = _learn(_squares, model, bank, replace(task, target=task.target - mean), earlier, observe)
     return weights, replace(dual, intercept=mean)
 
 

@@ -123,7 +123,7 @@ def _learn(
     model: Any,
     bank: KernelBank,
     task: Task,
-    warm: Fitted | None,
+    earlier: Fitted | None,
     observe: Observer,
 ) -> Learned:
     size, machine = kernel_size(bank), machine_of(model)
@@ -143,7 +143,7 @@ def _learn(
             max_iter=model.max_iter,
             n_init=model.n_init,
             seed=seed,
-            start=None if warm is None else _coefficients(cast(GateWeights, warm.weights)),
+            start=None if earlier is None else _coefficients(cast(GateWeights, earlier.weights)),
             observe=observe,
         )
     return units.weights(weights), units.solution(dual)

@@ -44,7 +44,7 @@ from multikernel.kernels import KernelFamily, homogeneous_polynomials, linear_fe
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
 from multikernel.problem import Problem
-from multikernel.procedures import solved_in_own_units
+from multikernel.procedures import Start, solved_in_own_units
 from multikernel.procedures.forecast import Cost, ridge, support
 from multikernel.procedures.forecast import polynomial as polynomial_cost
 from multikernel.procedures.polynomial import polynomial_mkl
@@ -118,16 +118,16 @@ def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
     return model.n_init * polynomial_cost(bank, model.degree)
 
 
-def _learn(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+def _learn(model: Any, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
     machine = RidgeMachine(model.alpha, model.fit_intercept)
     combination = _combination(model)
     domain = _domain(model, combination.n_parameters(bank))
     problem = Problem(bank, combination, machine, domain, task.target, task.sample_weight)
-    start, variables = (warm.weights.values, warm.solution.warm) if warm else (None, None)
-    return solved_in_own_units(problem, partial(_solve, model), start, variables, observe)
+    start = earlier.start if earlier else None
+    return solved_in_own_units(problem, partial(_solve, model), start, observe)
 
 
-def _solve(model: Any, problem: Problem, start: Array | None, warm: Array | None, observe: Observer) -> Learned:
+def _solve(model: Any, problem: Problem, start: Start | None, observe: Observer) -> Learned:
     """The problem in its own units."""
     return polynomial_mkl(
         problem,
@@ -138,7 +138,6 @@ def _solve(model: Any, problem: Problem, start: Array | None, warm: Array | None
         rng=check_random_state(model.random_state),
         start=start,
         observe=observe,
-        warm=warm,
     )
 
 

@@ -111,7 +111,7 @@ def _learn(
     model: Any,
     bank: KernelBank,
     task: Task,
-    warm: Fitted | None,
+    earlier: Fitted | None,
     observe: Observer,
     further: Array | None = None,
 ) -> Learned:
@@ -124,7 +124,7 @@ def _learn(
         fit_intercept=model.fit_intercept,
         tol=model.tol,
         max_iter=model.max_iter,
-        start=warm.weights.warm if warm is not None else None,
+        start=cast(LinearWeights, earlier.weights).scaled_coef if earlier is not None else None,
         sample_weight=task.sample_weight,
         observe=observe,
     )

@@ -51,7 +51,7 @@ def _learn(
     model: Any,
     bank: KernelBank,
     task: Task,
-    warm: Fitted | None,
+    earlier: Fitted | None,
     observe: Observer,
     further: Array | None = None,
 ) -> Learned:
@@ -65,7 +65,7 @@ def _learn(
         mode=model.mode,
         tol=model.tol,
         max_iter=model.max_iter,
-        warm=cast(ScaledWeights, warm.weights) if warm is not None else None,
+        start=cast(ScaledWeights, earlier.weights) if earlier is not None else None,
         sample_weight=task.sample_weight,
         observe=observe,
     )
@@ -88,11 +88,11 @@ def _learn_sums(
     task: Task,
     held: tuple[Moments, ...],
     sample: SampleTask,
-    warm: Fitted | None,
+    earlier: Fitted | None,
     observe: Observer,
 ) -> Learned:
     """The steps begin at the weights for a sample."""
-    if warm is None and model.scaling == "trace" and model.mode == "certified":
+    if earlier is None and model.scaling == "trace" and model.mode == "certified":
         few, own, _ = sample
         found = rls2(
             few,
@@ -103,8 +103,8 @@ def _learn_sums(
             max_iter=model.max_iter,
             sample_weight=own.sample_weight,
         )
-        warm = Fitted(own.rows, *found)
-    return learned_like_samples(model, bank, task, held, sample, warm, observe)
+        earlier = Fitted(own.rows, *found)
+    return learned_like_samples(model, bank, task, held, sample, earlier, observe)
 
 
 # -- the estimators ----------------------------------------------------------------------------------------------------

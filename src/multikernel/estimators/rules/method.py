@@ -71,12 +71,12 @@ class RuleMKL:
     tried: Callable[[Any, KernelBank, Task], Array] | None = None
     follows_target: bool = True
 
-    def learn(self, model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+    def learn(self, model: Any, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
         """The weights, and the machine at them."""
         machine = self.machine(model)
         with limited(0.5 * seconds_left()):  # the machine needs the rest
             weights = self.weigh(model, bank, task, machine)
-        start = warm.solution.warm if warm else None
+        start = earlier.start.variables if earlier else None
         return weights, machine.solve(bank.combine(weights.values), task.target, start, task.sample_weight)
 
     def fold(self, model: Any, name: str, learn: Learner, train: Samples, test: Samples) -> Fold:

@@ -150,7 +150,7 @@ def _learn(
     model: Any,
     bank: KernelBank,
     task: Task,
-    warm: Fitted | None,
+    earlier: Fitted | None,
     observe: Observer,
 ) -> Learned:
     """The scales by held-out errors, then kernel ridge regression on all samples with these scales.

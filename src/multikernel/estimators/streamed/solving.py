@@ -24,14 +24,14 @@ from multikernel.estimators.streamed.state import Sample, StreamState
 from multikernel.statistics import Moments, coordinates
 
 
-def solve(model: Any, state: StreamState, warm: Sequence[Fitted]) -> list[Fitted]:
+def solve(model: Any, state: StreamState, earlier: Sequence[Fitted]) -> list[Fitted]:
     """Fit a model to its sums and publish what it learned.
 
     Parameters
     ----------
     model : estimator whose ``Method`` has a ``Streaming``
     state : StreamState with the sums over all samples
-    warm : what an earlier fit to similar sums returned; may be empty
+    earlier : what a fit to similar sums returned; may be empty
     """
     held, total, bank = _about_mean(state)
     unweighted = with_parameters(model, **_values(model, state, total.count))
@@ -46,7 +46,7 @@ def solve(model: Any, state: StreamState, warm: Sequence[Fitted]) -> list[Fitted
     few = state.bank.on_features(state.sample.F)
     for number, which in enumerate(problems):
         task = Task(np.arange(len(Z)), Z[:, which[0]] if alone else Z)
-        start = warm[number] if len(warm) == len(problems) else None
+        start = earlier[number] if len(earlier) == len(problems) else None
         own = tuple(each.of_targets(which) for each in held)
         weights, solution = model._method.streaming.learn(
             unweighted, inner, task, own, (few, *_start(state, which)), start, reporter.observer(number)

@@ -23,16 +23,16 @@ def learned_like_samples(
     task: Task,
     held: tuple[Moments, ...],
     sample: SampleTask,
-    warm: Fitted | None,
+    earlier: Fitted | None,
     observe: Observer,
 ) -> Learned:
     """The bank of few samples that have the sums of all is learned like any other.
 
     An earlier solution gives its weights alone: its variables are of other coordinates.
     """
-    if warm is not None:
-        warm = replace(warm, solution=replace(warm.solution, warm=cast(Array, None)))
-    return cast(Learned, model._method.learn(model, bank, task, warm, observe))
+    if earlier is not None:
+        earlier = replace(earlier, same_samples=False)
+    return cast(Learned, model._method.learn(model, bank, task, earlier, observe))
 
 
 def one_sum(model: Any) -> int:
@@ -55,10 +55,10 @@ class Streaming:
 
     Parameters
     ----------
-    learn : (model, bank, task, held, sample, warm, observe) -> (Weights, DualSolution)
+    learn : (model, bank, task, held, sample, earlier, observe) -> (Weights, DualSolution)
         Solves one problem. ``bank`` is a LowRankBank of few samples that have the sums of all, ``task`` their targets,
         less the means, ``held`` the sums of each fold over all samples, ``sample`` the bank, the task and the folds of
-        some of the first rows, ``warm`` the solution for similar sums.
+        some of the first rows, ``earlier`` the solution for similar sums.
     folds : (model) -> how many sums are kept, of rows that are held out together
     kept_factors : (model, q) -> bytes of factors of order q that steps keep, at most
     check : (model) -> None

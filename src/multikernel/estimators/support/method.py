@@ -37,7 +37,7 @@ from multikernel.machines import EpsilonMachine, HingeMachine, SupportMachine
 from multikernel.observer import Observer
 from multikernel.optimizers import Optimizer, QuasiNewton
 from multikernel.problem import Problem
-from multikernel.procedures import outcome, solved_in_own_units, support_mkl
+from multikernel.procedures import Start, outcome, solved_in_own_units, support_mkl
 from multikernel.procedures.forecast import Cost, support
 
 _TIMES = tuple(2.0**power for power in range(-6, 1))  # of scikit-learn's gamma; narrower ones lose rare classes
@@ -59,7 +59,7 @@ class SupportMKL:
     machine: Callable[[Any], SupportMachine]
     solvers: Mapping[str, type[Optimizer]] = field(default_factory=dict)
 
-    def learn(self, model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+    def learn(self, model: Any, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
         """The weights and the support vector machine of one binary problem, or of one target."""
         domain = self.domain(model, bank)
         problem = Problem(bank, Linear(), self.machine(model), domain, task.target, task.sample_weight)
@@ -68,8 +68,8 @@ class SupportMKL:
         else:
             optimizer = self.solvers.get(model.solver, QuasiNewton)
             solve = partial(minimised, optimizer(tol=model.tol, max_iter=model.max_iter))
-        start, variables = (warm.weights.values, warm.variables) if warm else (None, None)
-        return solved_in_own_units(problem, solve, start, variables, observe)
+        start = earlier.start if earlier else None
+        return solved_in_own_units(problem, solve, start, observe)
 
     def cost(self, model: Any, bank: BankCost, task: Task) -> Cost:
         """A solver by name takes as many steps as its optimizer pleases, and its time is not known."""
@@ -85,10 +85,11 @@ class SupportMKL:
         return loss_weights(whole.size * total, unit)
 
 
-def minimised(optimizer: Optimizer, problem: Problem, start: Any, warm: Any, observe: Observer) -> Learned:
-    """What an optimizer finds, from weights and variables of the machine where there are some."""
-    own = None if warm is None else np.atleast_2d(warm)[0]
-    return outcome(optimizer.minimise(problem, start, own, observe))
+def minimised(optimizer: Optimizer, problem: Problem, start: Start | None, observe: Observer) -> Learned:
+    """What an optimizer finds."""
+    if start is None:
+        return outcome(optimizer.minimise(problem, observe=observe))
+    return outcome(optimizer.minimise(problem, start.weights, start.variables, observe))
 
 
 # -- the machines of the two losses ------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from multikernel.estimators.support.method import (
 from multikernel.machines import HingeMachine
 from multikernel.observer import Observer
 from multikernel.problem import Problem
-from multikernel.procedures import Weights, smoothed, solved_in_own_units, support_mkl
+from multikernel.procedures import Start, Weights, smoothed, solved_in_own_units, support_mkl
 from multikernel.procedures.forecast import Cost, hinge
 
 
@@ -50,14 +50,14 @@ def without_intercept(model: Any) -> HingeMachine:
 _PROBLEM = SupportMKL(with_entropy, without_intercept)
 
 
-def _learn(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+def _learn(model: Any, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
     domain = with_entropy(model, bank)
     problem = Problem(bank, Linear(), without_intercept(model), domain, task.target, task.sample_weight)
-    start, variables = (warm.weights.values, warm.variables) if warm else (None, None)
-    return solved_in_own_units(problem, partial(_solve, model), start, variables, observe)
+    start = earlier.start if earlier else None
+    return solved_in_own_units(problem, partial(_solve, model), start, observe)
 
 
-def _solve(model: Any, problem: Problem, start: Any, warm: Any, observe: Observer) -> Learned:
+def _solve(model: Any, problem: Problem, start: Start | None, observe: Observer) -> Learned:
     """The weights, by the problem without an intercept; then the machine, with one where it is asked for."""
     bank, y, sample_weight = problem.bank, problem.target, problem.sample_weight
     machine, domain = cast(HingeMachine, problem.machine), cast(EntropySimplex, problem.domain)
@@ -66,11 +66,11 @@ def _solve(model: Any, problem: Problem, start: Any, warm: Any, observe: Observe
         accelerated = smoothed(bank, y, upper, smoothing, model.tol, model.max_iter, observe=observe)
         weights, a = cast(Weights, accelerated), accelerated.a
     else:
-        found, dual = support_mkl(problem, model.tol, model.max_iter, start, observe, warm)
+        found, dual = support_mkl(problem, model.tol, model.max_iter, start, observe)
         weights, a = _over_variables(found, model.tol), dual.warm
     last = replace(machine, fit_intercept=model.fit_intercept)
     gram = bank.combine(weights.values)
-    return weights, last.refined(gram, last.program(y, sample_weight), a, model.tol)
+    return replace(weights, variables=a), last.refined(gram, last.program(y, sample_weight), a, model.tol)
 
 
 def _over_variables(found: Weights, tol: float) -> Weights:

@@ -60,7 +60,7 @@ def _rules(model: Any, whole: Samples) -> dict[str, Any]:
     return _chosen_layer(model, whole) if AUTO.accepts(model.second) else {}
 
 
-def _learn(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+def _learn(model: Any, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
     samples = Samples(bank, task.target, task.sample_weight)
     mean: Any = 0.0
     if model.fit_intercept:

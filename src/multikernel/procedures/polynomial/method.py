@@ -50,7 +50,7 @@ from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.optimizers.ridge.interpolated import Interpolated
 from multikernel.optimizers.ridge.sphere import SphereTrustRegion
 from multikernel.problem import Problem
-from multikernel.procedures.base import Weights, outcome, within
+from multikernel.procedures.base import Start, Weights, outcome, within
 from multikernel.procedures.generalized import interpolates, is_program, sum_of_kernels
 from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex, proved
 from multikernel.procedures.polynomial.branch_and_bound import branch_and_bound
@@ -68,9 +68,8 @@ def polynomial_mkl(
     max_iter: int = 1000,
     n_init: int = 1,
     rng: np.random.RandomState | None = None,
-    start: Array | None = None,
+    start: Start | None = None,
     observe: Observer = silent,
-    warm: Array | None = None,
 ) -> tuple[Weights, DualSolution]:
     """The weights with their certificate, and the ridge machine's solution at them.
 
@@ -85,9 +84,8 @@ def polynomial_mkl(
     n_init : int, how many starts where the problem is not convex: the central weights, the solution for the degree
         below, points near single kernels, random weights
     rng : of the random starts
-    start : array (m,), where to begin in place of the central weights
+    start : Start, where to begin in place of the central weights
     observe : called after each machine, or of each Newton step
-    warm : ``warm`` of the machine's solution at the start, or near it
 
     Raises
     ------
@@ -99,9 +97,8 @@ def polynomial_mkl(
     random = rng or np.random.RandomState(0)
 
     def solve(inner: Problem, asked: float, begin: Array | None, observer: Observer) -> tuple[Weights, DualSolution]:
-        return _solved(
-            inner, solver, asked, max_iter, n_init, random, start if begin is None else begin, warm, observer
-        )
+        first = start if begin is None else Start(begin, None if start is None else start.variables)
+        return _solved(inner, solver, asked, max_iter, n_init, random, first, observer)
 
     with one_blas_thread(problem.bank.shape[0]):
         return solved_by_terms(problem, solve, tol, observe)
@@ -114,8 +111,7 @@ def _solved(
     max_iter: int,
     n_init: int,
     rng: np.random.RandomState,
-    start: Array | None,
-    warm: Array | None,
+    start: Start | None,
     observe: Observer,
 ) -> tuple[Weights, DualSolution]:
     idle = unexplained(problem) or collapsed(problem, tol)
@@ -123,13 +119,16 @@ def _solved(
         return idle
     found = None
     if solver == "auto" and _for_interior_point(problem):
-        first = problem.start() if start is None else problem.feasible(start)
-        found = sum_of_kernels(problem, tol, max_iter, first, warm, observe)
+        if start is None:
+            begin = Start(problem.start())
+        else:
+            begin = replace(start, weights=problem.feasible(start.weights))
+        found = sum_of_kernels(problem, tol, max_iter, begin, observe)
         if found[0].converged or found[0].n_iter >= max_iter:
             return found
     middle = central(problem)
     optimizer = _optimizer(problem, middle, solver, tol, max_iter)
-    first = middle if start is None else inside(problem, start, middle)
+    first = middle if start is None else inside(problem, start.weights, middle)
     if problem.linear or hidden_convex(problem):
         known = problem if problem.linear else HiddenConvexProblem.of(problem)
         answer = outcome(proved(known, optimizer, first, observe))
@@ -254,7 +253,6 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
         converged=gap.reached(tol),
         n_iter=1,
         history=(gap.value,),
-        warm=at.dual.warm,
         bound=known.bound(at, x),
     )
     return weights, within(weights, at.dual)

@@ -44,9 +44,11 @@ class LinearWeights(ScaledWeights):
     Parameters
     ----------
     coef : array (p,), a; the predictor is x'a + intercept
+    scaled_coef : array (p,), b = a / sqrt(s)
     """
 
     coef: Array | None = None
+    scaled_coef: Array | None = None
 
 
 def linear_rls2(
@@ -73,7 +75,7 @@ def linear_rls2(
     fit_intercept : bool, whether the mean of the target is taken off first
     tol : float, the relative duality gap that counts as converged; the solution is exact up to rounding
     max_iter : int, how often the correlations of all features are computed at most
-    start : array (p,), an earlier solution's b, given there as ``warm``
+    start : array (p,), an earlier solution's b, its ``scaled_coef``
     sample_weight : array (n,) > 0, what the squared loss of each sample is multiplied with; 1 if not given
     observe : called each time the correlations of all features are known
     """
@@ -102,10 +104,10 @@ def linear_rls2(
         best.certificate.reached(tol),
         len(history),
         tuple(history),
-        warm=units.target * best.b,
         bound=units.squared(best.bound),
         scaling=scaling,
         coef=units.target * root * best.b,
+        scaled_coef=units.target * best.b,
     )
     C = units.target * best.residual / alpha
     if w is not None:

@@ -49,7 +49,7 @@ def rls2(
     mode: str = "certified",
     tol: float = 1e-4,
     max_iter: int = 200,
-    warm: ScaledWeights | None = None,
+    start: ScaledWeights | None = None,
     sample_weight: Array | None = None,
     observe: Observer = silent,
 ) -> tuple[ScaledWeights, DualSolution]:
@@ -65,7 +65,7 @@ def rls2(
     mode : "certified", Newton steps to a relative duality gap of ``tol``; "paper", its alternation and stopping rule
     tol : float, the relative duality gap to reach in mode "certified"
     max_iter : int, steps at most
-    warm : ScaledWeights of a similar problem, to begin with; by default, of many samples, that of a quarter of
+    start : ScaledWeights of a similar problem, to begin with; by default, of many samples, that of a quarter of
         them, and of few, or where few features make the kernels of many, the optimum for alpha to infinity
     sample_weight : array (n,) > 0, what the squared loss of each sample is multiplied with; 1 if not given. With
         w = s^(1/2) that is the problem of the kernels w_i w_j K_ij and the targets w_i y_i, and coefficients w_i c_i.
@@ -81,12 +81,12 @@ def rls2(
         mean = np.zeros(Y.shape[1])
     scaled = (bank if sample_weight is None else bank.weighted(w)).scaled(scaling)
     terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), w[:, None] * (Y - mean)))
-    if warm is None and mode == "certified" and len(target) >= RLS2_PART_FROM and terms.basis is None:
-        warm = _of_a_part(bank, target, alpha, scaling, fit_intercept, tol, max_iter, sample_weight)
+    if start is None and mode == "certified" and len(target) >= RLS2_PART_FROM and terms.basis is None:
+        start = _of_a_part(bank, target, alpha, scaling, fit_intercept, tol, max_iter, sample_weight)
     scaled = terms.problem.bank
     Y = np.asfortranarray(as_columns(terms.problem.target))
     with one_blas_thread(len(Y)):
-        begin = _begin(scaled, scaling, Y) if warm is None else warm.values
+        begin = _begin(scaled, scaling, Y) if start is None else start.values
         large = float((begin @ scaled.quad(Y)) / alpha) <= LARGE * float(np.vdot(Y, Y))
         ridge = Ridge(Y, alpha, large)
         restated = _restated(observe, terms, alpha, units)
@@ -94,7 +94,7 @@ def rls2(
             size = float(np.hypot(np.linalg.norm(Y), np.linalg.norm(terms.beyond)))
             weights, point = alternation(scaled, ridge, size, max_iter, begin, restated)
         else:
-            scores = None if warm is None else warm.scores
+            scores = None if start is None else start.scores
             weights, point = newton(scaled, ridge, tol, max_iter, begin, scores, restated)
     if large:
         terms = terms.reduced()

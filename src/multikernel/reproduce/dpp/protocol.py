@@ -127,7 +127,7 @@ def along_lam(
         if learned:
             found = easymkl(own, y[train], machine, hulls)
             weights = found.values
-            hulls = found.warm
+            hulls = found.variables
             gap = float(found.gap or 0.0)
         gram = own.combine(weights) if learned else own
         solution = machine.solve(gram, y[train], hulls if last is None else last)
