@@ -11,6 +11,7 @@ from multikernel._floats import SINGULAR
 from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.banks import KernelBank
+from multikernel.estimators.protocol import Model
 
 _UNEQUAL = 30.0  # by how much sizes may differ: 13 was measured to cost nothing, 33 up to .05 of accuracy, 60 up to .12
 
@@ -83,7 +84,7 @@ def advise_on_lengths(name: str, X: Any, labels: Array) -> None:
         )
 
 
-def advise_on_sizes_of(model: Any, bank: KernelBank) -> None:
+def advise_on_sizes_of(model: Model, bank: KernelBank) -> None:
     """Warn of kernels of very different size, unless they are the estimator's own for the user's samples.
 
     A model that did not bind the kernels itself, that of a fold for instance, has no names for them and is silent.

@@ -25,17 +25,19 @@ from multikernel.banks.bind import sketched
 from multikernel.banks.cost import BankCost
 from multikernel.banks.factor import FactorBank
 from multikernel.banks.low_rank import Approximation, LowRankBank, approximate_bank, approximate_kernels
+from multikernel.estimators.protocol import Model
 from multikernel.kernels import Kernel, KernelFamily
 from multikernel.kernels.facts import ExplicitFeatures
 
 ApproximationName = Literal["nystroem", "fourier", "auto"] | None
 Rank = Annotated[float, AnyOf((COUNT, Number(above=0, below=1)))]
 
+
 _MATRICES = 4  # of all samples in double precision that an exact fit holds at a time
 _BUDGET = 4 << 30  # bytes that these may take
 
 
-def bank_of_family(model: Any, family: KernelFamily, X: Any, binder: Callable[..., KernelBank]) -> KernelBank:
+def bank_of_family(model: Model, family: KernelFamily, X: Any, binder: Callable[..., KernelBank]) -> KernelBank:
     """The bank of a resolved family that has learned, on checked samples; approximate where the model asks for it."""
     n = X.shape[0]
     asked = _asked(model, n, lambda: all(map(_has_features, family)))
@@ -46,7 +48,7 @@ def bank_of_family(model: Any, family: KernelFamily, X: Any, binder: Callable[..
     return _approximated(model, lambda: approximate_kernels(family, X, asked))
 
 
-def approximate_given(model: Any, bank: KernelBank, binder: Callable[..., KernelBank]) -> KernelBank:
+def approximate_given(model: Model, bank: KernelBank, binder: Callable[..., KernelBank]) -> KernelBank:
     """A bank in place of samples; approximate where the model asks for it, and the bank is not yet."""
     asked = _asked(model, bank.shape[0], lambda: bank.n_features is not None)
     if asked is None or isinstance(bank, LowRankBank):
@@ -56,7 +58,7 @@ def approximate_given(model: Any, bank: KernelBank, binder: Callable[..., Kernel
     return _approximated(model, lambda: approximate_bank(bank, asked))
 
 
-def bank_cost(model: Any, bank: KernelBank) -> BankCost:
+def bank_cost(model: Model, bank: KernelBank) -> BankCost:
     """What a bank takes; where it is a sketch, once it is made.
 
     Of an approximate bank the features are held, and how long it takes to make them is not known beforehand.
@@ -73,7 +75,7 @@ def _has_features(kernel: Kernel) -> bool:
     return any(isinstance(fact, ExplicitFeatures) for fact in kernel.facts())
 
 
-def _asked(model: Any, n: int, known: Callable[[], bool]) -> Approximation | None:
+def _asked(model: Model, n: int, known: Callable[[], bool]) -> Approximation | None:
     """What to approximate by; None for exact kernels. ``known`` says whether these are known by features."""
     method = getattr(model, "approximation", None)
     vars(model).pop("approximation_error_", None)  # of an earlier fit
@@ -92,14 +94,14 @@ def _asked(model: Any, n: int, known: Callable[[], bool]) -> Approximation | Non
     return Approximation("fourier" if method == "fourier" else "nystroem", model.rank, seed=int(seed))
 
 
-def _unmade(model: Any, m: int, n: int) -> FactorBank:
+def _unmade(model: Model, m: int, n: int) -> FactorBank:
     """A bank of as many features as m approximate kernels of n samples will have: 256 each for a given accuracy."""
     q = m * min(n, int(model.rank) if model.rank >= 1 else 256)
     F = np.broadcast_to(1.0, (n, q))  # a single 1 seen as an array
     return FactorBank(F, F, np.full(m, q // m), np.arange(q))
 
 
-def _approximated(model: Any, approximate: Callable[[], tuple[LowRankBank, Array]]) -> KernelBank:
+def _approximated(model: Model, approximate: Callable[[], tuple[LowRankBank, Array]]) -> KernelBank:
     """The bank; its error is left on the model."""
     try:
         bank, model.approximation_error_ = approximate()

@@ -30,6 +30,7 @@ from multikernel.estimators.approximated import approximate_given, bank_of_famil
 from multikernel.estimators.feature_predictor import FeaturePredictor
 from multikernel.estimators.given import check_labels, check_samples, check_target, checked_target
 from multikernel.estimators.parameters import checked_weights
+from multikernel.estimators.protocol import Model
 from multikernel.estimators.samples import (
     family_of,
     features_of,
@@ -53,7 +54,7 @@ Binder = Callable[..., KernelBank]  # of a family and samples: ``bind_kernels``,
 # -- what an estimator says --------------------------------------------------------------------------------------------
 
 
-def bound_samples(model: Any, X: Any, weight: Array | None, binder: Binder) -> KernelBank:
+def bound_samples(model: Model, X: Any, weight: Array | None, binder: Binder) -> KernelBank:
     """The bank of checked samples: the model's kernels, which learn what they take from the samples first."""
     binding = model._method.binding
     learned_from = binding.learned_from(model, host(X), weight)
@@ -72,7 +73,7 @@ def bound_samples(model: Any, X: Any, weight: Array | None, binder: Binder) -> K
     return bank
 
 
-def bound_given(model: Any, X: Any, binder: Binder) -> KernelBank:
+def bound_given(model: Model, X: Any, binder: Binder) -> KernelBank:
     """The bank of matrices that a user computed, one that he bound, or the bank of several views."""
     if isinstance(X, Views):
         return _bound_views(model, X, binder)
@@ -87,41 +88,41 @@ def bound_given(model: Any, X: Any, binder: Binder) -> KernelBank:
     return approximate_given(model, bank, binder)
 
 
-def same_bank(model: Any, bank: KernelBank, weight: Array | None) -> KernelBank:
+def same_bank(model: Model, bank: KernelBank, weight: Array | None) -> KernelBank:
     """The training bank is that of the kernels."""
     return bank
 
 
-def same_samples(model: Any, X: Any) -> Any:
+def same_samples(model: Model, X: Any) -> Any:
     """New samples are taken as they are."""
     return X
 
 
-def all_samples(model: Any, X: Any, weight: Array | None) -> Any:
+def all_samples(model: Model, X: Any, weight: Array | None) -> Any:
     """Kernels learn their widths and means from all training samples."""
     return X
 
 
-def precision_of_samples(model: Any, m: int, n: int) -> Any:
+def precision_of_samples(model: Model, m: int, n: int) -> Any:
     """A bank stores matrices in the precision of the samples."""
     return None
 
 
-def double_precision(model: Any, m: int, n: int) -> Any:
+def double_precision(model: Model, m: int, n: int) -> Any:
     """A bank stores matrices in double precision."""
     return np.float64
 
 
-def no_column(model: Any, features: Features) -> tuple[int, ...]:
+def no_column(model: Model, features: Features) -> tuple[int, ...]:
     """Kernels see all columns."""
     return ()
 
 
-def no_advice(model: Any, X: Any, labels: Array) -> None:
+def no_advice(model: Model, X: Any, labels: Array) -> None:
     """Nothing is said of the default kernels."""
 
 
-def kernels_against(model: Any, Z: Any) -> KernelBank:
+def kernels_against(model: Model, Z: Any) -> KernelBank:
     """The bank whose columns are some samples, with nothing stored."""
     if isinstance(model.predictor_, FeaturePredictor):
         return model.predictor_.between(Z)
@@ -193,7 +194,7 @@ class Training:
 
 
 def bind_training(
-    model: Any, X: Any, y: Any, sample_weight: Any = None, sketch: bool = False, **checks: Any
+    model: Model, X: Any, y: Any, sample_weight: Any = None, sketch: bool = False, **checks: Any
 ) -> Training:
     """The training bank, the checked target and the checked weights; the model keeps what new samples have to meet.
 
@@ -236,13 +237,13 @@ def bind_training(
     return Training(binding.finished(model, bank, weight), y, weight)
 
 
-def require_target(model: Any, y: Any) -> None:
+def require_target(model: Model, y: Any) -> None:
     """ValueError where a target that is needed is not there."""
     if y is None and model.__sklearn_tags__().target_tags.required:
         raise ValueError(f"{type(model).__name__} requires y to be passed, but the target y is None")
 
 
-def _checked_samples(model: Any, X: Any, y: Any, checks: dict[str, Any]) -> tuple[Any, Array]:
+def _checked_samples(model: Model, X: Any, y: Any, checks: dict[str, Any]) -> tuple[Any, Array]:
     """Samples and their target; by one call of scikit-learn where both are arrays of numbers."""
     objects = objects_of(model, X, reset=True) is not None
     if not foreign(X) and not objects:
@@ -261,30 +262,30 @@ def _checked_samples(model: Any, X: Any, y: Any, checks: dict[str, Any]) -> tupl
     return samples, y
 
 
-def is_precomputed(model: Any) -> bool:
+def is_precomputed(model: Model) -> bool:
     """Whether the user says that X are kernel matrices."""
     return isinstance(model.kernels, str) and model.kernels == "precomputed"
 
 
-def is_given(model: Any, X: Any) -> bool:
+def is_given(model: Model, X: Any) -> bool:
     """Whether X is no sample, but kernel matrices, a bank, or several views."""
     return isinstance(X, KernelBank | BankRows | Views) or is_precomputed(model) or _is_views(model, X)
 
 
-def _is_views(model: Any, X: Any) -> bool:
+def _is_views(model: Model, X: Any) -> bool:
     """Whether X is a dict or a list of views; a list is one of samples where the same kernels for all take objects."""
     by_view = isinstance(X, Mapping) or isinstance(getattr(model, "kernels", None), Mapping)
     return is_views(X) and (by_view or not takes_objects(model))
 
 
-def as_views(model: Any, X: Any) -> Any:
+def as_views(model: Model, X: Any) -> Any:
     """A dict or a list of views as views; anything else as it is."""
     if _is_views(model, X) and not is_precomputed(model):
         return views(X)
     return X
 
 
-def _taken(model: Any, X: Any) -> Any:
+def _taken(model: Model, X: Any) -> Any:
     """Some samples of a bank as a bank, a dict or a list of views as views; anything else as it is."""
     X = unmasked(X)
     model._rows = X.rows if isinstance(X, BankRows) else None
@@ -293,7 +294,7 @@ def _taken(model: Any, X: Any) -> Any:
     return as_views(model, X)
 
 
-def _bound_views(model: Any, X: Views, binder: Binder) -> KernelBank:
+def _bound_views(model: Model, X: Views, binder: Binder) -> KernelBank:
     """The kernels of every view: those of its own, or the same for all."""
     X.check_matrices(model.kernels if isinstance(model.kernels, Mapping) else ())
     learned = learned_views(X, partial(_family_of_view, model))
@@ -309,7 +310,7 @@ def _bound_views(model: Any, X: Views, binder: Binder) -> KernelBank:
     return approximate_given(model, bank, binder)
 
 
-def _family_of_view(model: Any, view: str, part: Any) -> KernelFamily:
+def _family_of_view(model: Model, view: str, part: Any) -> KernelFamily:
     """The kernels of a view of samples: by the types of its columns where the user gives none."""
     given = model.kernels
     if is_precomputed(model):
@@ -334,7 +335,7 @@ def _family_of_view(model: Any, view: str, part: Any) -> KernelFamily:
     return deepcopy(as_family(given))
 
 
-def _names_of_bank(model: Any, bank: KernelBank) -> Array:
+def _names_of_bank(model: Model, bank: KernelBank) -> Array:
     """Names for a bank that is already bound, where it or the family knows them."""
     m = len(bank)
     if bank.names is not None:
@@ -352,7 +353,7 @@ def _names_of_bank(model: Any, bank: KernelBank) -> Array:
 # -- new samples -------------------------------------------------------------------------------------------------------
 
 
-def new_banks(model: Any, X: Any, width: int = 1) -> Iterator[KernelBank]:
+def new_banks(model: Model, X: Any, width: int = 1) -> Iterator[KernelBank]:
     """New samples against the training samples that the predictor uses, in parts as large as memory allows.
 
     Parameters
@@ -397,7 +398,7 @@ def check_new_bank(bank: KernelBank, m: int, n_train: int) -> None:
         )
 
 
-def between(model: Any, X: Any, Z: Any = None) -> KernelBank:
+def between(model: Model, X: Any, Z: Any = None) -> KernelBank:
     """A bank in place of samples, matrices of some samples against others, or several views of both, as a bank."""
     m = model.predictor_.n_kernels
     if isinstance(X, Views) or (is_views(X) and not isinstance(model.predictor_.reference, Precomputed)):
@@ -412,7 +413,7 @@ def between(model: Any, X: Any, Z: Any = None) -> KernelBank:
     return rectangular(matrices, m, np.shape(matrices[0])[-1])
 
 
-def _between_views(model: Any, X: Any, Z: Any) -> KernelBank:
+def _between_views(model: Model, X: Any, Z: Any) -> KernelBank:
     """The kernels of several views between samples."""
     if model._method.binding.against is not kernels_against:
         raise ValueError(

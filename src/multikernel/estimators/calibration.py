@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.special import expit
@@ -31,7 +31,7 @@ from multikernel._typing import Array
 from multikernel._warnings import keeping
 from multikernel._workers import time_is_up, warn_of_cut_choice
 from multikernel.banks import KernelBank
-from multikernel.estimators.protocol import Fitted, Learner
+from multikernel.estimators.protocol import Fitted, Learner, Model
 from multikernel.numerics.line_search import MOST_NEWTON_STEPS, SHORTEST
 from multikernel.persistence.checkpoint import Checkpoint
 
@@ -125,7 +125,7 @@ def calibrator(kind: Calibration, values: Array, positive: Array, weight: Array)
 
 
 def calibrate(
-    model: Any,
+    model: Model,
     bank: KernelBank,
     target: Array,
     fitted: Sequence[Fitted],
@@ -153,7 +153,7 @@ def calibrate(
 
 
 def held_out_values(
-    model: Any,
+    model: Model,
     bank: KernelBank,
     target: Array,
     fitted: Sequence[Fitted],
@@ -227,7 +227,7 @@ def stratified(labels: Array, weight: Array, count: int = FOLDS) -> Array:
     return folds
 
 
-def _rough(model: Any, numbers: Mapping[str, float]) -> Any:
+def _rough(model: Model, numbers: Mapping[str, float]) -> Model:
     """A copy of a classifier whose certificate need not be finer than 0.05."""
     rough = copy(model)
     rough.probability, rough.verbose, rough.tol = None, 0, max(model.tol, 5e-2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -21,18 +21,19 @@ from multikernel.estimators.calibration import Calibration
 from multikernel.estimators.fit import fit_model
 from multikernel.estimators.multiclass import probabilities
 from multikernel.estimators.parameters import CrossValidation
+from multikernel.estimators.protocol import Model
 from multikernel.estimators.targets import named, scores_of
 from multikernel.kernels import KernelFamily, homogeneous_polynomials
 from multikernel.machines import HingeMachine, Machine, MarginMachine
 from multikernel.sources.rows import aligned
 
 
-def ten_polynomials(model: Any) -> KernelFamily:
+def ten_polynomials(model: Model) -> KernelFamily:
     """The default kernels: the normalised homogeneous polynomials of degrees 0 to 10."""
     return homogeneous_polynomials(10)
 
 
-def _has_probability(model: Any) -> bool:
+def _has_probability(model: Model) -> bool:
     if model.probability is None:
         raise AttributeError(
             f"{type(model).__name__} has probabilities where it was fitted with probability='platt' or 'isotonic'"
@@ -125,7 +126,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         return [f"{a} or {b}" for a, b in combinations(names, 2)]
 
 
-def advise_on_directions(model: Any, X: Any, labels: Array) -> None:
+def advise_on_directions(model: Model, X: Any, labels: Array) -> None:
     """Say where the lengths of samples separate the classes: normalised homogeneous polynomials see directions only."""
     advise_on_lengths(type(model).__name__, X, labels)
 
@@ -143,7 +144,16 @@ class BinaryClassifier(KernelClassifier):
     verbose: Verbosity = 0
 
 
-def classification_machine(model: Any) -> Machine:
+class LearnerModel(Model, Protocol):
+    """A classifier with the parameter ``learner``."""
+
+    learner: str
+    lam: float
+    C: float
+    max_iter: int
+
+
+def classification_machine(model: LearnerModel) -> Machine:
     """The machine on the learned kernel that the parameter ``learner`` names."""
     if model.learner == "margin":
         return MarginMachine(model.lam, model.tol, model.max_iter)

@@ -29,7 +29,9 @@ from multikernel.procedures.forecast import Cost, hinge, margin
 from multikernel.procedures.forecast import easymkl as easymkl_cost
 
 
-def _learn(model: Any, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
+def _learn(
+    model: EasyMKLClassifier, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer
+) -> Learned:
     """The weights by the margin problem, then the classifier on the weighted kernel."""
     machine = MarginMachine(model.lam, model.tol, model.max_iter)
     hulls = earlier.weights.variables if earlier else None
@@ -44,24 +46,24 @@ def _learn(model: Any, bank: KernelBank, task: Task, earlier: Fitted | None, obs
     return weights, classification_machine(model).solve(bank.combine(weights.values), task.target, start)
 
 
-def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
+def _cost(model: EasyMKLClassifier, bank: BankCost, task: Task) -> Cost:
     if model.method == "max_min":
         return one_matrix(model, bank, task)
     return easymkl_cost(bank) + (margin if model.learner == "margin" else hinge)(bank)
 
 
-def _names(model: Any) -> tuple[str, ...]:
+def _names(model: EasyMKLClassifier) -> tuple[str, ...]:
     return ("lam",) if model.learner == "margin" else ("lam", "C")
 
 
-def _candidates(model: Any, name: str, whole: Samples) -> Array:
+def _candidates(model: EasyMKLClassifier, name: str, whole: Samples) -> Array:
     """lam is that of the sum of the kernels."""
     if name == "lam":
         return lam_candidates(len(whole.bank) * whole.size)
     return loss_weights(whole.size)
 
 
-def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+def _publish(model: EasyMKLClassifier, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
     hulls = np.zeros((len(fitted), bank.shape[1]))
     for vector, f in zip(hulls, fitted, strict=True):
         vector[f.rows] = f.weights.variables

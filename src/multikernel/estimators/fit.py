@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from multikernel.estimators.binding import Training, is_given, require_target
 from multikernel.estimators.calibration import calibrate
 from multikernel.estimators.forecast import check_fits, forecast_of, forecast_on_bank
 from multikernel.estimators.progress import Reporter
-from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
+from multikernel.estimators.protocol import Fitted, Learned, Learner, Model, Task
 from multikernel.estimators.publish import publish
 from multikernel.estimators.search import choose_parameters
 from multikernel.estimators.streamed.source import fit_source
@@ -44,12 +44,14 @@ from multikernel.sources.rows import aligned
 from multikernel.streams import Source
 from multikernel.streams.dask import as_source
 
-Model = TypeVar("Model")
+Estimator = TypeVar("Estimator")
 
 _CHOICE = 0.3  # of the time, for parameters given as "auto"
 
 
-def fit_model(model: Model, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **given: Any) -> Model:
+def fit_model(
+    model: Estimator, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **given: Any
+) -> Estimator:
     """Fit an estimator, and return it.
 
     Parameters
@@ -58,7 +60,7 @@ def fit_model(model: Model, X: Any, y: Any, sample_weight: Any = None, groups: A
     X, y, sample_weight, groups : as its ``fit`` takes them
     given : what else its ``fit`` was given, for ``Method.prepare``
     """
-    estimator: Any = model
+    estimator = cast(Model, model)
     method = estimator._method
     with unchanged_on_error(estimator):
         estimator.check_parameters()
@@ -95,7 +97,7 @@ def fit_model(model: Model, X: Any, y: Any, sample_weight: Any = None, groups: A
 
 
 def fit_on_bank(
-    model: Any,
+    model: Model,
     bank: KernelBank,
     target: Array,
     earlier: Sequence[Fitted] = (),
@@ -144,7 +146,7 @@ def fit_on_bank(
 
 
 def solve_tasks(
-    model: Any,
+    model: Model,
     bank: KernelBank,
     tasks: Sequence[Task],
     starts: Sequence[Fitted | None],
@@ -178,7 +180,7 @@ def solve_tasks(
     return schedule.solve(model, bank, [partial(job, number) for number in range(count)])
 
 
-def tasks_of(model: Any, target: Array, sample_weight: Array | None, held_out: Resampling) -> list[Task]:
+def tasks_of(model: Model, target: Array, sample_weight: Array | None, held_out: Resampling) -> list[Task]:
     """The problems to solve, each of which knows how its samples are held out."""
     tasks = model._method.tasks(model, target, sample_weight)
     if not held_out.decided:
@@ -186,7 +188,7 @@ def tasks_of(model: Any, target: Array, sample_weight: Array | None, held_out: R
     return [replace(task, resampling=held_out.among(task.rows)) for task in tasks]
 
 
-def resampling(model: Any, groups: Any, target: Array) -> Resampling:
+def resampling(model: Model, groups: Any, target: Array) -> Resampling:
     """How samples are held out; the parameters are those of ``KernelEstimator.resampling``."""
     method, name = model._method, type(model).__name__
     cv = getattr(model, "cv", None)
@@ -201,7 +203,7 @@ def resampling(model: Any, groups: Any, target: Array) -> Resampling:
 # -- steps of a fit ----------------------------------------------------------------------------------------------------
 
 
-def _bound(model: Any, X: Any, y: Any, sample_weight: Any) -> Training:
+def _bound(model: Model, X: Any, y: Any, sample_weight: Any) -> Training:
     """The training bank and the target; with ``verbose`` a forecast is printed.
 
     It is printed first where kernels will be evaluated, and afterwards where they are given and checked.
@@ -218,7 +220,7 @@ def _bound(model: Any, X: Any, y: Any, sample_weight: Any) -> Training:
 
 
 @contextmanager
-def _causes_named(model: Any, bank: KernelBank) -> Iterator[None]:
+def _causes_named(model: Model, bank: KernelBank) -> Iterator[None]:
     """An error of the numbers names the kernel that is its cause, where one is, or says that numbers overflowed."""
     try:
         yield

@@ -26,7 +26,7 @@ from multikernel.banks.rows import BankRows
 from multikernel.banks.speed import seconds_here
 from multikernel.estimators.approximated import bank_cost
 from multikernel.estimators.binding import is_given
-from multikernel.estimators.protocol import Task
+from multikernel.estimators.protocol import Model, Task
 from multikernel.estimators.schedule import cost_of_task
 from multikernel.estimators.search import ROUGH, with_parameters
 from multikernel.procedures.forecast import Cost
@@ -74,7 +74,7 @@ class Forecast:
         return f"{self.estimator}: {time} and {_size(self.bytes)}{more}: {kernels}{problems}"
 
 
-def forecast_of(model: Any, X: Any, y: Any) -> Forecast:
+def forecast_of(model: Model, X: Any, y: Any) -> Forecast:
     """What a fit of the model to these samples will take; nothing is fitted."""
     model = copy(model)
     model.check_parameters()
@@ -89,7 +89,7 @@ def forecast_of(model: Any, X: Any, y: Any) -> Forecast:
     return forecast_on_bank(model, training.bank, model._method.tasks(model, training.target, None), checked)
 
 
-def forecast_on_bank(model: Any, bank: KernelBank, tasks: Sequence[Task], checked: bool = False) -> Forecast:
+def forecast_on_bank(model: Model, bank: KernelBank, tasks: Sequence[Task], checked: bool = False) -> Forecast:
     """What solving these tasks takes on a bank, bound or sketched.
 
     Parameters
@@ -124,7 +124,7 @@ def forecast_on_bank(model: Any, bank: KernelBank, tasks: Sequence[Task], checke
     )
 
 
-def check_fits(model: Any, bank: KernelBank, tasks: Sequence[Task]) -> None:
+def check_fits(model: Model, bank: KernelBank, tasks: Sequence[Task]) -> None:
     """MemoryError, with ways out, where a fit takes more memory than there is."""
     taken = bank.cost().held  # by the bank, which is bound: it is no longer available
     most = _memory.available_memory() + taken
@@ -145,7 +145,7 @@ def check_fits(model: Any, bank: KernelBank, tasks: Sequence[Task]) -> None:
     _memory.check_memory(needed - taken, what, ", or ".join(ways), itemsize=1)
 
 
-def _with_any_numbers(model: Any) -> Any:
+def _with_any_numbers(model: Model) -> Model:
     """The model with numbers for parameters that are "auto": which ones does not matter to a forecast."""
     asked = model._method.search.automatic(model)
     if not asked:
@@ -153,7 +153,7 @@ def _with_any_numbers(model: Any) -> Any:
     return with_parameters(model, **dict.fromkeys(asked, 1.0))
 
 
-def _bytes(model: Any, bank: BankCost, tasks: Sequence[Task]) -> float:
+def _bytes(model: Model, bank: BankCost, tasks: Sequence[Task]) -> float:
     """What a fit holds at most: its bank, and what those tasks hold that are solved at a time."""
     chosen = _with_any_numbers(model)
     each = [
@@ -164,7 +164,7 @@ def _bytes(model: Any, bank: BankCost, tasks: Sequence[Task]) -> float:
     return bank.held + max(bank.beside, at_a_time, _search(model, bank, tasks).bytes)
 
 
-def _search(model: Any, bank: BankCost, tasks: Sequence[Task]) -> Cost:
+def _search(model: Model, bank: BankCost, tasks: Sequence[Task]) -> Cost:
     """Of the parameters that are "auto", on some of the samples; the matrices of all folds are held."""
     count = len(model._method.search.searched(model))
     if not count:
@@ -179,7 +179,7 @@ def _search(model: Any, bank: BankCost, tasks: Sequence[Task]) -> Cost:
     return replace(found, bytes=each.bytes + folds * part.held)
 
 
-def _calibration(model: Any, bank: BankCost, tasks: Sequence[Task]) -> Cost:
+def _calibration(model: Model, bank: BankCost, tasks: Sequence[Task]) -> Cost:
     """Of the folds on which probabilities are calibrated."""
     if getattr(model, "probability", None) is None:
         return Cost(Work())

@@ -26,7 +26,7 @@ from multikernel.banks.cost import BankCost
 from multikernel.combinations import Combination, Linear
 from multikernel.estimators.binding import Binding
 from multikernel.estimators.posterior import Posterior, posterior_of
-from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
+from multikernel.estimators.protocol import Fitted, Learned, Learner, Model, Task
 from multikernel.estimators.schedule import EACH_ALONE, Schedule, one_matrix
 from multikernel.estimators.search import NO_SEARCH, Search
 from multikernel.estimators.streamed.streaming import Streaming
@@ -35,35 +35,35 @@ from multikernel.observer import Observer
 from multikernel.procedures.forecast import Cost
 
 
-def weighted_sum(model: Any) -> Combination:
+def weighted_sum(model: Model) -> Combination:
     """The kernels add up."""
     return Linear()
 
 
-def learned_weights(model: Any, fitted: Fitted) -> Array:
+def learned_weights(model: Model, fitted: Fitted) -> Array:
     """The weights of the kernels in the predictor are those that were learned."""
     return fitted.weights.values
 
 
-def predictor_gram(model: Any, bank: KernelBank) -> Array:
+def predictor_gram(model: Model, bank: KernelBank) -> Array:
     """The learned kernel of a bank is known to the predictor."""
     return cast(Array, model.predictor_.gram(bank))
 
 
-def nothing_more(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+def nothing_more(model: Model, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
     """No further fitted attributes."""
 
 
-def no_further_check(model: Any) -> None:
+def no_further_check(model: Model) -> None:
     """The annotations of the parameters say all that has to be said."""
 
 
-def itself(model: Any, bank: KernelBank) -> KernelBank | None:
+def itself(model: Model, bank: KernelBank) -> KernelBank | None:
     """The kernels whose sizes are compared are those of the bank."""
     return bank
 
 
-def of_no_size(model: Any, bank: KernelBank) -> KernelBank | None:
+def of_no_size(model: Model, bank: KernelBank) -> KernelBank | None:
     """What a kernel counts does not depend on a number that it is multiplied with."""
     return None
 

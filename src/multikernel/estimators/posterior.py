@@ -27,7 +27,7 @@ from multikernel.banks.packing import pack, unpack
 from multikernel.banks.precomputed import rectangular
 from multikernel.estimators.feature_predictor import FeaturePredictor
 from multikernel.estimators.predictor import KernelPredictor
-from multikernel.estimators.protocol import Fitted
+from multikernel.estimators.protocol import Fitted, Model
 from multikernel.machines.ridge.precision import DensePrecision, FactoredPrecision, Precision
 from multikernel.machines.ridge.restricted import RestrictedSmoother
 from multikernel.machines.ridge.smoother import Smoother
@@ -254,12 +254,12 @@ class FeaturePosterior(Posterior):
 # -- of a fitted model -------------------------------------------------------------------------------------------------
 
 
-def alpha_of(model: Any, fitted: Fitted) -> float:
+def alpha_of(model: Model, fitted: Fitted) -> float:
     """What is added to the diagonal of the kernel: the parameter ``alpha``, as given or chosen."""
     return float(fitted.numbers.get("alpha", getattr(model, "alpha", np.nan)))
 
 
-def posed(model: Any, fitted: Fitted) -> WeightedRidge:
+def posed(model: Model, fitted: Fitted) -> WeightedRidge:
     """The ridge problem of a solution, on the samples that have a weight."""
     if fitted.sample_weight is None:
         weight = np.ones(len(fitted.rows))
@@ -267,10 +267,12 @@ def posed(model: Any, fitted: Fitted) -> WeightedRidge:
         weight = fitted.sample_weight
     kept = weight > 0
     coef = as_columns(fitted.solution.coef)[kept]
-    return WeightedRidge(fitted.rows[kept], model._method.ridge(model, fitted), weight[kept], coef)
+    ridge = model._method.ridge
+    assert ridge is not None
+    return WeightedRidge(fitted.rows[kept], ridge(model, fitted), weight[kept], coef)
 
 
-def posterior_of(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior | None:
+def posterior_of(model: Model, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior | None:
     """What a model knows of its problems.
 
     None for a model of a fold, whose samples are not those that were bound, and for one that learned from sums.

@@ -1,4 +1,6 @@
-"""What the rooms above the estimators may ask of them: paths and searches use these names and no others.
+"""What may be used of an estimator: by the packages above it, by the steps of a fit, and by the functions of a method.
+
+Paths and searches use the names of ``BankEstimator`` and no others; ``Model`` adds those that a fit uses:
 
 model.check_parameters()                  refuse parameters that have no meaning
 model.bind(X, y)                          samples, matrices or a bank to the training bank and the target
@@ -16,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -28,7 +30,15 @@ from multikernel.certificate import Certificate, worst
 from multikernel.estimators.predictor import Predictor
 from multikernel.machines import DualSolution
 from multikernel.observer import Observer
+from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
 from multikernel.procedures import Start, Weights
+
+if TYPE_CHECKING:
+    from multikernel.estimators.binding import Training
+    from multikernel.estimators.calibration import Calibrator
+    from multikernel.estimators.method import Method
+    from multikernel.estimators.posterior import Posterior
+    from multikernel.estimators.streamed.state import StreamState
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +179,88 @@ class BankEstimator(Protocol):
 
     def banks(self, X: Any, width: int = 1) -> Iterator[KernelBank]:
         """New samples against the training samples that the predictor uses, in parts of limited size."""
+
+
+class Model(BankEstimator, Protocol):
+    """An estimator as the steps of a fit see it; the functions of a ``Method`` may use the family's own class instead.
+
+    Parameters that only some estimators have are read with ``getattr`` where it is not known that they are there.
+    """
+
+    # parameters
+    kernels: Any
+    time_budget: float | None
+
+    # parameters of some estimators
+    approximation: str | None
+    rank: float
+    multiclass: str
+    shared_weights: bool
+    probability: Any
+    fit_intercept: bool
+    tol: float
+    verbose: int
+
+    # how it learns
+    _method: ClassVar[Method]
+
+    # what new samples have to meet, described in ``base.py``
+    _strings: Any
+    _times: Any
+    _objects: Any
+    _home: Any
+    _samples_bound: Any
+    _bound_kernels: Any
+    _rows: Any
+
+    # fitted attributes
+    kernel_names_: Any
+    weights_: Array
+    dual_coef_: Array
+    intercept_: Any
+    classes_: Array
+    predictor_: Any
+    objective_: Any
+    objective_bound_: Any
+    certificate_: Certificate
+    converged_: bool
+    n_iter_: int
+    history_: list[tuple[float, ...]]
+    _posterior: Posterior | None
+
+    # fitted attributes of some estimators
+    approximation_error_: Array
+    calibrators_: tuple[Calibrator, ...]
+    _state: StreamState | None  # the sums that it has learned from
+    _solved_last: Sequence[Fitted]
+
+    def _bind(self, X: Any, y: Any, sample_weight: Any = None, sketch: bool = False) -> Training:
+        """The training bank, the checked target and the checked weights of the samples."""
+
+    def fit_bank(
+        self,
+        bank: KernelBank,
+        target: Array,
+        earlier: Sequence[Fitted] = (),
+        sample_weight: Array | None = None,
+        learn: Learner | None = None,
+        exact: bool = True,
+        checkpoint: Checkpoint = UNKEPT,
+        resampling: Resampling | None = None,
+    ) -> list[Fitted]:
+        """Fit on a bank, as ``KernelEstimator.fit_bank`` describes."""
+
+    def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+        """Set the fitted attributes."""
+
+    def _values(self, X: Any) -> Array:
+        """The function values of every problem at new samples."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name."""
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of an estimator."""
 
 
 @runtime_checkable

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -15,7 +14,7 @@ from multikernel.banks import KernelBank
 from multikernel.banks.checks import check_values
 from multikernel.certificate import Certificate, worst
 from multikernel.estimators.feature_predictor import predictor_of
-from multikernel.estimators.protocol import Fitted
+from multikernel.estimators.protocol import Fitted, Model
 
 _ADVICE = (
     "Raise max_iter; where that does not help, bring the kernels to about the same size, lower C (raise alpha), or "
@@ -23,7 +22,7 @@ _ADVICE = (
 )
 
 
-def publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+def publish(model: Model, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
     """Set the fitted attributes; one problem gives vectors and numbers, several give a row each.
 
     One problem with t targets that share the weights gives one vector of weights, and a row of coefficients and an
@@ -66,7 +65,7 @@ def publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool
         model._posterior = method.posterior(model, bank, fitted)
 
 
-def _publish_certificate(model: Any, fitted: Sequence[Fitted], single: bool) -> None:
+def _publish_certificate(model: Model, fitted: Sequence[Fitted], single: bool) -> None:
     """The value of each problem, a bound of its optimum where one is known, and the worst certificate."""
     objectives = [f.weights.objective for f in fitted]
     bounds = [f.weights.bound for f in fitted]
@@ -78,7 +77,7 @@ def _publish_certificate(model: Any, fitted: Sequence[Fitted], single: bool) -> 
     model.converged_ = all(f.converged(getattr(model, "tol", None)) for f in fitted)
 
 
-def _check_finite(model: Any, bank: KernelBank, *found: Array) -> None:
+def _check_finite(model: Model, bank: KernelBank, *found: Array) -> None:
     """ValueError where numbers overflowed, which names the kernel that is the cause where one is."""
     finite = all(np.isfinite(each).all() for each in found)
     if not (finite and model.converged_):

@@ -14,11 +14,12 @@ from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.binding import Training, bind_training
 from multikernel.estimators.fit import fit_model
 from multikernel.estimators.parameters import CrossValidation
+from multikernel.estimators.protocol import Model
 from multikernel.kernels import KernelFamily, Kernels, polynomials, rbf_grid
 from multikernel.sources.rows import aligned
 
 
-def polynomials_and_gaussians(model: Any) -> KernelFamily:
+def polynomials_and_gaussians(model: Model) -> KernelFamily:
     """The default kernels: polynomials of degrees 1 to 3 and nine widths of the Gaussian, normalised."""
     each = polynomials((1, 2, 3)) + rbf_grid(np.logspace(-3, 1, 9))
     return Kernels(tuple(kernel.normalized() for kernel in each))

@@ -16,13 +16,14 @@ from sklearn.utils.validation import validate_data
 from multikernel._arrays import checked, foreign, library, like, unmasked
 from multikernel._rules import abbreviated, shortened
 from multikernel.estimators.given import check_samples
+from multikernel.estimators.protocol import Model
 from multikernel.kernels import Features, KernelFamily, as_family
 from multikernel.kernels.other_columns import resolved_on
 from multikernel.tables.objects import Objects, as_objects, complete
 from multikernel.tables.table import Table, as_table, with_missing
 
 
-def family_of(model: Any) -> KernelFamily:
+def family_of(model: Model) -> KernelFamily:
     """The family as it is now: a fitted model does not follow a kernel that the user changes later."""
     try:
         if model.kernels is None:
@@ -33,7 +34,7 @@ def family_of(model: Any) -> KernelFamily:
         raise kind(f"{type(model).__name__}: {error}") from None
 
 
-def resolved_family(model: Any, features: Features) -> KernelFamily:
+def resolved_family(model: Model, features: Features) -> KernelFamily:
     """The family for samples with these columns, of which kernels that name none do not see those that are hidden."""
     hidden = model._method.binding.hidden(model, features)
     if not hidden:
@@ -41,7 +42,7 @@ def resolved_family(model: Any, features: Features) -> KernelFamily:
     return resolved_on(family_of(model), features, tuple(j for j in range(features.n) if j not in hidden))
 
 
-def takes_objects(model: Any) -> bool:
+def takes_objects(model: Model) -> bool:
     """Whether all kernels of a model take samples that are objects; False where none are given, or no kernels."""
     given = getattr(model, "kernels", None)
     if given is None or isinstance(given, str):
@@ -52,7 +53,7 @@ def takes_objects(model: Any) -> bool:
         return False
 
 
-def objects_of(model: Any, X: Any, reset: bool) -> Objects | None:
+def objects_of(model: Model, X: Any, reset: bool) -> Objects | None:
     """Samples as objects where the kernels take these, and none is missing; None where they are rows of a table.
 
     New samples are objects where those of training were, rows of a matrix as well.
@@ -70,7 +71,7 @@ def objects_of(model: Any, X: Any, reset: bool) -> Objects | None:
     return None if objects is None else complete(objects)
 
 
-def features_of(model: Any, X: Any) -> Features:
+def features_of(model: Model, X: Any) -> Features:
     """What the columns of samples are called and hold."""
     names = getattr(model, "feature_names_in_", None)
     if names is not None and len(names) != X.shape[1]:  # of an earlier fit
@@ -78,7 +79,7 @@ def features_of(model: Any, X: Any) -> Features:
     return replace(Features.of(X), names=None if names is None else tuple(names))
 
 
-def samples_of(model: Any, X: Any, reset: bool = False) -> Any:
+def samples_of(model: Model, X: Any, reset: bool = False) -> Any:
     """Samples, checked: an array, a CSR matrix or a table; columns as in training unless ``reset``."""
     if foreign(X):
         return _foreign_samples(model, X, reset)
@@ -111,7 +112,7 @@ def samples_of(model: Any, X: Any, reset: bool = False) -> Any:
     return like(model._home, samples)
 
 
-def _objects(model: Any, samples: Objects, reset: bool) -> Objects:
+def _objects(model: Model, samples: Objects, reset: bool) -> Objects:
     """Samples that are objects, of which the model keeps nothing but that they are."""
     validate_data(model, samples, reset=reset, skip_check_array=True)
     if len(samples) < (2 if reset else 1):
@@ -124,7 +125,7 @@ def _objects(model: Any, samples: Objects, reset: bool) -> Objects:
     return samples
 
 
-def _check_types(model: Any, features: Features, samples: Any) -> None:
+def _check_types(model: Model, features: Features, samples: Any) -> None:
     """ValueError where a column holds strings or dates that did not in training, or no longer does."""
     for held, before, now in (
         ("strings", model._strings, features.strings),
@@ -139,7 +140,7 @@ def _check_types(model: Any, features: Features, samples: Any) -> None:
             )
 
 
-def _foreign_samples(model: Any, X: Any, reset: bool) -> Any:
+def _foreign_samples(model: Model, X: Any, reset: bool) -> Any:
     """Samples of torch, cupy and their like, checked where they are, and brought to those of training."""
     if not model._method.binding.foreign_arrays:
         raise ValueError(
@@ -157,7 +158,7 @@ def _foreign_samples(model: Any, X: Any, reset: bool) -> Any:
     return like(model._home, samples)
 
 
-def table_of(model: Any, X: Any) -> Table | None:
+def table_of(model: Model, X: Any) -> Table | None:
     """Samples that are more than finite numbers; an array with missing cells only where the kernels take these."""
     if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"):
         return as_table(X)
@@ -172,7 +173,7 @@ def table_of(model: Any, X: Any) -> Table | None:
     return table
 
 
-def _check_complete(model: Any, samples: Any) -> None:
+def _check_complete(model: Model, samples: Any) -> None:
     """ValueError where samples have missing cells and a kernel does not take that."""
     if not model._method.binding.missing_cells:
         resolved_family(model, features_of(model, samples))

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from multikernel._work import Work
 from multikernel._workers import on_cluster, on_threads
@@ -16,13 +15,13 @@ from multikernel.banks.cost import BankCost
 from multikernel.banks.factor_gram import few_features
 from multikernel.banks.shared import together
 from multikernel.banks.threads import n_threads
-from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.protocol import Fitted, Model, Task
 from multikernel.procedures.forecast import Cost
 
 Job = Callable[[KernelBank], Fitted]  # solves one task on the bank that it shares with the others
 
 
-def one_matrix(model: Any, bank: BankCost, task: Task) -> Cost:
+def one_matrix(model: Model, bank: BankCost, task: Task) -> Cost:
     """What solving a task takes where nobody knows more: one matrix, and a time that is not known."""
     few = bank.features is not None and few_features(bank.features, bank.n)
     return Cost(None, 0.0 if few else 8.0 * float(bank.n) ** 2)
@@ -32,23 +31,23 @@ class Schedule(ABC):
     """How the tasks of a fit are solved, and what that takes."""
 
     @abstractmethod
-    def solve(self, model: Any, bank: KernelBank, jobs: Sequence[Job]) -> list[Fitted]:
+    def solve(self, model: Model, bank: KernelBank, jobs: Sequence[Job]) -> list[Fitted]:
         """Every task."""
 
     @abstractmethod
-    def at_a_time(self, model: Any, count: int, n: int) -> int:
+    def at_a_time(self, model: Model, count: int, n: int) -> int:
         """How many of so many tasks of n samples hold matrices at the same time."""
 
     @abstractmethod
-    def all_at_once(self, model: Any, count: int) -> bool:
+    def all_at_once(self, model: Model, count: int) -> bool:
         """Whether so many tasks are solved at the same time, rather than one after the other."""
 
     @abstractmethod
-    def cost(self, model: Any, bank: BankCost, tasks: Sequence[Task]) -> Cost:
+    def cost(self, model: Model, bank: BankCost, tasks: Sequence[Task]) -> Cost:
         """What all tasks take."""
 
 
-def cost_of_task(model: Any, bank: BankCost, task: Task) -> Cost:
+def cost_of_task(model: Model, bank: BankCost, task: Task) -> Cost:
     """What one task takes, on its part of the samples."""
     if len(task.rows) != bank.n:
         bank = bank.block(len(task.rows))
@@ -59,19 +58,19 @@ def cost_of_task(model: Any, bank: BankCost, task: Task) -> Cost:
 class EachAlone(Schedule):
     """Each task by itself, as many at a time as ``n_jobs`` says."""
 
-    def solve(self, model: Any, bank: KernelBank, jobs: Sequence[Job]) -> list[Fitted]:
+    def solve(self, model: Model, bank: KernelBank, jobs: Sequence[Job]) -> list[Fitted]:
         if len(jobs) == 1:
             return [jobs[0](bank)]
         return on_threads([partial(job, bank) for job in jobs], getattr(model, "n_jobs", None))
 
-    def at_a_time(self, model: Any, count: int, n: int) -> int:
+    def at_a_time(self, model: Model, count: int, n: int) -> int:
         jobs = getattr(model, "n_jobs", None) or 1
         return min(count, jobs if jobs > 0 else n_threads())
 
-    def all_at_once(self, model: Any, count: int) -> bool:
+    def all_at_once(self, model: Model, count: int) -> bool:
         return getattr(model, "n_jobs", None) not in (None, 1)
 
-    def cost(self, model: Any, bank: BankCost, tasks: Sequence[Task]) -> Cost:
+    def cost(self, model: Model, bank: BankCost, tasks: Sequence[Task]) -> Cost:
         return sum((cost_of_task(model, bank, task) for task in tasks), Cost(Work()))
 
 
@@ -85,22 +84,22 @@ class SharedPasses(Schedule):
     Pairs of classes have banks of their own, and go each by itself; on a cluster each problem is a task.
     """
 
-    def solve(self, model: Any, bank: KernelBank, jobs: Sequence[Job]) -> list[Fitted]:
+    def solve(self, model: Model, bank: KernelBank, jobs: Sequence[Job]) -> list[Fitted]:
         if len(jobs) == 1 or model.multiclass != "ovr" or on_cluster():
             return EACH_ALONE.solve(model, bank, jobs)
         most = self.at_a_time(model, len(jobs), bank.shape[0])
         groups = [jobs[first : first + most] for first in range(0, len(jobs), most)]
         return [fitted for group in groups for fitted in together(bank, group)]
 
-    def at_a_time(self, model: Any, count: int, n: int) -> int:
+    def at_a_time(self, model: Model, count: int, n: int) -> int:
         if model.multiclass != "ovr":
             return EACH_ALONE.at_a_time(model, count, n)
         return min(count, max(1, MEMORY // (4 * 8 * n**2)))  # a problem has four n x n matrices at a time
 
-    def all_at_once(self, model: Any, count: int) -> bool:
+    def all_at_once(self, model: Model, count: int) -> bool:
         return model.multiclass == "ovr" or EACH_ALONE.all_at_once(model, count)
 
-    def cost(self, model: Any, bank: BankCost, tasks: Sequence[Task]) -> Cost:
+    def cost(self, model: Model, bank: BankCost, tasks: Sequence[Task]) -> Cost:
         if len(tasks) == 1 or model.multiclass != "ovr":
             return EACH_ALONE.cost(model, bank, tasks)
         # A further problem adds 0.4 of a pass to one that others make.

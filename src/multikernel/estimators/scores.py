@@ -12,12 +12,13 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks.checks import numbers
 from multikernel.estimators.classifier import KernelClassifier
+from multikernel.estimators.protocol import Model
 from multikernel.estimators.regressor import KernelRegressor
 
 Scorer = Callable[[Any, Any, Array], float]
 
 
-def quick_scorer(model: Any, scoring: Any) -> Scorer:
+def quick_scorer(model: Model, scoring: Any) -> Scorer:
     """The scorer of a model; the estimator's own ``score`` without further checks.
 
     Parameters

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -26,11 +26,14 @@ from multikernel._warnings import keeping
 from multikernel._workers import check_interrupted, time_is_up, warn_of_cut_choice
 from multikernel.banks import KernelBank
 from multikernel.estimators.parameters import AUTO
+from multikernel.estimators.protocol import Model
 from multikernel.estimators.targets import loss_weight, losses
 from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
 from multikernel.procedures.units import kernel_size, spread
 
 _FOLDS = 3  # fewer than elsewhere: every candidate is fitted in each
+Estimator = TypeVar("Estimator", bound=Model)
+
 _MOST = 500  # samples that choose
 _STRIDE = 2  # candidates are tried in such steps first, and then those beside the best of them
 ROUGH = 1e-2  # tolerance of the fits that are compared
@@ -83,11 +86,11 @@ class Samples:
             part = part.compact()
         return Samples(part, self.target[rows], weight, self.unit, self.resampling.among(rows))
 
-    def error(self, model: Any, values: Array) -> float:
+    def error(self, model: Model, values: Array) -> float:
         """The weighted sum of the losses of function values of shape (r, problems)."""
         return float(self.losses(model, values).sum())
 
-    def losses(self, model: Any, values: Array) -> Array:
+    def losses(self, model: Model, values: Array) -> Array:
         """The weighted losses of function values of shape (r, problems), shape (r,)."""
         target = self.target if self.unit == 1.0 else self.target / self.unit
         return np.asarray(self.share * losses(model, values / self.unit, target))
@@ -119,7 +122,7 @@ class Samples:
         return float(np.sqrt((share @ (Y - share @ Y) ** 2).mean())) or spread(self.target)
 
 
-def with_parameters(model: Any, **values: Any) -> Any:
+def with_parameters(model: Estimator, **values: Any) -> Estimator:
     """A copy of the model with these parameters."""
     other = copy(model)
     for name, value in values.items():
@@ -130,17 +133,17 @@ def with_parameters(model: Any, **values: Any) -> Any:
 # -- what an estimator says --------------------------------------------------------------------------------------------
 
 
-def no_names(model: Any) -> tuple[str, ...]:
+def no_names(model: Model) -> tuple[str, ...]:
     """No parameter regularises."""
     return ()
 
 
-def no_candidates(model: Any, name: str, whole: Samples) -> Array:
+def no_candidates(model: Model, name: str, whole: Samples) -> Array:
     """An estimator without parameters that are searched has none."""
     raise NotImplementedError(f"{type(model).__name__} has no candidates for {name}")
 
 
-def no_rule(model: Any, whole: Samples) -> dict[str, Any]:
+def no_rule(model: Model, whole: Samples) -> dict[str, Any]:
     """All parameters that are "auto" are searched."""
     return {}
 
@@ -167,15 +170,15 @@ class Search:
     by_rule: tuple[str, ...] = ()
     fold: Callable[[Any, str, Any, Samples, Samples], Fold] | None = None
 
-    def automatic(self, model: Any) -> list[str]:
+    def automatic(self, model: Model) -> list[str]:
         """The names of the parameters that are "auto"."""
         return [name for name in self.names(model) if AUTO.accepts(getattr(model, name))]
 
-    def searched(self, model: Any) -> list[str]:
+    def searched(self, model: Model) -> list[str]:
         """Those of them whose value is searched by held-out error."""
         return [name for name in self.automatic(model) if name not in self.by_rule]
 
-    def numbers(self, model: Any) -> dict[str, Any]:
+    def numbers(self, model: Model) -> dict[str, Any]:
         """The values of all of them, where numbers are in the place of "auto"."""
         return {name: getattr(model, name) for name in self.names(model)}
 
@@ -192,14 +195,14 @@ def names_of(*names: str) -> Callable[[Any], tuple[str, ...]]:
 
 
 def choose_parameters(
-    model: Any,
+    model: Model,
     learn: Any,
     bank: KernelBank,
     target: Array,
     weight: Array | None,
     checkpoint: Checkpoint = UNKEPT,
     resampling: Resampling = UNDECIDED,
-) -> Any:
+) -> Model:
     """The model itself, or a copy with numbers where parameters are "auto".
 
     Parameters
@@ -219,7 +222,7 @@ def choose_parameters(
 
 
 def parameters_found(
-    model: Any, learn: Any, bank: KernelBank, target: Array, weight: Array | None, resampling: Resampling
+    model: Model, learn: Any, bank: KernelBank, target: Array, weight: Array | None, resampling: Resampling
 ) -> dict[str, float]:
     """The numbers of all parameters that regularise."""
     search = model._method.search
@@ -236,7 +239,7 @@ def parameters_found(
     return search.numbers(model)
 
 
-def best_place(model: Any, name: str, learn: Any, whole: Samples) -> int:
+def best_place(model: Model, name: str, learn: Any, whole: Samples) -> int:
     """Which candidate has the least held-out error; the one in the middle where none is better than another.
 
     Where the time ends the search, a warning says which candidates were not compared.
@@ -283,7 +286,7 @@ def best_place(model: Any, name: str, learn: Any, whole: Samples) -> int:
     return found
 
 
-def _warn_of_cut_search(model: Any, name: str, candidates: Array, errors: Array, found: int) -> None:
+def _warn_of_cut_search(model: Model, name: str, candidates: Array, errors: Array, found: int) -> None:
     """Say that the search had no time for further candidates, and what it returns instead."""
     compared = int(np.isfinite(errors).sum())
     role = "the best of these" if compared else "the middle one of them"
@@ -324,7 +327,7 @@ class WholeFit(Fold):
     fits : what each fit returned, by the place of its candidate
     """
 
-    model: Any
+    model: Model
     name: str
     learn: Any
     train: Samples
@@ -356,18 +359,18 @@ class WholeFit(Fold):
         return test.error(model, model.predictor_.values(test.bank))
 
 
-def whole_fit(model: Any, name: str, learn: Any, train: Samples, test: Samples) -> Fold:
+def whole_fit(model: Model, name: str, learn: Any, train: Samples, test: Samples) -> Fold:
     """The fold of an estimator that has no shorter way."""
     return WholeFit(roughly(model), name, learn, train, test)
 
 
-def roughly(model: Any) -> Any:
+def roughly(model: Estimator) -> Estimator:
     """The model with a tolerance to compare with."""
     tol = max(ROUGH, getattr(model, "tol", 0.0))
     return with_parameters(model, tol=tol, verbose=0, probability=None, time_budget=None)
 
 
-def at_candidate(model: Any, name: str, samples: Samples, place: int) -> Any:
+def at_candidate(model: Estimator, name: str, samples: Samples, place: int) -> Estimator:
     """The model with this candidate for the samples."""
     return with_parameters(model, **{name: float(model._method.search.candidates(model, name, samples)[place])})
 

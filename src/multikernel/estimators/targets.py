@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -13,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.estimators.multiclass import binary_problems, join
-from multikernel.estimators.protocol import Task
+from multikernel.estimators.protocol import Model, Task
 
 _LABELS = "biuUS"  # kinds of arrays whose values are labels for sure: whole numbers, strings
 
@@ -21,7 +20,7 @@ _LABELS = "biuUS"  # kinds of arrays whose values are labels for sure: whole num
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
-def one_task(model: Any, target: Array, sample_weight: Array | None) -> list[Task]:
+def one_task(model: Model, target: Array, sample_weight: Array | None) -> list[Task]:
     """One problem of all samples that have a weight, with one target or with several that share the kernel weights."""
     return [Task.of(np.arange(len(target)), target, sample_weight)]
 
@@ -29,7 +28,7 @@ def one_task(model: Any, target: Array, sample_weight: Array | None) -> list[Tas
 # -- classes -----------------------------------------------------------------------------------------------------------
 
 
-def numbered_labels(model: Any, target: Array) -> Array:
+def numbered_labels(model: Model, target: Array) -> Array:
     """The labels as positions in ``model.classes_``, which is set; ValueError for fewer than two classes."""
     if target.dtype.kind not in _LABELS or target.ndim > 1:  # the check costs more than a small problem
         check_classification_targets(target)
@@ -40,7 +39,7 @@ def numbered_labels(model: Any, target: Array) -> Array:
     return labels
 
 
-def binary_tasks(model: Any, target: Array, sample_weight: Array | None) -> list[Task]:
+def binary_tasks(model: Model, target: Array, sample_weight: Array | None) -> list[Task]:
     """One problem for each class against all others, or for each pair of classes, as ``multiclass`` says."""
     labels = numbered_labels(model, target)
     weight = loss_weight(model, target, sample_weight)
@@ -48,7 +47,7 @@ def binary_tasks(model: Any, target: Array, sample_weight: Array | None) -> list
     return [Task.of(rows, signs, weight) for rows, signs in problems]
 
 
-def binary_or_shared_tasks(model: Any, target: Array, sample_weight: Array | None) -> list[Task]:
+def binary_or_shared_tasks(model: Model, target: Array, sample_weight: Array | None) -> list[Task]:
     """As ``binary_tasks``; under ``multiclass="shared"`` one problem with a column of labels for each class.
 
     The classes then share the kernel weights as several targets do, and matrices are factored once for all of them.
@@ -69,7 +68,7 @@ def signs_of_classes(labels: Array, n_classes: int) -> Array:
 # -- weights of losses -------------------------------------------------------------------------------------------------
 
 
-def loss_weight(model: Any, target: Array, sample_weight: Array | None) -> Array | None:
+def loss_weight(model: Model, target: Array, sample_weight: Array | None) -> Array | None:
     """What the loss of each sample is multiplied with, by ``sample_weight`` and ``class_weight``.
 
     Raises
@@ -99,7 +98,7 @@ def check_every_class(target: Array, weight: Array) -> None:
 # -- losses of held-out samples ----------------------------------------------------------------------------------------
 
 
-def losses(model: Any, values: Array, truth: Array) -> Array:
+def losses(model: Model, values: Array, truth: Array) -> Array:
     """The loss of each held-out sample, shape (n,), for function values of shape (n, problems).
 
     It is the squared error of numbers, and of the labels -1 and +1 where a classifier's problems are regressions on
@@ -115,7 +114,7 @@ def losses(model: Any, values: Array, truth: Array) -> Array:
     return (named(classes, scores_of(model, values)) != truth).astype(float)
 
 
-def scores_of(model: Any, values: Array) -> Array:
+def scores_of(model: Model, values: Array) -> Array:
     """Function values (n, problems) as scores: shape (n,) for two classes, else one for each class."""
     if len(model.classes_) == 2:
         return values[:, 0]
@@ -128,6 +127,6 @@ def named(classes: Array, scores: Array) -> Array:
     return classes[index]
 
 
-def one_for_all_targets(model: Any, tasks: Sequence[Task], target: Array) -> bool:
+def one_for_all_targets(model: Model, tasks: Sequence[Task], target: Array) -> bool:
     """Fitted attributes are those of one problem where there is one target, or targets share the weights."""
     return target.ndim == 1 or bool(model.shared_weights)

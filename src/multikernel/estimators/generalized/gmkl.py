@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,11 +23,11 @@ from multikernel.machines import EpsilonMachine, Machine, RidgeMachine, SquaredH
 # -- classes -----------------------------------------------------------------------------------------------------------
 
 
-def _squared_hinge(model: Any) -> Machine:
+def _squared_hinge(model: GeneralizedModel) -> Machine:
     return SquaredHingeMachine(C=model.C, fit_intercept=model.fit_intercept)
 
 
-def _for_labels(model: Any, name: str, whole: Samples) -> Array:
+def _for_labels(model: GeneralizedModel, name: str, whole: Samples) -> Array:
     return loss_weights(1.0)
 
 
@@ -141,21 +141,21 @@ class GMKLClassifier(GeneralizedModel, BinaryClassifier):
 # -- numbers: the penalty may follow the unit of the target ------------------------------------------------------------
 
 
-def _penalty(model: Any, whole: Samples) -> dict[str, float]:
+def _penalty(model: GeneralizedModel, whole: Samples) -> dict[str, float]:
     if model.radius is not None or not AUTO.accepts(model.penalty):
         return {}
     return {"penalty": whole.spread**2 * whole.size**model.norm}
 
 
-def _ridge_machine(model: Any) -> Machine:
+def _ridge_machine(model: GeneralizedModel) -> Machine:
     return RidgeMachine(model.alpha, model.fit_intercept)
 
 
-def _ridge_names(model: Any) -> tuple[str, ...]:
+def _ridge_names(model: GeneralizedModel) -> tuple[str, ...]:
     return ("alpha", "penalty") if model.radius is None else ("alpha",)
 
 
-def _ridges(model: Any, name: str, whole: Samples) -> Array:
+def _ridges(model: GeneralizedModel, name: str, whole: Samples) -> Array:
     return ridges(np.sqrt(whole.share.sum()))
 
 
@@ -210,21 +210,21 @@ class GMKLRegressor(GeneralizedModel, RidgeRegressor):
     )
 
 
-def _epsilon_machine(model: Any) -> Machine:
+def _epsilon_machine(model: GeneralizedModel) -> Machine:
     return EpsilonMachine(C=model.C, epsilon=model.epsilon, fit_intercept=model.fit_intercept)
 
 
-def _support_names(model: Any) -> tuple[str, ...]:
+def _support_names(model: GeneralizedModel) -> tuple[str, ...]:
     if model.radius is None:
         return ("C", "epsilon", "penalty")
     return ("C", "epsilon")
 
 
-def _support_rules(model: Any, whole: Samples) -> dict[str, float]:
+def _support_rules(model: GeneralizedModel, whole: Samples) -> dict[str, float]:
     return _penalty(model, whole) | tube(model, whole)
 
 
-def _for_numbers(model: Any, name: str, whole: Samples) -> Array:
+def _for_numbers(model: GeneralizedModel, name: str, whole: Samples) -> Array:
     return loss_weights(1.0, whole.spread)
 
 

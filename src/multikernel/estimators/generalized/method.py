@@ -85,7 +85,7 @@ class GeneralizedModel(KernelEstimator):
 # -- parameters --------------------------------------------------------------------------------------------------------
 
 
-def _combination(model: Any) -> Combination:
+def _combination(model: GeneralizedModel) -> Combination:
     match model.combination:
         case "linear":
             return Linear()
@@ -96,24 +96,24 @@ def _combination(model: Any) -> Combination:
     return ProductOfRBF()
 
 
-def _profile(model: Any) -> DistanceKernel:
+def _profile(model: GeneralizedModel) -> DistanceKernel:
     if model.profile is None:
         return Matern(nu=1.5)
     return deepcopy(model.profile)
 
 
-def _on_distances(model: Any) -> bool:
+def _on_distances(model: GeneralizedModel) -> bool:
     """Whether the weights are scales of distances."""
     return model.combination in ("rbf_product", "profile")
 
 
-def _domain(model: Any) -> Domain:
+def _domain(model: GeneralizedModel) -> Domain:
     if model.radius is not None:
         return NormBall(model.norm, model.radius, model.offset)
     return Orthant(model.penalty, cast(Literal[1, 2], model.norm))
 
 
-def _check(model: Any) -> None:
+def _check(model: GeneralizedModel) -> None:
     if model.approximation is not None and _on_distances(model):
         raise ValueError(
             f"{type(model).__name__}: combination={model.combination!r} is learned on distances, which have no "
@@ -133,7 +133,7 @@ def _check(model: Any) -> None:
             )
 
 
-def _default_kernels(model: Any) -> KernelFamily:
+def _default_kernels(model: GeneralizedModel) -> KernelFamily:
     if model.combination == "polynomial":
         return homogeneous_polynomials(0, normalize=False) + linear_features()
     if _on_distances(model):
@@ -144,7 +144,7 @@ def _default_kernels(model: Any) -> KernelFamily:
 # -- kernels or distances ----------------------------------------------------------------------------------------------
 
 
-def _finished(model: Any, bank: KernelBank, weight: Array | None) -> KernelBank:
+def _finished(model: GeneralizedModel, bank: KernelBank, weight: Array | None) -> KernelBank:
     if bank.of_distances and not _on_distances(model):
         raise ValueError(
             f"{type(model).__name__}: a bank of distances holds no kernel matrices, and combination="
@@ -153,14 +153,14 @@ def _finished(model: Any, bank: KernelBank, weight: Array | None) -> KernelBank:
     return _distances(bank) if _on_distances(model) else bank
 
 
-def _of_samples(model: Any, X: Any, weight: Array | None, binder: Binder) -> KernelBank:
+def _of_samples(model: GeneralizedModel, X: Any, weight: Array | None, binder: Binder) -> KernelBank:
     if model.combination != "profile" or model.kernels is not None:
         return bound_samples(model, X, weight, binder)
     model.kernel_names_ = np.array(family_of(model).resolve(features_of(model, X)).names, dtype=object)
     return ColumnDistancesBank.of(X, _profile(model).degree)
 
 
-def _of_new(model: Any, X: Any) -> Any:
+def _of_new(model: GeneralizedModel, X: Any) -> Any:
     """Kernels of new samples as distances, where the weights are scales of these."""
     if _on_distances(model) and not (isinstance(X, KernelBank) and X.of_distances):
         if isinstance(X, BankRows):
@@ -177,7 +177,7 @@ def _of_new(model: Any, X: Any) -> Any:
     return X
 
 
-def _against(model: Any, Z: Any) -> KernelBank:
+def _against(model: GeneralizedModel, Z: Any) -> KernelBank:
     bank = kernels_against(model, Z)
     return _distances(bank) if _on_distances(model) else bank
 
@@ -189,7 +189,7 @@ def _distances(bank: KernelBank) -> KernelBank:
 # -- learning ----------------------------------------------------------------------------------------------------------
 
 
-def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
+def _cost(model: GeneralizedModel, bank: BankCost, task: Task) -> Cost:
     domain = as_separable(_domain(model))
     if model.combination == "linear" and domain is not None and task.target.ndim == 1:
         return support(bank, domain, model.tol)
@@ -199,7 +199,7 @@ def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
 
 def _learn(
     machine: Callable[[Any], Machine],
-    model: Any,
+    model: GeneralizedModel,
     bank: KernelBank,
     task: Task,
     earlier: Fitted | None,
@@ -210,12 +210,12 @@ def _learn(
     return solved_in_own_units(problem, partial(_solve, model), start, observe)
 
 
-def _solve(model: Any, problem: Problem, start: Start | None, observe: Observer) -> Learned:
+def _solve(model: GeneralizedModel, problem: Problem, start: Start | None, observe: Observer) -> Learned:
     """The problem in its own units."""
     return generalized_mkl(problem, model.tol, model.max_iter, _starts(model, problem, start), observe)
 
 
-def _starts(model: Any, problem: Problem, known: Start | None) -> list[Start]:
+def _starts(model: GeneralizedModel, problem: Problem, known: Start | None) -> list[Start]:
     """The solution of a similar problem or the central weights, then random multiples of these weights."""
     # steps of a polynomial do not lead away from weights that are all zero
     first = known if known is not None and known.weights.any() else Start(central_start(problem))

@@ -99,7 +99,7 @@ class HierarchicalModel(KernelEstimator):
         return draw_lattice(self.nodes_, weights, self.base_kernel_names_, ax)
 
 
-def _check(model: Any) -> None:
+def _check(model: HierarchicalModel) -> None:
     if model.parents is not None and model.chains is not None:
         raise ValueError(
             f"{type(model).__name__}: parents list a graph of single kernels, and chains make one of products: give "
@@ -117,15 +117,15 @@ def _check(model: Any) -> None:
         )
 
 
-def _candidates(model: Any, name: str, whole: Samples) -> Array:
+def _candidates(model: HierarchicalModel, name: str, whole: Samples) -> Array:
     return loss_weights(whole.size)
 
 
-def _default_kernels(model: Any) -> KernelFamily:
+def _default_kernels(model: HierarchicalModel) -> KernelFamily:
     return per_feature(RBF(0.5))
 
 
-def _finished(model: Any, bank: KernelBank, weight: Array | None) -> KernelBank:
+def _finished(model: HierarchicalModel, bank: KernelBank, weight: Array | None) -> KernelBank:
     """The base kernels have names; those of the learned products are known after the fit."""
     known = model.kernel_names_
     if model.kernels is None and model._samples_bound is not None:  # a kernel for each feature: its name says it all
@@ -139,7 +139,7 @@ def _finished(model: Any, bank: KernelBank, weight: Array | None) -> KernelBank:
 
 def _learn(
     machine: Callable[[Any], SupportMachine],
-    model: Any,
+    model: HierarchicalModel,
     bank: KernelBank,
     task: Task,
     earlier: Fitted | None,
@@ -160,7 +160,7 @@ def _learn(
     )
 
 
-def _graph(model: Any, m: int) -> Listed | Grid | None:
+def _graph(model: HierarchicalModel, m: int) -> Listed | Grid | None:
     """The graph of the m kernels that the user listed, or of chains; None for that of all their products."""
     if model.chains is not None:
         return Grid(_lengths(model, m), model.beta)
@@ -179,7 +179,7 @@ def _graph(model: Any, m: int) -> Listed | Grid | None:
     return Listed(listed, costs)
 
 
-def _lengths(model: Any, m: int) -> tuple[int, ...]:
+def _lengths(model: HierarchicalModel, m: int) -> tuple[int, ...]:
     """How many of the m kernels are on each chain."""
     if np.ndim(model.chains):
         lengths = tuple(map(int, model.chains))
@@ -196,7 +196,7 @@ def _lengths(model: Any, m: int) -> tuple[int, ...]:
 # -- after fitting -----------------------------------------------------------------------------------------------------
 
 
-def _with_all_nodes(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> list[Fitted]:
+def _with_all_nodes(model: HierarchicalModel, bank: KernelBank, fitted: Sequence[Fitted]) -> list[Fitted]:
     """Every problem has nodes of its own: the weights are over the nodes of any."""
     model.nodes_ = tuple(in_order({node for f in fitted for node in _nodes(f.weights)}))
     place = {node: k for k, node in enumerate(model.nodes_)}
@@ -211,7 +211,7 @@ def _with_all_nodes(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> l
     return spread
 
 
-def _combination(model: Any) -> SubsetProducts:
+def _combination(model: HierarchicalModel) -> SubsetProducts:
     return SubsetProducts(model.nodes_)
 
 
@@ -234,7 +234,7 @@ def hierarchical_method(machine: Callable[[Any], SupportMachine]) -> Method:
 # -- classes -----------------------------------------------------------------------------------------------------------
 
 
-def _hinge(model: Any) -> SupportMachine:
+def _hinge(model: HierarchicalModel) -> SupportMachine:
     return HingeMachine(C=model.C, tol=model.tol)
 
 
@@ -326,15 +326,17 @@ class HKLClassifier(HierarchicalModel, BinaryClassifier):
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
-def _squares(model: Any) -> SupportMachine:
+def _squares(model: HierarchicalModel) -> SupportMachine:
     return RidgeSupport(alpha=0.5 / model.C, scale=1.0, tol=model.tol)
 
 
-def _ridge(model: Any, fitted: Fitted) -> float:
+def _ridge(model: HierarchicalModel, fitted: Fitted) -> float:
     return 0.5 / float(fitted.numbers.get("C", model.C))
 
 
-def _learn_numbers(model: Any, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
+def _learn_numbers(
+    model: HierarchicalModel, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer
+) -> Learned:
     """The problem of the target less its mean, which is the intercept."""
     mean = float(np.average(task.target, weights=task.sample_weight))
     weights, dual = _learn(_squares, model, bank, replace(task, target=task.target - mean), earlier, observe)

@@ -61,7 +61,7 @@ def _is_rule(given: Any) -> bool:
     return callable(given) or hasattr(given, "predict")
 
 
-def _check(model: Any) -> None:
+def _check(model: LocalizedModel) -> None:
     given = model.memberships
     if given is not None and not _is_rule(given) and np.ndim(given) == 0:
         raise ValueError(
@@ -70,7 +70,9 @@ def _check(model: Any) -> None:
         )
 
 
-def _grouped(model: Any, bank: KernelBank, names: Sequence[Any], weight: Array | None = None) -> LocalizedBank:
+def _grouped(
+    model: LocalizedModel, bank: KernelBank, names: Sequence[Any], weight: Array | None = None
+) -> LocalizedBank:
     """The kernels of all groups; their names and memberships are published."""
     try:
         h, rule = _groups_of(model, bank, np.ones(bank.shape[0]) if weight is None else weight)
@@ -82,7 +84,7 @@ def _grouped(model: Any, bank: KernelBank, names: Sequence[Any], weight: Array |
     return LocalizedBank.of(bank, h, rule)
 
 
-def _groups_of(model: Any, bank: KernelBank, weight: Array) -> tuple[Array, Memberships]:
+def _groups_of(model: LocalizedModel, bank: KernelBank, weight: Array) -> tuple[Array, Memberships]:
     """Memberships of the training samples, and the rule for others."""
     given, n = model.memberships, bank.shape[0]
     if given is not None and _is_rule(given):
@@ -107,25 +109,25 @@ def _groups_of(model: Any, bank: KernelBank, weight: Array) -> tuple[Array, Memb
     return nearest.near(bank), nearest
 
 
-def _nearest(model: Any, bank: KernelBank, weights: Array, h: Array) -> NearestCentre:
+def _nearest(model: LocalizedModel, bank: KernelBank, weights: Array, h: Array) -> NearestCentre:
     """New samples belong to the groups whose centres are near."""
     shares = shares_of(h)
     inner = bank.combine(weights).multiply(np.ascontiguousarray(shares))
     return NearestCentre(bank.reference(), weights, shares, (shares * inner).sum(axis=0), model.temperature)
 
 
-def _finished(model: Any, bank: KernelBank, weight: Array | None) -> KernelBank:
+def _finished(model: LocalizedModel, bank: KernelBank, weight: Array | None) -> KernelBank:
     """The groups that the weights of the samples make: a sample of weight 2 is like two samples."""
     return _grouped(model, bank, model.kernel_names_, weight)
 
 
-def _against(model: Any, Z: Any) -> KernelBank:
+def _against(model: LocalizedModel, Z: Any) -> KernelBank:
     bank, rule = kernels_against(model, Z), _rule(model)
     h = np.ascontiguousarray(rule.of(Z).T)
     return LocalizedBank(bank, h[:, : bank.shape[0]], h, rule, np.arange(len(h) * len(bank)))
 
 
-def _of_new(model: Any, X: Any) -> Any:
+def _of_new(model: LocalizedModel, X: Any) -> Any:
     """Kernels with the training samples become those of the groups."""
     if isinstance(X, BankRows):
         X = X.bank.block(X.rows, slice(None) if model._rows is None else model._rows)
@@ -134,7 +136,7 @@ def _of_new(model: Any, X: Any) -> Any:
     return X
 
 
-def _localised(model: Any, bank: KernelBank) -> LocalizedBank:
+def _localised(model: LocalizedModel, bank: KernelBank) -> LocalizedBank:
     """The kernels of the groups of new samples whose kernels with the training samples are given."""
     rule, h = _rule(model), np.ascontiguousarray(model.memberships_.T)
     if not isinstance(rule, NearestCentre):
@@ -149,7 +151,7 @@ def _localised(model: Any, bank: KernelBank) -> LocalizedBank:
     return LocalizedBank(bank, left, h, rule, np.arange(len(h) * len(bank)))
 
 
-def _rule(model: Any) -> Memberships:
+def _rule(model: LocalizedModel) -> Memberships:
     predictor: Any = model.predictor_
     rule: Memberships = predictor.reference.rule
     return rule
@@ -158,13 +160,13 @@ def _rule(model: Any) -> Memberships:
 # -- learning ----------------------------------------------------------------------------------------------------------
 
 
-def _domain(model: Any, bank: Any) -> Domain:
+def _domain(model: LocalizedModel, bank: Any) -> Domain:
     """A ball for the weights of each group; a ``BankCost`` knows no groups, and is one of a single one."""
     groups, m = (1, 1) if isinstance(bank, BankCost) else (_groups(bank), len(bank) // _groups(bank))
     return Product.copies(NormBall(norm=model.p), groups, m)
 
 
-def _sizes(model: Any, bank: KernelBank) -> KernelBank | None:
+def _sizes(model: LocalizedModel, bank: KernelBank) -> KernelBank | None:
     """Of the kernels that the user gave: those of a small group are small, as they should be."""
     return bank.whole if isinstance(bank, LocalizedBank) else bank
 

@@ -81,7 +81,7 @@ class GatedPredictor(KernelPredictor):
 # -- samples beside their kernels --------------------------------------------------------------------------------------
 
 
-def _finished(model: Any, bank: KernelBank, weight: Array | None) -> KernelBank:
+def _finished(model: GatedModel, bank: KernelBank, weight: Array | None) -> KernelBank:
     """The bank also holds the samples, standardised, which the gates look at."""
     samples = model._samples_bound
     if samples is None or issparse(samples) or not isinstance(samples, np.ndarray) or samples.dtype.kind != "f":
@@ -92,7 +92,7 @@ def _finished(model: Any, bank: KernelBank, weight: Array | None) -> KernelBank:
     return MappedBank(bank, FeaturedSamples.of(np.asarray(samples, dtype=float)))
 
 
-def _against(model: Any, Z: Any) -> KernelBank:
+def _against(model: GatedModel, Z: Any) -> KernelBank:
     reference = _featured(cast(GatedPredictor, model.predictor_).reference)
     bank = kernels_against(model, Z)
     features = reference.features(Z)
@@ -120,7 +120,7 @@ def _coefficients(weights: GateWeights) -> Array:
 
 def _learn(
     machine_of: Callable[[Any], Machine],
-    model: Any,
+    model: GatedModel,
     bank: KernelBank,
     task: Task,
     earlier: Fitted | None,
@@ -149,7 +149,7 @@ def _learn(
     return units.weights(weights), units.solution(dual)
 
 
-def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+def _publish(model: GatedModel, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
     found = [cast(GateWeights, each.weights) for each in fitted]
     gates = Gates(model.gates, np.stack([f.slopes for f in found]), np.stack([f.levels for f in found]))
     coef, intercept = np.atleast_2d(model.dual_coef_), np.atleast_1d(model.intercept_)
@@ -158,7 +158,7 @@ def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: boo
     model.predictor_ = GatedPredictor(**vars(plain), gates=gates)
 
 
-def _default_kernels(model: Any) -> KernelFamily:
+def _default_kernels(model: GatedModel) -> KernelFamily:
     each = polynomials((1, 2)) + rbf_grid(np.logspace(-2, 0, 3))
     return Kernels(tuple(kernel.normalized() for kernel in each))
 
@@ -209,11 +209,11 @@ def gated_method(machine: Callable[[Any], Machine], search: Search) -> Method:
     )
 
 
-def _squared_hinge(model: Any) -> Machine:
+def _squared_hinge(model: GatedModel) -> Machine:
     return SquaredHingeMachine(C=model.C, fit_intercept=model.fit_intercept, tol=model.tol)
 
 
-def _loss_weights(model: Any, name: str, whole: Samples) -> Array:
+def _loss_weights(model: GatedModel, name: str, whole: Samples) -> Array:
     return loss_weights(whole.size, 1.0)
 
 
@@ -285,11 +285,11 @@ class GatedMKLClassifier(GatedModel, BinaryClassifier):
     )
 
 
-def _ridge_machine(model: Any) -> Machine:
+def _ridge_machine(model: GatedModel) -> Machine:
     return RidgeMachine(model.alpha, model.fit_intercept)
 
 
-def _ridges(model: Any, name: str, whole: Samples) -> Array:
+def _ridges(model: GatedModel, name: str, whole: Samples) -> Array:
     return ridges(whole.size)
 
 

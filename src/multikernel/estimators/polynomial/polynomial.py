@@ -52,7 +52,7 @@ from multikernel.procedures.polynomial import polynomial_mkl
 # -- parameters --------------------------------------------------------------------------------------------------------
 
 
-def _combination(model: Any) -> Combination:
+def _combination(model: PolynomialModel) -> Combination:
     free = tuple(tuple(product) for product in model.free)
     if model.tied is not None:
         return TiedAndFree(tuple(tuple(product) for product in model.tied), free)
@@ -61,7 +61,7 @@ def _combination(model: Any) -> Combination:
     return HadamardPower(model.degree)
 
 
-def _domain(model: Any, size: int) -> Domain:
+def _domain(model: PolynomialModel, size: int) -> Domain:
     """Where so many weights live; those of free products may have a ball of their own."""
     if model.penalty is not None:
         return Orthant(model.penalty, 2)
@@ -75,7 +75,7 @@ def _domain(model: Any, size: int) -> Domain:
     return Product(balls, (m, len(model.free)))
 
 
-def _check(model: Any) -> None:
+def _check(model: PolynomialModel) -> None:
     try:
         _combination(model)
     except ValueError as error:
@@ -90,7 +90,7 @@ def _check(model: Any) -> None:
         )
 
 
-def _candidates(model: Any, name: str, whole: Samples) -> Array:
+def _candidates(model: PolynomialModel, name: str, whole: Samples) -> Array:
     """In units of the combined kernel's mean self-value where a search begins."""
     combination = _combination(model)
     size = combination.n_parameters(whole.bank)
@@ -100,14 +100,14 @@ def _candidates(model: Any, name: str, whole: Samples) -> Array:
     return ridges(mean if 0.0 < mean < np.inf else 1.0)
 
 
-def _default_kernels(model: Any) -> KernelFamily:
+def _default_kernels(model: PolynomialModel) -> KernelFamily:
     return homogeneous_polynomials(0, normalize=False) + linear_features()
 
 
 # -- learning ----------------------------------------------------------------------------------------------------------
 
 
-def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
+def _cost(model: PolynomialModel, bank: BankCost, task: Task) -> Cost:
     if model.solver not in ("auto", "trust_region") or model.free or model.tied is not None:
         return one_matrix(model, bank, task)
     ball = as_separable(_domain(model, bank.m))
@@ -118,7 +118,7 @@ def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
     return model.n_init * polynomial_cost(bank, model.degree)
 
 
-def _learn(model: Any, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
+def _learn(model: PolynomialModel, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
     machine = RidgeMachine(model.alpha, model.fit_intercept)
     combination = _combination(model)
     domain = _domain(model, combination.n_parameters(bank))
@@ -127,7 +127,7 @@ def _learn(model: Any, bank: KernelBank, task: Task, earlier: Fitted | None, obs
     return solved_in_own_units(problem, partial(_solve, model), start, observe)
 
 
-def _solve(model: Any, problem: Problem, start: Start | None, observe: Observer) -> Learned:
+def _solve(model: PolynomialModel, problem: Problem, start: Start | None, observe: Observer) -> Learned:
     """The problem in its own units."""
     return polynomial_mkl(
         problem,
@@ -141,7 +141,7 @@ def _solve(model: Any, problem: Problem, start: Start | None, observe: Observer)
     )
 
 
-def _check_sums(model: Any) -> None:
+def _check_sums(model: PolynomialModel) -> None:
     if model.degree != 1 or model.free:
         raise ValueError(
             f"{type(model).__name__} learns from sums over the rows where kernels are added: use degree=1 and no "
@@ -149,7 +149,7 @@ def _check_sums(model: Any) -> None:
         )
 
 
-def _finished(model: Any, bank: KernelBank, weight: Array | None) -> KernelBank:
+def _finished(model: PolynomialModel, bank: KernelBank, weight: Array | None) -> KernelBank:
     """The bank is that of the kernels, and free products have names as well."""
     size = _combination(model).n_parameters(bank)  # which refuses products of kernels that are not there
     if size > len(bank):

@@ -72,11 +72,11 @@ class LinearPredictor(Predictor):
 # -- the bank holds the features themselves ----------------------------------------------------------------------------
 
 
-def _default_kernels(model: Any) -> KernelFamily:
+def _default_kernels(model: ScaledModel) -> KernelFamily:
     return linear_features()
 
 
-def _of_given(model: Any, X: Any, binder: Binder) -> KernelBank:
+def _of_given(model: ScaledModel, X: Any, binder: Binder) -> KernelBank:
     bank = bound_given(model, X, binder)
     if not (isinstance(bank, FactorBank) and (bank.sizes == 1).all()):
         raise ValueError(
@@ -86,7 +86,7 @@ def _of_given(model: Any, X: Any, binder: Binder) -> KernelBank:
     return bank
 
 
-def _of_samples(model: Any, X: Any, weight: Array | None, binder: Binder) -> KernelBank:
+def _of_samples(model: ScaledModel, X: Any, weight: Array | None, binder: Binder) -> KernelBank:
     """The features as they are, also where they are more than the samples."""
     p = X.shape[1]
     model.kernel_names_ = np.array(family_of(model).resolve(features_of(model, X)).names, dtype=object)
@@ -94,12 +94,12 @@ def _of_samples(model: Any, X: Any, weight: Array | None, binder: Binder) -> Ker
     return FactorBank(F, F, np.ones(p, dtype=np.intp), np.arange(p))
 
 
-def _against(model: Any, Z: Any) -> KernelBank:
+def _against(model: ScaledModel, Z: Any) -> KernelBank:
     F = Z.astype(np.float64, copy=False)
     return FactorBank(F, F, np.ones(Z.shape[1], dtype=np.intp), np.arange(Z.shape[1]))
 
 
-def _gram(model: Any, bank: KernelBank) -> Array:
+def _gram(model: ScaledModel, bank: KernelBank) -> Array:
     weights = np.atleast_2d(model.weights_ * model.scaling_)
     return bank.combine(weights.mean(axis=0)).dense()
 
@@ -108,7 +108,7 @@ def _gram(model: Any, bank: KernelBank) -> Array:
 
 
 def _learn(
-    model: Any,
+    model: ScaledModel,
     bank: KernelBank,
     task: Task,
     earlier: Fitted | None,
@@ -130,7 +130,7 @@ def _learn(
     )
 
 
-def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+def _publish(model: ScaledModel, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
     """The coefficients of the features are the predictor: no training sample is kept."""
     publish_scaling(model, bank, fitted, single)
     coef = np.stack([cast(Array, cast(LinearWeights, f.weights).coef) for f in fitted])
@@ -141,7 +141,7 @@ def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: boo
     )
 
 
-def _posterior(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior:
+def _posterior(model: ScaledModel, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior:
     """Of the features with a weight."""
     weights = [scaled_weights(model, each) for each in fitted]
     features = tuple(np.flatnonzero(each) for each in weights)

@@ -39,16 +39,16 @@ from multikernel.procedures.rls2 import ScaledWeights, rls2, scaling_factors
 from multikernel.statistics import Moments
 
 
-def _default_kernels(model: Any) -> KernelFamily:
+def _default_kernels(model: ScaledModel) -> KernelFamily:
     return rls2_basis()
 
 
-def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
+def _cost(model: ScaledModel, bank: BankCost, task: Task) -> Cost:
     return rls2_cost(bank)
 
 
 def _learn(
-    model: Any,
+    model: ScaledModel,
     bank: KernelBank,
     task: Task,
     earlier: Fitted | None,
@@ -74,7 +74,7 @@ def _learn(
 # -- from sums over samples --------------------------------------------------------------------------------------------
 
 
-def _check_sums(model: Any) -> None:
+def _check_sums(model: ScaledModel) -> None:
     if model.scaling not in ("trace", "none"):
         raise ValueError(
             f"{type(model).__name__} learns from sums over the rows, which scaling={model.scaling!r} does not follow "
@@ -83,7 +83,7 @@ def _check_sums(model: Any) -> None:
 
 
 def _learn_sums(
-    model: Any,
+    model: ScaledModel,
     bank: LowRankBank,
     task: Task,
     held: tuple[Moments, ...],
@@ -123,7 +123,7 @@ _METHOD = Method(
 )
 
 
-def _check_shared(model: Any) -> None:
+def _check_shared(model: ScaledModel) -> None:
     if model.multiclass == "shared" and model.scaling.startswith("fisher"):
         raise ValueError(
             f"RLS2Classifier: scaling={model.scaling!r} is of two classes, and classes that share the weights have "

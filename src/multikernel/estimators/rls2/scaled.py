@@ -5,7 +5,7 @@ The predictor's kernel is sum_k d_k s_k K_k, with the learned weights d and fact
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -15,14 +15,14 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.binding import is_given
 from multikernel.estimators.fit import fit_model
-from multikernel.estimators.protocol import Fitted, Learner, Task
+from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.estimators.ridge_model import RidgeModel
 from multikernel.estimators.samples import samples_of
 from multikernel.estimators.search import Samples, Search, names_of, ridges
 from multikernel.procedures.rls2 import ScaledWeights, scaling_factors
 
 
-def fit_scaled(model: Any, X: Any, y: Any, sample_weight: Any, unlabeled: Any, groups: Any) -> Any:
+def fit_scaled(model: ScaledModel, X: Any, y: Any, sample_weight: Any, unlabeled: Any, groups: Any) -> Any:
     """Fit, where ``unlabeled`` are further inputs, on which the factors of ``scaling="transductive"`` depend."""
     model.check_parameters()
     if unlabeled is not None and model.scaling != "transductive":
@@ -33,16 +33,17 @@ def fit_scaled(model: Any, X: Any, y: Any, sample_weight: Any, unlabeled: Any, g
     return fit_model(model, X, y, sample_weight, groups, unlabeled=unlabeled)
 
 
-def learner(model: Any, bank: KernelBank, target: Array, X: Any, given: dict[str, Any]) -> Learner:
+def learner(model: ScaledModel, bank: KernelBank, target: Array, X: Any, given: dict[str, Any]) -> Learner:
     """How every problem of a fit is learned: they share the self-values of the further inputs."""
     unlabeled = given.get("unlabeled")
     further = None
     if unlabeled is not None:
         further = _self_values(model, bank, X, unlabeled).sum(axis=1)
-    return partial(model._method.learn, further=further)
+    learn: Callable[..., Learned] = model._method.learn
+    return partial(learn, further=further)
 
 
-def _self_values(model: Any, bank: KernelBank, X: Any, unlabeled: Any) -> Array:
+def _self_values(model: ScaledModel, bank: KernelBank, X: Any, unlabeled: Any) -> Array:
     """k_k(x, x) of the further inputs, shape (m, n_u): given where kernels are, else from samples."""
     if not is_given(model, X):
         return bank.self_values(samples_of(model, unlabeled))
@@ -55,7 +56,7 @@ def _self_values(model: Any, bank: KernelBank, X: Any, unlabeled: Any) -> Array:
     return values
 
 
-def factors(model: Any, bank: KernelBank, task: Task, further: Array | None) -> Array:
+def factors(model: ScaledModel, bank: KernelBank, task: Task, further: Array | None) -> Array:
     """s of every kernel; ``further`` is the sum of its self-values over the further inputs."""
     if model.scaling == "transductive" and further is None:
         raise ValueError(
@@ -66,14 +67,14 @@ def factors(model: Any, bank: KernelBank, task: Task, further: Array | None) -> 
     return scaling_factors(rule, bank, task.target, further, task.sample_weight)
 
 
-def _candidates(model: Any, name: str, whole: Samples) -> Array:
+def _candidates(model: ScaledModel, name: str, whole: Samples) -> Array:
     """In units of the scaled kernels' mean self-value, which for those of trace 1 is 1 / n."""
     if model.scaling == "none":
         return ridges(whole.size)
     return ridges(1.0 / float(whole.share.sum()))
 
 
-def unscaled(model: Any, bank: KernelBank) -> KernelBank | None:
+def unscaled(model: ScaledModel, bank: KernelBank) -> KernelBank | None:
     """Sizes of kernels matter where they are not brought to one size."""
     return bank if model.scaling == "none" else None
 
@@ -82,12 +83,12 @@ def _scaling(fitted: Fitted) -> Array:
     return cast(Array, cast(ScaledWeights, fitted.weights).scaling)
 
 
-def scaled_weights(model: Any, fitted: Fitted) -> Array:
+def scaled_weights(model: ScaledModel, fitted: Fitted) -> Array:
     """The weights d_k s_k of the kernels in the predictor."""
     return fitted.weights.values * _scaling(fitted)
 
 
-def publish_scaling(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+def publish_scaling(model: ScaledModel, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
     """Set ``scaling_``."""
     scaling = np.stack([_scaling(f) for f in fitted])
     model.scaling_ = scaling[0] if single else scaling

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from multikernel.estimators.approximated import ApproximationName, Rank
 from multikernel.estimators.classifier import BinaryClassifier
 from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import ClassWeight, PositiveOrAuto, WithinOneOrAuto
-from multikernel.estimators.protocol import Task
+from multikernel.estimators.protocol import Model, Task
 from multikernel.estimators.rules.method import (
     AlphaFreeRegressor,
     RuleMKL,
@@ -27,16 +27,22 @@ from multikernel.procedures import Weights, alignf, alignment
 _METHODS = {"alignf": alignf, "align": alignment}
 
 
-def _weigh_for_labels(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+class AlignmentModel(Model, Protocol):
+    """The parameters that these functions read, beside those of every estimator."""
+
+    method: str
+
+
+def _weigh_for_labels(model: AlignmentModel, bank: KernelBank, task: Task, machine: Machine) -> Weights:
     return _METHODS[model.method](bank, task.target, task.sample_weight)
 
 
-def _weigh_for_numbers(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+def _weigh_for_numbers(model: AlignmentModel, bank: KernelBank, task: Task, machine: Machine) -> Weights:
     centred = task.target - np.average(task.target, axis=0, weights=task.sample_weight)
     return _METHODS[model.method](bank, centred, task.sample_weight)
 
 
-def _sizes(model: Any, bank: KernelBank) -> KernelBank | None:
+def _sizes(model: AlignmentModel, bank: KernelBank) -> KernelBank | None:
     """The mix of largest alignment is the same whatever the sizes of the kernels."""
     return bank if model.method == "align" else None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from sklearn.metrics import r2_score, roc_auc_score
@@ -15,7 +15,7 @@ from multikernel.estimators.approximated import ApproximationName, Rank
 from multikernel.estimators.classifier import BinaryClassifier
 from multikernel.estimators.method import Method, of_no_size
 from multikernel.estimators.parameters import ClassWeight, CrossValidation, PositiveOrAuto, WithinOneOrAuto
-from multikernel.estimators.protocol import Task
+from multikernel.estimators.protocol import Model, Task
 from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.estimators.rules.folds import folds_of_classes, folds_of_numbers
 from multikernel.estimators.rules.method import (
@@ -33,7 +33,15 @@ from multikernel.machines import Machine
 from multikernel.procedures import Weights, average, best_kernel
 
 
-def _equal_weights(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+class BaselineModel(Model, Protocol):
+    """The parameters that these functions read, beside those of every estimator."""
+
+    cv: Any
+    random_state: Any
+    fit_intercept: bool
+
+
+def _equal_weights(model: BaselineModel, bank: KernelBank, task: Task, machine: Machine) -> Weights:
     return average(bank)
 
 
@@ -147,7 +155,7 @@ class AverageMKLRegressor(LearnsFromSums, AlphaFreeRegressor):
     _method: ClassVar[Method] = replace(regressor_rule(_rule), cost=ridge_cost, streaming=Streaming())
 
 
-def _best_auc(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+def _best_auc(model: BaselineModel, bank: KernelBank, task: Task, machine: Machine) -> Weights:
     if len(bank) > 1:
         folds = folds_of_classes(model.cv, model.random_state, task)
     else:
@@ -155,7 +163,7 @@ def _best_auc(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Wei
     return best_kernel(bank, task.target, machine, folds, roc_auc_score, task.sample_weight)
 
 
-def _best_r2(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+def _best_r2(model: BaselineModel, bank: KernelBank, task: Task, machine: Machine) -> Weights:
     if len(bank) > 1:
         folds = folds_of_numbers(model.cv, model.random_state, task)
     else:
@@ -163,7 +171,7 @@ def _best_r2(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weig
     return best_kernel(bank, task.target, machine, folds, r2_score, task.sample_weight)
 
 
-def _each_alone(model: Any, bank: KernelBank, task: Task) -> Array:
+def _each_alone(model: BaselineModel, bank: KernelBank, task: Task) -> Array:
     return np.eye(len(bank))
 
 

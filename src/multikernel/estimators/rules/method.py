@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from multikernel.estimators.classifier import TEN_POLYNOMIALS, classification_ma
 from multikernel.estimators.fit import tasks_of
 from multikernel.estimators.method import Method
 from multikernel.estimators.posterior import alpha_of
-from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
+from multikernel.estimators.protocol import Fitted, Learned, Learner, Model, Task
 from multikernel.estimators.regressor import polynomials_and_gaussians
 from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.estimators.search import (
@@ -47,7 +47,15 @@ from multikernel.procedures.forecast import Cost, hinge, margin, ridge
 Weigh = Callable[[Any, KernelBank, Task, Machine], Weights]
 
 
-def ridge_machine(model: Any) -> RidgeMachine:
+class RuleModel(Model, Protocol):
+    """The parameters that these functions read, beside those of every estimator."""
+
+    alpha: float
+    fit_intercept: bool
+    learner: str
+
+
+def ridge_machine(model: RuleModel) -> RidgeMachine:
     """Kernel ridge regression."""
     return RidgeMachine(model.alpha, model.fit_intercept)
 
@@ -71,7 +79,9 @@ class RuleMKL:
     tried: Callable[[Any, KernelBank, Task], Array] | None = None
     follows_target: bool = True
 
-    def learn(self, model: Any, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
+    def learn(
+        self, model: RuleModel, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer
+    ) -> Learned:
         """The weights, and the machine at them."""
         machine = self.machine(model)
         with limited(0.5 * seconds_left()):  # the machine needs the rest
@@ -79,13 +89,13 @@ class RuleMKL:
         start = earlier.start.variables if earlier else None
         return weights, machine.solve(bank.combine(weights.values), task.target, start, task.sample_weight)
 
-    def fold(self, model: Any, name: str, learn: Learner, train: Samples, test: Samples) -> Fold:
+    def fold(self, model: RuleModel, name: str, learn: Learner, train: Samples, test: Samples) -> Fold:
         """How the regularisation is tried on one fold: on kernels that are weighted once."""
         tasks = tasks_of(model, train.target, train.weight, train.resampling)
         tried = [self._weights_tried(model, task.bank(train.bank), task) for task in tasks]
         return RuleFold(model, name, self.machine, train, test, tasks, tried)
 
-    def _weights_tried(self, model: Any, bank: KernelBank, task: Task) -> Array:
+    def _weights_tried(self, model: RuleModel, bank: KernelBank, task: Task) -> Array:
         if self.tried is not None:
             return self.tried(model, bank, task)
         return self.weigh(model, bank, task, RidgeMachine()).values[None, :]
@@ -105,7 +115,7 @@ class RuleFold(Fold):
     tried : array (r, m) for each problem, the kernel weights; as many rows for all
     """
 
-    model: Any
+    model: RuleModel
     name: str
     machine: Callable[[Any], Machine]
     train: Samples
@@ -142,17 +152,17 @@ class RuleFold(Fold):
 # -- classes -----------------------------------------------------------------------------------------------------------
 
 
-def _names(model: Any) -> tuple[str, ...]:
+def _names(model: RuleModel) -> tuple[str, ...]:
     return ("lam",) if model.learner == "margin" else ("C",)
 
 
-def _candidates(model: Any, name: str, whole: Samples) -> Array:
+def _candidates(model: RuleModel, name: str, whole: Samples) -> Array:
     if name == "lam":
         return lam_candidates(whole.size)
     return loss_weights(whole.size)
 
 
-def learner_cost(model: Any, bank: BankCost, task: Task) -> Cost:
+def learner_cost(model: RuleModel, bank: BankCost, task: Task) -> Cost:
     """What the machine takes on the weighted kernel, where the rule itself takes nothing."""
     if model.learner == "margin":
         return margin(bank)
@@ -174,11 +184,11 @@ def classifier_rule(weigh: Weigh, tried: Any = None) -> Method:
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
-def _ridges(model: Any, name: str, whole: Samples) -> Array:
+def _ridges(model: RuleModel, name: str, whole: Samples) -> Array:
     return ridges(whole.size)
 
 
-def ridge_cost(model: Any, bank: BankCost, task: Task) -> Cost:
+def ridge_cost(model: RuleModel, bank: BankCost, task: Task) -> Cost:
     """What kernel ridge regression takes on the weighted kernel, where the rule itself takes nothing."""
     return ridge(bank)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
@@ -18,7 +18,7 @@ from multikernel.estimators.approximated import ApproximationName, Rank
 from multikernel.estimators.classifier import BinaryClassifier
 from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import ClassWeight, CrossValidation, PositiveOrAuto, WithinOneOrAuto
-from multikernel.estimators.protocol import Task
+from multikernel.estimators.protocol import Model, Task
 from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.estimators.rules.folds import folds_of_classes, folds_of_numbers
 from multikernel.estimators.rules.method import RuleMKL, classifier_rule, regressor_rule, ridge_machine
@@ -30,10 +30,19 @@ CHANCE = Choice(("chance",))
 _ACCURACY = Number(least=0, below=1)
 
 
+class ProportionalModel(Model, Protocol):
+    """The parameters that these functions read, beside those of every estimator."""
+
+    threshold: float
+    cv: Any
+    random_state: Any
+    fit_intercept: bool
+
+
 # -- classes -----------------------------------------------------------------------------------------------------------
 
 
-def _weigh_by_accuracy(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+def _weigh_by_accuracy(model: ProportionalModel, bank: KernelBank, task: Task, machine: Machine) -> Weights:
     if len(bank) > 1:
         folds = list(folds_of_classes(model.cv, model.random_state, task))
     else:
@@ -46,7 +55,7 @@ def _weigh_by_accuracy(model: Any, bank: KernelBank, task: Task, machine: Machin
     return proportional(scores, threshold)
 
 
-def _tried_classes(model: Any, bank: KernelBank, task: Task) -> Array:
+def _tried_classes(model: ProportionalModel, bank: KernelBank, task: Task) -> Array:
     return _weigh_by_accuracy(model, bank, task, RidgeMachine(kernel_size(bank))).values[None, :]
 
 
@@ -129,7 +138,7 @@ class ProportionalMKLClassifier(BinaryClassifier):
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
-def _weigh_by_r2(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+def _weigh_by_r2(model: ProportionalModel, bank: KernelBank, task: Task, machine: Machine) -> Weights:
     if len(bank) > 1:
         folds = folds_of_numbers(model.cv, model.random_state, task)
     else:
@@ -138,7 +147,7 @@ def _weigh_by_r2(model: Any, bank: KernelBank, task: Task, machine: Machine) -> 
     return proportional(scores, model.threshold)
 
 
-def _tried_numbers(model: Any, bank: KernelBank, task: Task) -> Array:
+def _tried_numbers(model: ProportionalModel, bank: KernelBank, task: Task) -> Array:
     machine = RidgeMachine(kernel_size(bank), model.fit_intercept)
     return _weigh_by_r2(model, bank, task, machine).values[None, :]
 

@@ -14,7 +14,7 @@ from multikernel.estimators.classifier import KernelClassifier
 from multikernel.estimators.fit import fit_model
 from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import ClassWeight, CrossValidation
-from multikernel.estimators.protocol import Task
+from multikernel.estimators.protocol import Model, Task
 from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.estimators.scales.method import ScalesModel, scales_method
 from multikernel.estimators.targets import loss_weight, numbered_labels, signs_of_classes
@@ -22,7 +22,7 @@ from multikernel.estimators.targets import loss_weight, numbered_labels, signs_o
 Groups = Sequence[Sequence[int | str]]
 
 
-def _whole_task(model: Any, target: Array, sample_weight: Array | None) -> list[Task]:
+def _whole_task(model: Model, target: Array, sample_weight: Array | None) -> list[Task]:
     """One problem of all samples, also of those of weight zero, which folds hold out like the others."""
     return [Task(np.arange(len(target)), target, sample_weight)]
 
@@ -31,7 +31,7 @@ def _one_label(target: Array) -> Array:
     return np.zeros(len(target), dtype=int)
 
 
-def _signs_task(model: Any, target: Array, sample_weight: Array | None) -> list[Task]:
+def _signs_task(model: Model, target: Array, sample_weight: Array | None) -> list[Task]:
     """One problem with a column of labels -1 and +1 for each class, or one column for two classes."""
     labels = numbered_labels(model, target)
     signs = signs_of_classes(labels, len(model.classes_))

@@ -41,7 +41,7 @@ from multikernel.tuning import SCALES_ONE_THREAD
 # -- parameters --------------------------------------------------------------------------------------------------------
 
 
-def check(model: Any) -> None:
+def check(model: ScalesModel) -> None:
     """ValueError for kernels without a scale inside, and for groups of features that are none."""
     name = type(model).__name__
     combination = profiles(model)
@@ -57,7 +57,7 @@ def check(model: Any) -> None:
         )
 
 
-def _has_metric(model: Any) -> bool:
+def _has_metric(model: ScalesModel) -> bool:
     return bool(model.metric != "diagonal")
 
 
@@ -74,12 +74,12 @@ def _is_feature(value: Any) -> bool:
     return isinstance(value, str | int | np.integer) and not isinstance(value, bool)
 
 
-def default_kernels(model: Any) -> KernelFamily:
+def default_kernels(model: ScalesModel) -> KernelFamily:
     """A Matern kernel of smoothness 3/2."""
     return Kernels((Matern(nu=1.5),))
 
 
-def profiles(model: Any) -> Profiles:
+def profiles(model: ScalesModel) -> Profiles:
     """The kernels' own widths do not matter: the scales hold them."""
     name = type(model).__name__
     if is_precomputed(model):
@@ -100,7 +100,7 @@ def profiles(model: Any) -> Profiles:
 # -- from samples to distances -----------------------------------------------------------------------------------------
 
 
-def _of_given(model: Any, X: Any, binder: Binder) -> KernelBank:
+def _of_given(model: ScalesModel, X: Any, binder: Binder) -> KernelBank:
     if not (isinstance(X, KernelBank) and X.square and X.of_distances):
         raise ValueError(
             f"{type(model).__name__} takes samples, or a square bank of distances (bank.distances()): scales cannot "
@@ -112,7 +112,7 @@ def _of_given(model: Any, X: Any, binder: Binder) -> KernelBank:
     return X
 
 
-def _of_samples(model: Any, X: Any, weight: Array | None, binder: Binder) -> KernelBank:
+def _of_samples(model: ScalesModel, X: Any, weight: Array | None, binder: Binder) -> KernelBank:
     kernels = profiles(model).kernels
     model.kernel_names_ = np.array([repr(kernel) for kernel in kernels], dtype=object)
     if _has_metric(model):
@@ -120,12 +120,12 @@ def _of_samples(model: Any, X: Any, weight: Array | None, binder: Binder) -> Ker
     return ColumnDistancesBank.of(X, kernels[0].degree, _owner(model, X))
 
 
-def _against(model: Any, Z: Any) -> KernelBank:
+def _against(model: ScalesModel, Z: Any) -> KernelBank:
     reference: Any = cast(KernelPredictor, model.predictor_).reference
     return cast(KernelBank, replace(reference, Z=reference.columns.numbers(Z)))
 
 
-def _owner(model: Any, X: Any) -> Array:
+def _owner(model: ScalesModel, X: Any) -> Array:
     """The group of each feature; those that ``groups`` does not name have one each, after the named ones."""
     owner = np.full(X.shape[1], -1)
     for k, columns in enumerate(model.groups or ()):
@@ -141,13 +141,13 @@ def _owner(model: Any, X: Any) -> Array:
 # -- learning ----------------------------------------------------------------------------------------------------------
 
 
-def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
+def _cost(model: ScalesModel, bank: BankCost, task: Task) -> Cost:
     return learned_scales_cost(bank, len(profiles(model).kernels))
 
 
 def _learn(
     labels_of: Callable[[Array], Array],
-    model: Any,
+    model: ScalesModel,
     bank: KernelBank,
     task: Task,
     earlier: Fitted | None,
@@ -179,7 +179,7 @@ def _learn(
         return found, MachineUnits(machine, 1.0, unit, coef=unit).solution(solution)
 
 
-def _folds(model: Any, task: Task, labels: Array, seed: int) -> Folds:
+def _folds(model: ScalesModel, task: Task, labels: Array, seed: int) -> Folds:
     """A number of folds is one of shuffled folds, each with as many samples of a class as the others."""
     if task.resampling.given is not None:
         return Folds.of(task.resampling.given, len(labels), labels)
@@ -191,15 +191,15 @@ def _folds(model: Any, task: Task, labels: Array, seed: int) -> Folds:
 # -- after fitting -----------------------------------------------------------------------------------------------------
 
 
-def _ridge(model: Any, fitted: Fitted) -> float:
+def _ridge(model: ScalesModel, fitted: Fitted) -> float:
     return cast(LearnedScales, fitted.weights).alpha
 
 
-def _kernel_weights(model: Any, fitted: Fitted) -> Array:
+def _kernel_weights(model: ScalesModel, fitted: Fitted) -> Array:
     return cast(LearnedScales, fitted.weights).theta
 
 
-def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+def _publish(model: ScalesModel, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
     found = cast(LearnedScales, fitted[0].weights)
     for name in {"kernel_", "metric_", "metric_features_"} & set(vars(model)):  # of an earlier fit
         delattr(model, name)

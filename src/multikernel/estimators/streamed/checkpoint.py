@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.estimators.protocol import Model
 from multikernel.estimators.streamed.rows import Pass
 from multikernel.files import replacing
 from multikernel.persistence import archive
@@ -19,7 +19,7 @@ from multikernel.streams import Chunk, Source
 _PARTS = ("squares", "products", "sums", "target_sums", "target_squares", "count")
 
 
-def key_of(model: Any, source: Source) -> str:
+def key_of(model: Model, source: Source) -> str:
     """A digest of the model and of the source: another pass has another one."""
     what = repr((type(model).__name__, model.get_params(), source.identity))
     return hashlib.sha256(what.encode()).hexdigest()

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._workers import limited
-from multikernel.estimators.protocol import Fitted
+from multikernel.estimators.protocol import Fitted, Model
 from multikernel.estimators.streamed.given import beyond, given, sampled
 from multikernel.estimators.streamed.learning import (
     begin_state,
@@ -31,7 +31,7 @@ from multikernel.estimators.streamed.streaming import check_sums
 from multikernel.estimators.unchanged import unchanged_on_error
 
 
-def _approximates(model: Any) -> bool:
+def _approximates(model: Model) -> bool:
     if model.approximation is None:
         raise AttributeError(
             f"{type(model).__name__} learns chunk by chunk on approximate kernels: give approximation='nystroem'"
@@ -71,22 +71,22 @@ class LearnsFromSums:
         ValueError : where samples, targets, weights or labels do not fit those before, a sample is too large for sums,
             or a parameter was changed that the first call settled; the model is then what it was before the call
         """
-        model: Any = self
+        model = cast(Model, self)
         model.check_parameters()
         check_sums(model)
         with unchanged_on_error(model), limited(model.time_budget):
             chunk, state = given(X, y, sample_weight), self._state
-            check_classes(self, state, classes)
+            check_classes(model, state, classes)
             if state is None:
-                warn_of_few(self, len(chunk))
-                state = begin_state(self, sampled(chunk, sample_size(self)), classes)
-            check_settled(self, state)
-            sums = pass_of(self, state).of(chunk)
+                warn_of_few(model, len(chunk))
+                state = begin_state(model, sampled(chunk, sample_size(model)), classes)
+            check_settled(model, state)
+            sums = pass_of(model, state).of(chunk)
             if state.sums:
                 sums = merged(state.sums, sums)
             if sum(each.count for each in sums) <= 0.0:
                 raise ValueError(f"{type(self).__name__}: every sample has weight 0; give some of them a weight")
-            learn_state(self, replace(state, sums=sums, rows=state.rows + len(chunk)))
+            learn_state(model, replace(state, sums=sums, rows=state.rows + len(chunk)))
         return self
 
     @available_if(_approximates)  # type: ignore[untyped-decorator]
@@ -113,15 +113,15 @@ class LearnsFromSums:
                 f"{name}: samples are taken off a model that learned by partial_fit or from a source; this one keeps "
                 "no sums"
             )
-        model: Any = self
+        model = cast(Model, self)
         with unchanged_on_error(model), limited(model.time_budget):
-            check_settled(self, state)
+            check_settled(model, state)
             chunk = given(X, y, sample_weight)
             left = state.rows - len(chunk)
-            sums = less(state.sums, pass_of(self, state).of(chunk))
+            sums = less(state.sums, pass_of(model, state).of(chunk))
             if left < 2 or sum(each.count for each in sums) <= 0.0:
                 raise ValueError(f"{name}: {len(chunk)} of {state.rows} samples cannot be taken off")
             if any(beyond(each, before) for each, before in zip(sums, state.sums, strict=True)):
                 raise ValueError(f"{name}: these {len(chunk)} samples are not among those that were given")
-            learn_state(self, replace(state, sums=sums, rows=left))
+            learn_state(model, replace(state, sums=sums, rows=left))
         return self

@@ -12,10 +12,12 @@ from multikernel._arrays import host
 from multikernel._rules import abbreviated
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.banks.low_rank import LowRankBank
+from multikernel.estimators.protocol import Model
 from multikernel.estimators.streamed import solving
 from multikernel.estimators.streamed.parts import parts
 from multikernel.estimators.streamed.rows import Pass
 from multikernel.estimators.streamed.state import Sample, StreamState
+from multikernel.estimators.streamed.streaming import streaming_of
 from multikernel.persistence.digest import digest
 from multikernel.streams import Chunk
 
@@ -24,12 +26,12 @@ _TIMES = 4  # or so many times the rank
 _SETTLED = frozenset({"kernels", "approximation", "rank", "cv", "class_weight"})  # what features and sums depend on
 
 
-def sample_size(model: Any) -> int:
+def sample_size(model: Model) -> int:
     """How many rows settle the features."""
     return max(_SAMPLE, _TIMES * int(model.rank))
 
 
-def warn_of_few(model: Any, first: int) -> None:
+def warn_of_few(model: Model, first: int) -> None:
     """Warn where the samples that settle the features are fewer than the features are to be."""
     if first < int(model.rank):
         warn_user(
@@ -40,7 +42,7 @@ def warn_of_few(model: Any, first: int) -> None:
         )
 
 
-def check_classes(model: Any, state: StreamState | None, classes: Any) -> None:
+def check_classes(model: Model, state: StreamState | None, classes: Any) -> None:
     """ValueError where labels are given to a regressor, or are not those of the first call."""
     if classes is None:
         return
@@ -57,7 +59,7 @@ def check_classes(model: Any, state: StreamState | None, classes: Any) -> None:
         )
 
 
-def _settled(model: Any) -> dict[str, str]:
+def _settled(model: Model) -> dict[str, str]:
     """Digests of the parameters on which features and sums depend, by name."""
     parameters = model.get_params(deep=False)
     found = {}
@@ -69,7 +71,7 @@ def _settled(model: Any) -> dict[str, str]:
     return found
 
 
-def check_settled(model: Any, state: StreamState) -> None:
+def check_settled(model: Model, state: StreamState) -> None:
     """ValueError where a parameter was changed that the first samples settled."""
     now = _settled(model)
     changed = [name for name, own in state.settled.items() if now.get(name, own) != own]
@@ -81,7 +83,7 @@ def check_settled(model: Any, state: StreamState) -> None:
         )
 
 
-def begin_state(model: Any, sample: Chunk, classes: Any) -> StreamState:
+def begin_state(model: Model, sample: Chunk, classes: Any) -> StreamState:
     """The features that a sample settles."""
     if is_classifier(model):
         classes = np.unique(np.asarray(sample.y if classes is None else classes))
@@ -101,7 +103,7 @@ def begin_state(model: Any, sample: Chunk, classes: Any) -> StreamState:
     model._samples_bound = None
     flat = np.ndim(y) == 1
     reference = bank.reference(np.arange(0))
-    own = Pass(model, reference, classes, 1 if flat else y.shape[1], model._method.streaming.folds(model))
+    own = Pass(model, reference, classes, 1 if flat else y.shape[1], streaming_of(model).folds(model))
     if classes is not None and len(classes) != 2:
         own = replace(own, targets=len(classes))
     Y = own.numbers(replace(sample, y=y))
@@ -113,13 +115,13 @@ def begin_state(model: Any, sample: Chunk, classes: Any) -> StreamState:
     return StreamState(reference, classes, flat, rows, numbers=numbers, settled=_settled(model))
 
 
-def pass_of(model: Any, state: StreamState) -> Pass:
+def pass_of(model: Model, state: StreamState) -> Pass:
     """What turns further rows into sums."""
-    folds = model._method.streaming.folds(model)
+    folds = streaming_of(model).folds(model)
     return Pass(model, state.bank, state.classes, state.sample.Y.shape[1], folds)
 
 
-def learn_state(model: Any, state: StreamState) -> None:
+def learn_state(model: Model, state: StreamState) -> None:
     """The model of sums."""
     model._state = state
     if state.classes is not None:

@@ -13,6 +13,7 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks.low_rank import LowRankBank
 from multikernel.banks.threads import n_threads, one_blas_thread, over_rows, slices
+from multikernel.estimators.protocol import Model
 from multikernel.estimators.samples import samples_of
 from multikernel.estimators.streamed.parts import parts
 from multikernel.statistics import Moments, Summing
@@ -36,7 +37,7 @@ class Pass:
     folds : int, how many sums there are
     """
 
-    model: Any
+    model: Model
     bank: LowRankBank
     classes: Array | None
     targets: int

@@ -18,13 +18,14 @@ from multikernel._typing import Array
 from multikernel.banks.low_rank import LowRankBank
 from multikernel.estimators.advice import advise_on_sizes_of
 from multikernel.estimators.progress import Reporter
-from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.protocol import Fitted, Model, Task
 from multikernel.estimators.search import Samples, choose_parameters, with_parameters
 from multikernel.estimators.streamed.state import Sample, StreamState
+from multikernel.estimators.streamed.streaming import streaming_of
 from multikernel.statistics import Moments, coordinates
 
 
-def solve(model: Any, state: StreamState, earlier: Sequence[Fitted]) -> list[Fitted]:
+def solve(model: Model, state: StreamState, earlier: Sequence[Fitted]) -> list[Fitted]:
     """Fit a model to its sums and publish what it learned.
 
     Parameters
@@ -48,7 +49,7 @@ def solve(model: Any, state: StreamState, earlier: Sequence[Fitted]) -> list[Fit
         task = Task(np.arange(len(Z)), Z[:, which[0]] if alone else Z)
         start = earlier[number] if len(earlier) == len(problems) else None
         own = tuple(each.of_targets(which) for each in held)
-        weights, solution = model._method.streaming.learn(
+        weights, solution = streaming_of(model).learn(
             unweighted, inner, task, own, (few, *_start(state, which)), start, reporter.observer(number)
         )
         intercept = float(means[which[0]]) if alone else means[which]
@@ -61,7 +62,7 @@ def solve(model: Any, state: StreamState, earlier: Sequence[Fitted]) -> list[Fit
     return fitted
 
 
-def _together(model: Any) -> bool:
+def _together(model: Model) -> bool:
     """Whether several targets, or classes, share the weights."""
     if is_classifier(model):
         return getattr(model, "multiclass", "ovr") == "shared"
@@ -92,7 +93,7 @@ def _start(state: StreamState, which: Array) -> tuple[Task, Array]:
 # -- parameters that are "auto" ----------------------------------------------------------------------------------------
 
 
-def numbers(model: Any, bank: LowRankBank, sample: Sample) -> dict[str, float]:
+def numbers(model: Model, bank: LowRankBank, sample: Sample) -> dict[str, float]:
     """Parameters that are "auto": the value of least held-out error on the sample, relative to its unit."""
     names = model._method.search.automatic(model)
     if not names:
@@ -105,7 +106,7 @@ def numbers(model: Any, bank: LowRankBank, sample: Sample) -> dict[str, float]:
     return {name: getattr(found, name) / _unit(model, name, own, sample, None) for name in names}
 
 
-def _values(model: Any, state: StreamState, count: float) -> dict[str, float]:
+def _values(model: Model, state: StreamState, count: float) -> dict[str, float]:
     """What these are for all samples, whose problem is then one without intercept."""
     sample, bank = state.sample, None
     values: dict[str, Any] = {"fit_intercept": False}
@@ -116,7 +117,7 @@ def _values(model: Any, state: StreamState, count: float) -> dict[str, float]:
     return values
 
 
-def _unit(model: Any, name: str, bank: LowRankBank, sample: Sample, count: float | None) -> float:
+def _unit(model: Model, name: str, bank: LowRankBank, sample: Sample, count: float | None) -> float:
     """The first candidate: for the sample, or for as many samples like those."""
     n = len(sample.Y)
     share = np.ones(n) if sample.weight is None else sample.weight

@@ -12,16 +12,17 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
 from multikernel.estimators.progress import pace
+from multikernel.estimators.protocol import Model
 from multikernel.estimators.streamed import checkpoint
 from multikernel.estimators.streamed.learning import begin_state, learn_state, pass_of, sample_size
 from multikernel.estimators.streamed.rows import Pass, absent_cell, earlier, first_absent, merged, over
 from multikernel.estimators.streamed.state import StreamState, forget_sums
-from multikernel.estimators.streamed.streaming import check_sums
+from multikernel.estimators.streamed.streaming import check_sums, streaming_of
 from multikernel.statistics import Moments
 from multikernel.streams import Chunk, Source, survey
 
 
-def fit_source(model: Any, source: Source, y: Any = None, groups: Any = None) -> None:
+def fit_source(model: Model, source: Source, y: Any = None, groups: Any = None) -> None:
     """Fit a model to a source in two passes over its rows: a look at them, and the sums."""
     if model._method.streaming is None:
         raise ValueError(
@@ -56,7 +57,7 @@ def fit_source(model: Any, source: Source, y: Any = None, groups: Any = None) ->
         Path(source.checkpoint).unlink(missing_ok=True)
 
 
-def _summed(model: Any, rows: Pass, source: Source, known: int, sample: Chunk) -> tuple[Moments, ...]:
+def _summed(model: Model, rows: Pass, source: Source, known: int, sample: Chunk) -> tuple[Moments, ...]:
     """The sums over all rows, from a checkpoint on where there is one."""
     if source.together:
         return source.over(partial(over, rows), merged)
@@ -77,13 +78,13 @@ def _summed(model: Any, rows: Pass, source: Source, known: int, sample: Chunk) -
     return tuple(each.moments() for each in sums)
 
 
-def _check_budget(model: Any, state: StreamState, budget: float) -> None:
+def _check_budget(model: Model, state: StreamState, budget: float) -> None:
     """MemoryError where the sums alone would take more than the budget."""
     q, m = int(state.bank.n_features), len(state.bank)
     # A fit holds up to seven matrices of all features beside the sums.
-    matrices = 7 + model._method.streaming.folds(model)
+    matrices = 7 + streaming_of(model).folds(model)
     # What is read, its features, and what libraries take are 80 MB.
-    beside = 8e7 + model._method.streaming.kept_factors(model, q)
+    beside = 8e7 + streaming_of(model).kept_factors(model, q)
     needed = 8.0 * q * q * matrices + 8.0 * q * len(state.sample.Y) + beside
     if needed > budget:
         most = int(np.sqrt(max(budget - beside, 0.0) / (8.0 * matrices)) / m * 0.9)
@@ -94,5 +95,5 @@ def _check_budget(model: Any, state: StreamState, budget: float) -> None:
         )
 
 
-def _random_seed(model: Any) -> int:
+def _random_seed(model: Model) -> int:
     return int(check_random_state(getattr(model, "random_state", None) or 0).randint(np.iinfo(np.int32).max))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from multikernel._typing import Array
 from multikernel.banks.low_rank import LowRankBank
+from multikernel.estimators.protocol import Model
 from multikernel.statistics import Moments
 
 
@@ -64,7 +64,7 @@ class StreamState:
         return whole
 
 
-def forget_sums(model: Any) -> None:
+def forget_sums(model: Model) -> None:
     """Take off what an earlier fit to sums left on an estimator."""
     for name in ("_state", "_solved_last"):
-        vars(model).pop(name, None)
+        model.__dict__.pop(name, None)

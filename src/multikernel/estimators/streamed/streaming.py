@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, cast
+from typing import Any
 
 from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel.banks.low_rank import LowRankBank
-from multikernel.estimators.protocol import Fitted, Learned, Task
+from multikernel.estimators.protocol import Fitted, Learned, Model, Task
 from multikernel.observer import Observer
 from multikernel.statistics import Moments
 
@@ -18,7 +18,7 @@ SampleTask = tuple[LowRankBank, Task, Array]  # the bank, the task and the folds
 
 
 def learned_like_samples(
-    model: Any,
+    model: Model,
     bank: LowRankBank,
     task: Task,
     held: tuple[Moments, ...],
@@ -32,20 +32,20 @@ def learned_like_samples(
     """
     if earlier is not None:
         earlier = replace(earlier, same_samples=False)
-    return cast(Learned, model._method.learn(model, bank, task, earlier, observe))
+    return model._method.learn(model, bank, task, earlier, observe)
 
 
-def one_sum(model: Any) -> int:
+def one_sum(model: Model) -> int:
     """All rows are in one sum."""
     return 1
 
 
-def no_factors(model: Any, q: int) -> float:
+def no_factors(model: Model, q: int) -> float:
     """Steps keep no factors."""
     return 0.0
 
 
-def nothing_refused(model: Any) -> None:
+def nothing_refused(model: Model) -> None:
     """All parameters follow from sums."""
 
 
@@ -78,7 +78,14 @@ _REFUSED = {
 }
 
 
-def check_sums(model: Any) -> None:
+def streaming_of(model: Model) -> Streaming:
+    """How a model that learns from sums does so."""
+    streaming = model._method.streaming
+    assert streaming is not None
+    return streaming
+
+
+def check_sums(model: Model) -> None:
     """ValueError where a model's problem does not follow from sums."""
     name = type(model).__name__
     if model.approximation is None:
@@ -96,4 +103,4 @@ def check_sums(model: Any) -> None:
         taken = value in (None, "ovr", "shared") or (parameter == "class_weight" and isinstance(value, dict))
         if not taken:
             raise ValueError(f"{name} learns from sums over the rows, and {why}")
-    model._method.streaming.check(model)
+    streaming_of(model).check(model)

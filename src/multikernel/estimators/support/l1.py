@@ -12,6 +12,7 @@ from multikernel.estimators.approximated import ApproximationName, Rank
 from multikernel.estimators.classifier import BinaryClassifier
 from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import ClassWeight, NonNegativeOrAuto, PositiveOrAuto
+from multikernel.estimators.protocol import Model
 from multikernel.estimators.regressor import KernelRegressor
 from multikernel.estimators.support.method import (
     SupportMKL,
@@ -31,7 +32,7 @@ _SOLVERS: Mapping[str, type[Optimizer]] = {
 }
 
 
-def of_sum_one(model: Any, bank: Any) -> Domain:
+def of_sum_one(model: Model, bank: Any) -> Domain:
     """The weights are positive, and their sum is one."""
     return Simplex()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from multikernel.estimators.approximated import ApproximationName, Rank
 from multikernel.estimators.classifier import BinaryClassifier
 from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import ClassWeight, NonNegativeOrAuto, PositiveOrAuto
+from multikernel.estimators.protocol import Model
 from multikernel.estimators.regressor import KernelRegressor
 from multikernel.estimators.support.method import (
     SupportMKL,
@@ -32,14 +33,23 @@ Solver = Literal["auto", "block_norm", "projected_gradient"]
 SOLVERS: Mapping[str, type[Optimizer]] = {"block_norm": BlockNorm, "projected_gradient": ProjectedGradient}
 
 
-def in_ball(model: Any, bank: Any) -> Domain:
+class LpModel(Model, Protocol):
+    """The parameters that these functions read, beside those of every estimator."""
+
+    p: float
+    offset: Any
+    shape: Any
+    solver: str
+
+
+def in_ball(model: LpModel, bank: Any) -> Domain:
     """The weights are positive, and in a ball of norm p, or in an ellipsoid."""
     if model.shape is not None:
         return Ellipsoid(model.shape, model.offset)
     return NormBall(norm=model.p, center=model.offset)
 
 
-def _check(model: Any) -> None:
+def _check(model: LpModel) -> None:
     name = type(model).__name__
     if model.shape is not None and model.p != 2:
         raise ValueError(f"{name}: shape takes the place of the ball of norm p, so leave p at 2; got p={model.p}")

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import issparse
@@ -27,7 +27,7 @@ from multikernel.domains import Domain, as_separable
 from multikernel.estimators.binding import Binding
 from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import AUTO
-from multikernel.estimators.protocol import Fitted, Learned, Task
+from multikernel.estimators.protocol import Fitted, Learned, Model, Task
 from multikernel.estimators.regressor import polynomials_and_gaussians
 from multikernel.estimators.schedule import SHARED_PASSES, one_matrix
 from multikernel.estimators.search import TUBE, Samples, Search, loss_weights, names_of
@@ -42,6 +42,17 @@ from multikernel.procedures.forecast import Cost, support
 
 _TIMES = tuple(2.0**power for power in range(-6, 1))  # of scikit-learn's gamma; narrower ones lose rare classes
 _LARGE_STACK = 64 << 20  # bytes of a double-precision stack beyond which passes are made in single precision
+
+
+class SupportModel(Model, Protocol):
+    """An estimator with a support vector machine, and the parameters that these functions read."""
+
+    C: float
+    epsilon: float
+    fit_intercept: bool
+    solver: str
+    tol: float
+    max_iter: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +70,9 @@ class SupportMKL:
     machine: Callable[[Any], SupportMachine]
     solvers: Mapping[str, type[Optimizer]] = field(default_factory=dict)
 
-    def learn(self, model: Any, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
+    def learn(
+        self, model: SupportModel, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer
+    ) -> Learned:
         """The weights and the support vector machine of one binary problem, or of one target."""
         domain = self.domain(model, bank)
         problem = Problem(bank, Linear(), self.machine(model), domain, task.target, task.sample_weight)
@@ -71,14 +84,14 @@ class SupportMKL:
         start = earlier.start if earlier else None
         return solved_in_own_units(problem, solve, start, observe)
 
-    def cost(self, model: Any, bank: BankCost, task: Task) -> Cost:
+    def cost(self, model: SupportModel, bank: BankCost, task: Task) -> Cost:
         """A solver by name takes as many steps as its optimizer pleases, and its time is not known."""
         domain = as_separable(self.domain(model, bank))
         if model.solver != "auto" or domain is None:
             return one_matrix(model, bank, task)
         return support(bank, domain, model.tol)
 
-    def candidates(self, model: Any, name: str, whole: Samples) -> Array:
+    def candidates(self, model: SupportModel, name: str, whole: Samples) -> Array:
         """Values of C, in units of the target and of the combined kernel where a search begins."""
         total = float(self.domain(model, whole.bank).start(len(whole.bank)).sum())
         unit = 1.0 if isinstance(model, ClassifierMixin) else whole.spread
@@ -95,12 +108,12 @@ def minimised(optimizer: Optimizer, problem: Problem, start: Start | None, obser
 # -- the machines of the two losses ------------------------------------------------------------------------------------
 
 
-def hinge_machine(model: Any) -> HingeMachine:
+def hinge_machine(model: SupportModel) -> HingeMachine:
     """Hinge losses, of weight C."""
     return HingeMachine(C=model.C, fit_intercept=model.fit_intercept, tol=model.tol)
 
 
-def epsilon_machine(model: Any) -> EpsilonMachine:
+def epsilon_machine(model: SupportModel) -> EpsilonMachine:
     """Losses of what residuals have beyond epsilon, of weight C."""
     return EpsilonMachine(C=model.C, epsilon=model.epsilon, fit_intercept=model.fit_intercept, tol=model.tol)
 
@@ -108,7 +121,7 @@ def epsilon_machine(model: Any) -> EpsilonMachine:
 # -- kernels of samples ------------------------------------------------------------------------------------------------
 
 
-def polynomials_and_wide_gaussians(model: Any) -> KernelFamily:
+def polynomials_and_wide_gaussians(model: SupportModel) -> KernelFamily:
     """The classifiers' default kernels: Gaussians up to the width of scikit-learn's default, and wider ones.
 
     Narrower ones have larger margins on the training sample and would get the weight: a kernel near the identity
@@ -118,7 +131,7 @@ def polynomials_and_wide_gaussians(model: Any) -> KernelFamily:
     return Kernels(tuple(kernel.normalized() for kernel in polynomials((1, 2, 3)))) + gaussians
 
 
-def distinct_samples(model: Any, X: Any, weight: Array | None) -> Any:
+def distinct_samples(model: SupportModel, X: Any, weight: Array | None) -> Any:
     """For the default kernels the distinct samples with a weight: one of weight two is like one given twice."""
     sparse = issparse(X)
     if model.kernels is not None or not (sparse or isinstance(X, np.ndarray)):
@@ -131,7 +144,7 @@ def distinct_samples(model: Any, X: Any, weight: Array | None) -> Any:
     return X[np.unique(mixed, return_index=True)[1]]
 
 
-def single_where_large(model: Any, m: int, n: int) -> Any:
+def single_where_large(model: SupportModel, m: int, n: int) -> Any:
     """Large stacks in single precision, for the solver that only has to certify in double what it found with them.
 
     The others have bounds that come from many of their points.
@@ -152,7 +165,7 @@ REGRESSOR_BINDING = Binding(default_kernels=polynomials_and_gaussians, precision
 # -- the methods -------------------------------------------------------------------------------------------------------
 
 
-def tube(model: Any, whole: Samples) -> dict[str, float]:
+def tube(model: SupportModel, whole: Samples) -> dict[str, float]:
     """epsilon, where it is "auto": a tenth of the target's spread."""
     if not AUTO.accepts(model.epsilon):
         return {}

@@ -25,11 +25,11 @@ from multikernel.machines import OneClassMachine
 from multikernel.optimizers import CuttingPlane, LevelMethod, ReducedGradient
 
 
-def _machine(model: Any) -> OneClassMachine:
+def _machine(model: OneClassMKL) -> OneClassMachine:
     return OneClassMachine(nu=model.nu, tol=model.tol)
 
 
-def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+def _publish(model: OneClassMKL, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
     model.offset_ = -model.intercept_
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, Protocol, cast
 
 from multikernel._parameters import Count, Part, Verbosity
 from multikernel._rules import Number
@@ -22,6 +22,7 @@ from multikernel.estimators.regressor import KernelRegressor
 from multikernel.estimators.search import Samples, Search, names_of
 from multikernel.estimators.support.method import (
     SupportMKL,
+    SupportModel,
     classifier_method,
     epsilon_machine,
     regressor_method,
@@ -34,7 +35,13 @@ from multikernel.procedures import Start, Weights, smoothed, solved_in_own_units
 from multikernel.procedures.forecast import Cost, hinge
 
 
-def with_entropy(model: Any, bank: Any) -> EntropySimplex:
+class SmoothedModel(SupportModel, Protocol):
+    """The parameters that these functions read, beside those of every estimator."""
+
+    smoothing: float
+
+
+def with_entropy(model: SmoothedModel, bank: Any) -> EntropySimplex:
     """The weights have sum one, and their entropy counts."""
     return EntropySimplex(0.5 * model.smoothing)
 
@@ -42,7 +49,7 @@ def with_entropy(model: Any, bank: Any) -> EntropySimplex:
 # -- classes -----------------------------------------------------------------------------------------------------------
 
 
-def without_intercept(model: Any) -> HingeMachine:
+def without_intercept(model: SmoothedModel) -> HingeMachine:
     """The machine of the smoothed problem."""
     return HingeMachine(C=model.C, fit_intercept=False, tol=model.tol)
 
@@ -50,14 +57,14 @@ def without_intercept(model: Any) -> HingeMachine:
 _PROBLEM = SupportMKL(with_entropy, without_intercept)
 
 
-def _learn(model: Any, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
+def _learn(model: SmoothedModel, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
     domain = with_entropy(model, bank)
     problem = Problem(bank, Linear(), without_intercept(model), domain, task.target, task.sample_weight)
     start = earlier.start if earlier else None
     return solved_in_own_units(problem, partial(_solve, model), start, observe)
 
 
-def _solve(model: Any, problem: Problem, start: Start | None, observe: Observer) -> Learned:
+def _solve(model: SmoothedModel, problem: Problem, start: Start | None, observe: Observer) -> Learned:
     """The weights, by the problem without an intercept; then the machine, with one where it is asked for."""
     bank, y, sample_weight = problem.bank, problem.target, problem.sample_weight
     machine, domain = cast(HingeMachine, problem.machine), cast(EntropySimplex, problem.domain)
@@ -82,7 +89,7 @@ def _over_variables(found: Weights, tol: float) -> Weights:
     return replace(found, objective=-found.bound, bound=-found.objective, certificate=certificate, converged=converged)
 
 
-def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
+def _cost(model: SmoothedModel, bank: BankCost, task: Task) -> Cost:
     return _PROBLEM.cost(model, bank, task) + hinge(bank)
 
 
@@ -151,7 +158,7 @@ class SMKLClassifier(BinaryClassifier):
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
-def _rules(model: Any, whole: Samples) -> dict[str, float]:
+def _rules(model: SmoothedModel, whole: Samples) -> dict[str, float]:
     if AUTO.accepts(model.smoothing):
         return {"smoothing": whole.spread**2 / whole.size, **tube(model, whole)}
     return tube(model, whole)

@@ -48,19 +48,19 @@ _RIDGES = np.geomspace(1e3, 1e-4, 15)  # of a kernel whose mean self-value is 1
 # -- learning ----------------------------------------------------------------------------------------------------------
 
 
-def _default_kernels(model: Any) -> KernelFamily:
+def _default_kernels(model: TwoLayerModel) -> KernelFamily:
     return rbf_grid(np.logspace(-2, 0, 5)) + polynomials((1,))
 
 
-def _candidates(model: Any, name: str, whole: Samples) -> Array:
+def _candidates(model: TwoLayerModel, name: str, whole: Samples) -> Array:
     return _RIDGES
 
 
-def _rules(model: Any, whole: Samples) -> dict[str, Any]:
+def _rules(model: TwoLayerModel, whole: Samples) -> dict[str, Any]:
     return _chosen_layer(model, whole) if AUTO.accepts(model.second) else {}
 
 
-def _learn(model: Any, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
+def _learn(model: TwoLayerModel, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
     samples = Samples(bank, task.target, task.sample_weight)
     mean: Any = 0.0
     if model.fit_intercept:
@@ -89,7 +89,9 @@ def _intercept_of(mean: Any, task: Task) -> Any:
 # -- after fitting -----------------------------------------------------------------------------------------------------
 
 
-def _predictor_of(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> TwoLayerPredictor | TwoLayerPredictors:
+def _predictor_of(
+    model: TwoLayerModel, bank: KernelBank, fitted: Sequence[Fitted]
+) -> TwoLayerPredictor | TwoLayerPredictors:
     n, reference = bank.shape[1], bank.reference()
     functions = []
     for each in fitted:
@@ -104,15 +106,15 @@ def _predictor_of(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> Two
     return TwoLayerPredictors(tuple(functions))
 
 
-def _known_second(model: Any, fitted: Fitted) -> str:
+def _known_second(model: TwoLayerModel, fitted: Fitted) -> str:
     return str(fitted.numbers.get("second", model.second))
 
 
-def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+def _publish(model: TwoLayerModel, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
     model.predictor_ = _predictor_of(model, bank, fitted)
 
 
-def _posterior(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior:
+def _posterior(model: TwoLayerModel, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior:
     problems = tuple(posed(model, each) for each in fitted)
     return TwoLayerPosterior(problems, model.fit_intercept, bank.shape[0], model.predictor_)
 
@@ -302,7 +304,7 @@ class TwoLayerClassifier(TwoLayerModel, BinaryClassifier):
 # -- the choice of the second layer ------------------------------------------------------------------------------------
 
 
-def _chosen_layer(model: Any, whole: Samples) -> dict[str, Any]:
+def _chosen_layer(model: TwoLayerModel, whole: Samples) -> dict[str, Any]:
     """The second layer that predicts held-out samples best, and its ridge, by name.
 
     The linear one where no other is plainly better. A model without products is the simpler one: another layer has to
@@ -337,7 +339,7 @@ def _plainly_best(losses: dict[str, Array]) -> str:
     return simplest
 
 
-def _losses(model: Any, learn: Any, whole: Samples) -> Array:
+def _losses(model: TwoLayerModel, learn: Any, whole: Samples) -> Array:
     """The weighted losses of the samples, each by the model of a fold that it is not in; infinite where a fit fails."""
     rough, found = roughly(with_parameters(model, class_weight=None)), [np.zeros(1)]
     for train, test in folds_of(whole, is_classifier(model)):
