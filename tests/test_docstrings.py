@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 import multikernel
 from multikernel import combinations, datasets, diagnostics, domains, kernels, machines, optimizers, testing
+from multikernel.inspection import parameters_of
 
 ROOMS = (multikernel, kernels, combinations, domains, machines, optimizers, diagnostics, datasets, testing)
 
@@ -91,3 +92,10 @@ def test_methods_of_estimators_describe_their_parameters(name: str) -> None:
             doc = inspect.getdoc(function) or ""
             missing = {each for each in parameters(function) if not re.search(rf"\b{each}\b", doc)}
             assert not missing, f"{name}.{method} does not describe {sorted(missing)}"
+
+
+@pytest.mark.parametrize("name", ["approximation", "rank", "probability"])
+def test_a_parameter_of_many_estimators_is_described_alike(name: str) -> None:
+    """Every class lists what its parameters mean, so the same words stand in many places; learned scales add a few."""
+    learned = [cls for cls in ESTIMATORS.values() if not cls.__name__.startswith("LearnedScales")]
+    assert len({each.about for cls in learned for each in parameters_of(cls) if each.name == name}) == 1

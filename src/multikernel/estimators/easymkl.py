@@ -116,8 +116,18 @@ class EasyMKLClassifier(BinaryClassifier):
         under way is ended first.
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
-    approximation, rank : as in L1MKLClassifier
-    cv : as in L1MKLClassifier
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
+        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        groups.
 
     Attributes
     ----------

@@ -83,9 +83,35 @@ class GMKLClassifier(GeneralizedModel, BinaryClassifier):
         Support vector machines solved (or Newton steps, for "linear") at most, from each start.
     random_state : int, RandomState or None
         Of the random starts.
-    class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
-    approximation, rank : as in L1MKLClassifier
-    cv : as in L1MKLClassifier
+    class_weight : None, "balanced" or dict from labels to weights, default None
+        What C is multiplied with for the samples of each class, as in scikit-learn.
+    multiclass : {"ovr", "ovo"}, default "ovr"
+        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+    probability : {None, "platt", "isotonic"}, default None
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
+        or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
+        fifths of the training samples, by models that start from the one on all samples and stop at a gap of 5e-2.
+    n_jobs : int or None, default None
+        Threads over the binary problems.
+    checkpoint : str, path or None, default None
+        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
+        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        groups.
 
     Attributes
     ----------
@@ -178,15 +204,47 @@ class GMKLRegressor(GeneralizedModel, RidgeRegressor):
     fit_intercept : bool, default True
         Whether the mean of the targets is taken off first and is the intercept.
     kernels, combination, profile, degree, norm, radius, offset, n_init, tol, max_iter, random_state,
-    time_budget, verbose : as in GMKLClassifier
-    approximation, rank : as in L1MKLClassifier
-    cv : as in L1MKLRegressor
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
+        or folds of your own. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
-    As those of GMKLClassifier, without ``classes_``; a constant target has a ``duality_gap_`` with every combination.
+    weights_ : array (m,)
+    kernel_names_ : array (m,)
+    dual_coef_ : array (n,); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k that of the weights
+    intercept_ : float
+    objective_ : float, the value at the model's weights, or more where a fit stopped early
+    objective_bound_ : float, a value that the optimum is not below; where there is a
+        ``duality_gap_``
+    duality_gap_ : float, the relative gap of ``objective_``; of "linear", and of
+        "polynomial" in a ball of norm >= degree, where the problem is convex in powers of the weights
+    stationarity_ : float, the others: what other weights could gain to first order, relative to ``objective_``; all
+        weights in the ball, or with a penalty those of a sum up to that of the present ones and of the start. Only the
+        loss is replaced by its tangent there: the penalty is kept exact
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
+    converged_ : bool, whether the one of these that there is is at most ``tol``
+    n_iter_ : int
+    history_ : list, the gap or the stationarity along the way
+
+    Notes
+    -----
     In a ball, and for "linear" with a penalty of norm 2, certificates are relative to what the kernels explain where
-    that is less than ``objective_``: its distance to the value |y|^2 / alpha without kernels (y less its mean).
+    that is less than ``objective_``: its distance to the value |y|^2 / alpha without kernels (y less its mean). A
+    constant target has a ``duality_gap_`` with every combination.
 
     Examples
     --------
@@ -242,19 +300,52 @@ class GMKLSupportRegressor(GeneralizedModel, KernelRegressor):
 
     Parameters
     ----------
-    C, epsilon : as in L1MKLRegressor
+    C : float > 0 or "auto", default "auto"
+        Weight of the losses, in units of the target: scale C with it. "auto" takes the value of least held-out error,
+        published as ``C_``.
+    epsilon : float >= 0 or "auto", default "auto"
+        Half-width of the tube in which residuals cost nothing, in units of the target; "auto" is a tenth of its
+        standard deviation, published as ``epsilon_``.
     penalty : float > 0 or "auto", default "auto"
         As in GMKLRegressor.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality sum b = 0.
     kernels, combination, profile, degree, norm, radius, offset, n_init, tol, max_iter, random_state,
-    time_budget, verbose : as in GMKLClassifier
-    approximation, rank : as in L1MKLClassifier
-    cv : as in L1MKLRegressor
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
+        or folds of your own. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
-    As those of GMKLClassifier, without ``classes_``.
+    weights_ : array (m,)
+    kernel_names_ : array (m,)
+    dual_coef_ : array (n,); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k that of the weights
+    intercept_ : float
+    objective_ : float, the value at the model's weights, or more where a fit stopped early
+    objective_bound_ : float, a value that the optimum is not below; where there is a
+        ``duality_gap_``
+    duality_gap_ : float, the relative gap of ``objective_``; of "linear", and of
+        "polynomial" in a ball of norm >= degree, where the problem is convex in powers of the weights
+    stationarity_ : float, the others: what other weights could gain to first order, relative to ``objective_``; all
+        weights in the ball, or with a penalty those of a sum up to that of the present ones and of the start. Only the
+        loss is replaced by its tangent there: the penalty is kept exact
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
+    converged_ : bool, whether the one of these that there is is at most ``tol``
+    n_iter_ : int
+    history_ : list, the gap or the stationarity along the way
 
     Examples
     --------

@@ -281,8 +281,27 @@ class HKLClassifier(HierarchicalModel, BinaryClassifier):
         Rounds of the search at most.
     max_nodes : int, default 2000
         Products that are looked at one by one at most; each takes 4 n (n + 1) bytes while fitting.
-    class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
-    cv : as in L1MKLClassifier
+    class_weight : None, "balanced" or dict from labels to weights, default None
+        What C is multiplied with for the samples of each class, as in scikit-learn.
+    multiclass : {"ovr", "ovo"}, default "ovr"
+        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+    probability : {None, "platt", "isotonic"}, default None
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
+        or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
+        fifths of the training samples, by models that start from the one on all samples and stop at a gap of 5e-2.
+    n_jobs : int or None, default None
+        Threads over the binary problems.
+    checkpoint : str, path or None, default None
+        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
+        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        groups.
 
     Attributes
     ----------
@@ -356,12 +375,54 @@ class HKLRegressor(HierarchicalModel, RidgeRegressor):
         The p kernels whose products are searched; by default a Gaussian on each feature.
     C : float > 0 or "auto", default 1.0
         Weight of the squared errors.
-    rho, beta, chains, parents, node_weights, tol, max_iter, max_nodes, time_budget, verbose : as in HKLClassifier
-    cv : as in L1MKLRegressor
+    rho : float in (1, 2], default 2.0
+        2 is hierarchical kernel learning (Bach 2009). Smaller values, its generalisation, select fewer kernels among
+        those that the hierarchy allows.
+    beta : float > 0, default 2.0
+        How much more a product costs for each further factor. With many kernels (p beyond 20) a larger value keeps
+        the search short.
+    chains : None, int or list of int, default None
+        How many of the kernels, in their order, are on each variable's chain, from simple to complex; a number where
+        all chains are equally long. The products then have at most one kernel of each chain, and one can be selected
+        only where those with a simpler kernel on any chain, or none, are. A product costs beta for each step of its
+        kernels along their chains. All prod_i (length_i + 1) products are searched, and never listed.
+    parents : None or list of lists, default None
+        A graph of your own in place of the products: for each kernel the numbers of those that have to be selected
+        before it may be; none for a kernel that may come first. ``kernels.chains`` and ``kernels.grid`` make some. What
+        is learned is then the weights of the kernels themselves.
+    node_weights : None or array (m,) > 0, default None
+        With parents, what each kernel costs; by default beta to the length of the longest way to it.
+    tol : float, default 1e-3
+        Relative duality gap, over all 2^p products, at which to stop.
+    max_iter : int, default 100
+        Rounds of the search at most.
+    max_nodes : int, default 2000
+        Products that are looked at one by one at most; each takes 4 n (n + 1) bytes while fitting.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
+        or folds of your own. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
-    As those of HKLClassifier, without ``classes_``.
+    nodes_ : tuple of tuples of int, the selected products by the numbers of their kernels; () is the constant
+    weights_ : array (len(nodes_),)
+    kernel_names_ : array (len(nodes_),), names of the products
+    base_kernel_names_ : array (p,)
+    n_nodes_searched_ : int, how many products were looked at one by one
+    dual_coef_ : array (n,); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k the weighted sum
+    intercept_ : float
+    objective_ : float, the value at the model's weights, or more where a fit stopped early
+    objective_bound_ : float, a value that the optimum is not below
+    duality_gap_ : float, the relative gap of ``objective_``
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
+    converged_ : bool, whether ``duality_gap_`` is at most ``tol``
+    n_iter_ : int
+    history_ : list, the gap after each round of the search
 
     References
     ----------

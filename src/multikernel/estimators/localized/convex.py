@@ -239,7 +239,9 @@ class LocalizedMKLClassifier(LocalizedModel, BinaryClassifier):
     Parameters
     ----------
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
-        As in LpMKLClassifier; they are the same for all groups.
+        The same kernels for all groups. By default polynomials of degrees 1 to 3, normalised, and seven Gaussians, of
+        the gamma of ``SVC()``, 1 / (p v) with v the variance of all entries of the p features, and of its halves down
+        to the 64th part.
     n_clusters : int, default 2
         How many clusters are made; with 1 this is LpMKLClassifier.
     memberships : None, array (n,) or (n, groups), function, or clustering, default None
@@ -259,10 +261,39 @@ class LocalizedMKLClassifier(LocalizedModel, BinaryClassifier):
         "auto" is "block_norm", the update in closed form of Kloft and others in each group.
     random_state : int, RandomState or None
         Of the clusters.
-    class_weight, multiclass, probability, tol, max_iter, n_jobs, checkpoint, time_budget, verbose : as in
-        L1MKLClassifier
-    approximation, rank : as in L1MKLClassifier
-    cv : as in L1MKLClassifier
+    class_weight : None, "balanced" or dict from labels to weights, default None
+        What C is multiplied with for the samples of each class, as in scikit-learn.
+    multiclass : {"ovr", "ovo"}, default "ovr"
+        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+    probability : {None, "platt", "isotonic"}, default None
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
+        or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
+        fifths of the training samples, by models that start from the one on all samples and stop at a gap of 5e-2.
+    tol : float, default 1e-4
+        Relative duality gap at which to stop.
+    max_iter : int, default 1000
+        Newton steps of "auto", support vector machines of the other solvers, at most.
+    n_jobs : int or None, default None
+        Threads over the binary problems of "ovo"; those of "ovr" run together, each pass made once for all of them.
+    checkpoint : str, path or None, default None
+        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
+        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        groups.
 
     Attributes
     ----------
@@ -270,7 +301,17 @@ class LocalizedMKLClassifier(LocalizedModel, BinaryClassifier):
     cluster_weights_ : array (groups, m) or (problems, groups, m), the same
     memberships_ : array (n, groups), of the training samples
     n_clusters_ : int
-    Others are those of L1MKLClassifier.
+    kernel_names_ : array (groups * m,)
+    dual_coef_ : array (n,) or (problems, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
+    intercept_ : float or array (problems,)
+    classes_ : array
+    objective_ : float or array (problems,), the value at the model's weights, or more where a fit stopped early
+    objective_bound_ : float or array (problems,), a value that the optimum is not below
+    duality_gap_ : float, the largest relative gap of ``objective_`` over the problems
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` is that value
+    converged_ : bool, whether ``duality_gap_`` is at most ``tol``
+    n_iter_ : int
+    history_ : list, the gaps along the way of each problem
 
     References
     ----------
@@ -304,15 +345,69 @@ class LocalizedMKLRegressor(LocalizedModel, KernelRegressor):
 
     Parameters
     ----------
-    C, epsilon, fit_intercept : as in L1MKLRegressor
-    kernels, n_clusters, memberships, temperature, p, random_state, solver, tol, max_iter, time_budget, verbose : as in
-        LocalizedMKLClassifier
-    approximation, rank : as in L1MKLClassifier
-    cv : as in L1MKLRegressor
+    C : float > 0 or "auto", default "auto"
+        Weight of the losses, in units of the target: scale C with it. "auto" takes the value of least held-out error,
+        published as ``C_``.
+    epsilon : float >= 0 or "auto", default "auto"
+        Half-width of the tube in which residuals cost nothing, in units of the target; "auto" is a tenth of its
+        standard deviation, published as ``epsilon_``.
+    fit_intercept : bool, default True
+        Whether there is an intercept, and with it the equality sum b = 0.
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
+        The same kernels for all groups. By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on
+        all features, normalised.
+    n_clusters : int, default 2
+        How many clusters are made; with 1 this is LpMKLClassifier.
+    memberships : None, array (n,) or (n, groups), function, or clustering, default None
+        None makes clusters. An array has the group 0, 1, .. of each training sample or its memberships, and new
+        samples belong to the nearest centre of these. A function of the samples returns either, and so does the
+        ``predict_proba`` or ``predict`` of a clustering of scikit-learn, which is fitted to the training samples.
+    temperature : float >= 0, default 0.0
+        0 makes every sample a member of the nearest cluster only; else the memberships are proportional to
+        exp(-|phi(x) - c_j|^2 / temperature), of distances that are of the order of 1.
+    p : finite float >= 1, default 2.0
+        The norm of each group's ball; 1 selects few kernels in each group.
+    random_state : int, RandomState or None
+        Of the clusters.
+    solver : {"auto", "block_norm", "projected_gradient"}, default "auto"
+        "auto" is "block_norm", the update in closed form of Kloft and others in each group.
+    tol : float, default 1e-4
+        Relative duality gap at which to stop.
+    max_iter : int, default 1000
+        Newton steps of "auto", support vector machines of the other solvers, at most.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
+        or folds of your own. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
-    As those of LocalizedMKLClassifier, without ``classes_``.
+    weights_ : array (groups * m,), group by group, as ``kernel_names_`` says
+    cluster_weights_ : array (groups, m), the same
+    memberships_ : array (n, groups), of the training samples
+    n_clusters_ : int
+    kernel_names_ : array (groups * m,)
+    dual_coef_ : array (n,); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
+    intercept_ : float
+    objective_ : float, the value at the model's weights, or more where a fit stopped early
+    objective_bound_ : float, a value that the optimum is not below
+    duality_gap_ : float, the relative gap of ``objective_``
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` is that value
+    converged_ : bool, whether ``duality_gap_`` is at most ``tol``
+    n_iter_ : int
+    history_ : list, the gaps along the way
 
     Examples
     --------

@@ -251,15 +251,40 @@ class GatedMKLClassifier(GatedModel, BinaryClassifier):
         How many starts; in the first all gates are equal, the others are random.
     random_state : int, RandomState or None
         Of the random starts.
-    class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
-    cv : as in L1MKLClassifier
+    class_weight : None, "balanced" or dict from labels to weights, default None
+        What C is multiplied with for the samples of each class, as in scikit-learn.
+    multiclass : {"ovr", "ovo"}, default "ovr"
+        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+    probability : {None, "platt", "isotonic"}, default None
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
+        or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
+        fifths of the training samples, by models that start from the one on all samples and stop at a gap of 5e-2.
+    n_jobs : int or None, default None
+        Threads over the binary problems.
+    checkpoint : str, path or None, default None
+        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
+        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        groups.
 
     Attributes
     ----------
     weights_ : array (m,) or (problems, m), the mean of each gate over the training samples
     objective_ : float or array (problems,), with the ridge
     stationarity_ : float, the gain that the slope of the objective promises where only the ridge curves it, relative
-    kernel_names_, dual_coef_, intercept_, classes_, converged_, n_iter_, history_ : as in L1MKLClassifier
+    kernel_names_ : array (m,)
+    dual_coef_ : array (n,) or (problems, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
+    intercept_ : float or array (problems,)
+    classes_ : array
+    converged_ : bool, whether ``stationarity_`` is at most ``tol``
+    n_iter_ : int
+    history_ : list, the stationarity along the way of each problem
 
     References
     ----------
@@ -307,12 +332,41 @@ class GatedMKLRegressor(GatedModel, KernelRegressor):
         tells.
     fit_intercept : bool, default True
         Whether the mean of the target is taken off first and is the intercept.
-    kernels, gates, ridge, tol, max_iter, n_init, random_state, time_budget, verbose : as in GatedMKLClassifier
-    cv : as in L1MKLRegressor
+    kernels : kernel, its name, list or dict of kernels, or KernelFamily
+        By default polynomials of degrees 1 and 2 and Gaussians of three widths on all features, normalised; the
+        features should be standardised. The gates look at all features, whatever the kernels are on.
+    gates : {"softmax", "sigmoid"}, default "softmax"
+        Softmax gates have sum 1 at every sample; sigmoid gates open and shut by themselves.
+    ridge : float > 0, default 0.1
+        Keeps the gates from turning from one kernel to another at once.
+    tol : float, default 1e-3
+        Relative stationarity at which to stop.
+    max_iter : int, default 500
+        Steps at most from each start, one machine or two each.
+    n_init : int, default 1
+        How many starts; in the first all gates are equal, the others are random.
+    random_state : int, RandomState or None
+        Of the random starts.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
+        or folds of your own. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
-    As those of GatedMKLClassifier, without ``classes_``.
+    weights_ : array (m,), the mean of each gate over the training samples
+    objective_ : float, with the ridge
+    stationarity_ : float, the gain that the slope of the objective promises where only the ridge curves it, relative
+    kernel_names_ : array (m,)
+    dual_coef_ : array (n,); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
+    intercept_ : float
+    converged_ : bool, whether ``stationarity_`` is at most ``tol``
+    n_iter_ : int
+    history_ : list, the stationarity along the way
 
     Examples
     --------

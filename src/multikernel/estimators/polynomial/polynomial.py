@@ -263,14 +263,23 @@ class PolynomialMKLRegressor(PolynomialModel, RidgeRegressor):
         under way is ended first.
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
-    approximation, rank : as in L1MKLClassifier
-    cv : as in L1MKLRegressor
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
+        or folds of your own. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
     alpha_ : float, as given or chosen
     weights_ : array (m,), followed by those of the free products
-    kernel_names_ : array (m,), likewise
+    kernel_names_ : array (m,), and the names of free products behind them
     dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k that of the weights
     intercept_ : float or array (t,)
     objective_ : float, the value at the model's weights, or more where a fit stopped early
@@ -313,14 +322,40 @@ class PolynomialMKLClassifier(PolynomialModel, BinaryClassifier):
     Parameters
     ----------
     kernels, alpha, degree, norm, radius, offset, penalty, solver, tied, free, free_radius, n_init, tol, max_iter,
-    random_state : as in PolynomialMKLRegressor
+    random_state : int, RandomState or None
+        Of the random starts.
     fit_intercept : bool, default True
         Whether the labels lose their mean first, which is the intercept.
-    multiclass : as in RLS2Classifier
-    class_weight, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier; weights multiply the
-        squared residuals
-    approximation, rank : as in L1MKLClassifier
-    cv : as in L1MKLClassifier
+    multiclass : {"ovr", "ovo", "shared"}, default "ovr"
+        One problem for each class or for each pair, each with weights of its own; or one problem of all classes, a
+        column of labels for each, which share the weights as several targets do. Of many classes that is much faster.
+    class_weight : None, "balanced" or dict from labels to weights, default None
+        What the squared losses of the samples of each class are multiplied with, as in scikit-learn.
+    probability : {None, "platt", "isotonic"}, default None
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
+        or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
+        fifths of the training samples, by models that start from the one on all samples and stop at a gap of 5e-2.
+    n_jobs : int or None, default None
+        Threads over the binary problems.
+    checkpoint : str, path or None, default None
+        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
+        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        groups.
 
     Attributes
     ----------
@@ -330,7 +365,10 @@ class PolynomialMKLClassifier(PolynomialModel, BinaryClassifier):
     classes_ : array
     objective_ : float or array (problems,)
     duality_gap_ or stationarity_ : float, the largest over the problems
-    kernel_names_, converged_, n_iter_, history_ : as in PolynomialMKLRegressor
+    kernel_names_ : array (m,), and the names of free products behind them
+    converged_ : bool, whether the one of these that there is is at most ``tol``
+    n_iter_ : int
+    history_ : list, the gap or the stationarity along the way
 
     Examples
     --------

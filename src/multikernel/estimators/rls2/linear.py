@@ -203,7 +203,9 @@ class LinearRLS2Regressor(ScaledModel, RidgeRegressor):
         under way is ended first.
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
-    cv : as in L1MKLRegressor
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
+        or folds of your own. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
@@ -274,9 +276,36 @@ class LinearRLS2Classifier(ScaledModel, BinaryClassifier):
     scaling : {"norm", "transductive", "fisher", "fisher_root", "none"}, default "norm"
         "fisher": s_j is one over the sum of the variances of feature j in the two classes; "fisher_root": the root of
         that, with the variances of samples.
-    class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
-    alpha, fit_intercept, tol, max_iter : as in LinearRLS2Regressor
-    cv : as in L1MKLClassifier
+    class_weight : None, "balanced" or dict from labels to weights, default None
+        What the squared losses of the samples of each class are multiplied with, as in scikit-learn.
+    multiclass : {"ovr", "ovo"}, default "ovr"
+        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+    probability : {None, "platt", "isotonic"}, default None
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
+        or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
+        fifths of the training samples, by models that start from the one on all samples and stop at a gap of 5e-2.
+    n_jobs : int or None, default None
+        Threads over the binary problems.
+    checkpoint : str, path or None, default None
+        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
+    alpha : float > 0 or "auto", default "auto"
+        With scaling="norm", values of interest lie between 1e-4 and 1; ``multikernel.path`` follows them. "auto" takes
+        the value of least held-out error, published as ``alpha_``.
+    fit_intercept : bool, default True
+        Whether the mean of the target is taken off first and is the intercept.
+    tol : float, default 1e-4
+        The relative duality gap that counts as converged; what is reached is far smaller.
+    max_iter : int, default 10000
+        Looks at all features at most; between two of them, up to 32 features enter the active set.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
+        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        groups.
 
     Attributes
     ----------

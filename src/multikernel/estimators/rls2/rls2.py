@@ -169,8 +169,17 @@ class RLS2Regressor(ScaledModel, LearnsFromSums, RidgeRegressor):
         under way is ended first.
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
-    approximation, rank : as in L1MKLClassifier
-    cv : as in L1MKLRegressor
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
+        or folds of your own. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
@@ -252,10 +261,49 @@ class RLS2Classifier(ScaledModel, LearnsFromSums, BinaryClassifier):
     multiclass : {"ovr", "ovo", "shared"}, default "ovr"
         One problem for each class or for each pair, each with weights of its own; or one problem of all classes, a
         column of labels for each, which share the weights as several targets do. Of many classes that is much faster.
-    class_weight, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
-    kernels, alpha, fit_intercept, mode, tol, max_iter : as in RLS2Regressor
-    approximation, rank : as in L1MKLClassifier
-    cv : as in L1MKLClassifier
+    class_weight : None, "balanced" or dict from labels to weights, default None
+        What the squared losses of the samples of each class are multiplied with, as in scikit-learn.
+    probability : {None, "platt", "isotonic"}, default None
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
+        or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
+        fifths of the training samples, by models that start from the one on all samples and stop at a gap of 5e-2.
+    n_jobs : int or None, default None
+        Threads over the binary problems.
+    checkpoint : str, path or None, default None
+        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
+        By default the 13 (p + 1) kernels of the paper, ``kernels.rls2_basis()``. Features should be standardised.
+        Kernels are taken as they are; ``kernel.centered()`` centres one in its feature space.
+    alpha : float > 0 or "auto", default "auto"
+        Scaled kernels have trace 1, so values of interest lie between 1e-6 and 1; ``multikernel.path`` follows them.
+        "auto" takes the value of least held-out error, published as ``alpha_``.
+    fit_intercept : bool, default True
+        Whether the mean of the targets is taken off first and is the intercept.
+    mode : {"certified", "paper"}, default "certified"
+        Newton steps to a relative duality gap of ``tol``, or the paper's alternation with its stopping rule, which for
+        small alpha stops early; ``duality_gap_`` bounds by how much. Where that rule was met no warning says
+        that the gap is above ``tol``.
+    tol : float, default 1e-4
+        Relative duality gap at which to stop.
+    max_iter : int, default 200
+        Steps at most.
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
+        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        groups.
 
     Attributes
     ----------
@@ -301,7 +349,8 @@ class RLS2Classifier(ScaledModel, LearnsFromSums, BinaryClassifier):
             of views, each of them one of these; or a source of ``multikernel.streams``, which holds the target
         y : labels of shape (n,)
         sample_weight : array (n,) >= 0, what the squared loss of each sample is multiplied with
-        unlabeled : as in RLS2Regressor
+        unlabeled : further inputs for scaling="transductive", of shape (n_u, p); beside a bank or precomputed kernels
+            their self-values k_k(x, x), of shape (m, n_u)
         groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
         return cast(Self, fit_scaled(self, X, y, sample_weight, unlabeled, groups))

@@ -57,7 +57,8 @@ class AverageMKLClassifier(BinaryClassifier):
     C : float > 0 or "auto", default "auto"
         Loss weight of "svc"; "auto" takes the value of least held-out error, published as ``C_``.
     lam : float in [0, 1] or "auto", default 0.1
-        Of "margin", as in EasyMKLClassifier.
+        The parameter of "margin": 0 is the hard margin, 1 the distance of the class means. "auto" takes the value of
+        least held-out error, published as ``lam_``.
     class_weight : None, "balanced" or dict from labels to weights, default None
         What C is multiplied with for the samples of each class, as in scikit-learn. "margin" takes no weights: its
         problem is over a distribution on each class, which no weight of a sample changes.
@@ -80,13 +81,33 @@ class AverageMKLClassifier(BinaryClassifier):
         under way is ended first.
     verbose : int, default 0
         1 prints a forecast; a rule takes no steps that could be reported.
-    approximation, rank : as in L1MKLClassifier
-    cv : as in L1MKLClassifier
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
+        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        groups.
 
     Attributes
     ----------
-    As those of EasyMKLClassifier. A rule solves no problem of its own, so ``objective_`` is None and ``duality_gap_``
-    that of the machine.
+    weights_ : array (m,), or (problems, m) with more than two classes
+    kernel_names_ : array (m,)
+    dual_coef_ : array (n,) or (problems, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
+    intercept_ : float or array (problems,)
+    classes_ : array
+    C_ or lam_ : float, as given or chosen, of the learner that is used
+    objective_ : None, because a rule solves no problem of its own; an array of these with several problems
+    duality_gap_ : float, the largest relative gap of the learner over the problems
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` is that value
+    converged_ : bool, whether ``duality_gap_`` is at most ``tol``
+    n_iter_ : int
+    history_ : list, the gaps along the way of each problem
 
     Examples
     --------
@@ -120,20 +141,37 @@ class AverageMKLRegressor(LearnsFromSums, AlphaFreeRegressor):
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
     alpha : float > 0 or "auto", default "auto"
-        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error, which ``alpha_``
-        tells.
+        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error, published
+        as ``alpha_``.
     fit_intercept : bool, default True
         Whether the mean of the targets is taken off first and is the intercept.
     time_budget : float > 0 or None, default None
         Not used: one linear system is solved, and no kernel is looked at twice.
-    approximation, rank : as in L1MKLClassifier
-    cv : as in L1MKLRegressor
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
+        or folds of your own. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
-    As those of EasyMKLClassifier, without ``classes_``. A rule solves no problem of its own, so ``objective_`` is None
-    and ``duality_gap_`` that of the ridge machine. With targets of shape (n, t), which share the kernel weights (m,),
-    ``dual_coef_`` is (t, n) and ``intercept_`` (t,).
+    weights_ : array (m,), shared by the targets where y has shape (n, t)
+    kernel_names_ : array (m,)
+    dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
+    intercept_ : float or array (t,)
+    alpha_ : float, as given or chosen
+    objective_ : None, because a rule solves no problem of its own
+    duality_gap_ : float, the relative gap of the ridge machine
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` is that value
+    converged_ : bool, whether the linear system was solved
+    n_iter_ : int
+    history_ : list, of one entry
 
     Examples
     --------
@@ -193,13 +231,59 @@ class BestKernelClassifier(BinaryClassifier):
         A number of folds means shuffled, stratified ones; fewer where a class has fewer samples.
     random_state : int, RandomState or None
         Shuffles the folds.
-    kernels, learner, C, lam, class_weight, multiclass, probability, tol, max_iter, n_jobs, checkpoint, time_budget,
-        verbose : as in AverageMKLClassifier
-    approximation, rank : as in L1MKLClassifier
+    kernels : kernel, list of kernels, KernelFamily, name or "precomputed", default homogeneous_polynomials(10)
+    learner : {"svc", "margin"}, default "svc"
+        The classifier on the weighted kernel: a support vector machine, or the margin machine of EasyMKL.
+    C : float > 0 or "auto", default "auto"
+        Loss weight of "svc"; "auto" takes the value of least held-out error, published as ``C_``.
+    lam : float in [0, 1] or "auto", default 0.1
+        The parameter of "margin": 0 is the hard margin, 1 the distance of the class means. "auto" takes the value of
+        least held-out error, published as ``lam_``.
+    class_weight : None, "balanced" or dict from labels to weights, default None
+        What C is multiplied with for the samples of each class, as in scikit-learn. "margin" takes no weights: its
+        problem is over a distribution on each class, which no weight of a sample changes.
+    multiclass : {"ovr", "ovo"}, default "ovr"
+        One problem for each class or for each pair; all problems share one bank.
+    probability : {None, "platt", "isotonic"}, default None
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
+        or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
+        fifths of the training samples, by models that start from the one on all samples and stop at a gap of 5e-2.
+    tol : float, default 1e-6
+        Relative duality gap at which the learner stops.
+    max_iter : int, default 1_000_000
+        Steps of the learner at most.
+    n_jobs : int or None, default None
+        Threads over the binary problems.
+    checkpoint : str, path or None, default None
+        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
+        under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast; a rule takes no steps that could be reported.
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
 
     Attributes
     ----------
-    As those of AverageMKLClassifier.
+    weights_ : array (m,), or (problems, m) with more than two classes
+    kernel_names_ : array (m,)
+    dual_coef_ : array (n,) or (problems, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
+    intercept_ : float or array (problems,)
+    classes_ : array
+    C_ or lam_ : float, as given or chosen, of the learner that is used
+    objective_ : None, because a rule solves no problem of its own; an array of these with several problems
+    duality_gap_ : float, the largest relative gap of the learner over the problems
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` is that value
+    converged_ : bool, whether ``duality_gap_`` is at most ``tol``
+    n_iter_ : int
+    history_ : list, the gaps along the way of each problem
     """
 
     kernels: Any = field(default=None, kw_only=False)
@@ -231,12 +315,35 @@ class BestKernelRegressor(RidgeRegressor):
         Shuffles the folds.
     time_budget : float > 0 or None, default None
         Seconds after which no further fold is looked at.
-    kernels, alpha, fit_intercept : as in AverageMKLRegressor
-    approximation, rank : as in L1MKLClassifier
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
+        By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
+    alpha : float > 0 or "auto", default "auto"
+        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error, published
+        as ``alpha_``.
+    fit_intercept : bool, default True
+        Whether the mean of the targets is taken off first and is the intercept.
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
 
     Attributes
     ----------
-    As those of AverageMKLRegressor.
+    weights_ : array (m,), shared by the targets where y has shape (n, t)
+    kernel_names_ : array (m,)
+    dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
+    intercept_ : float or array (t,)
+    alpha_ : float, as given or chosen
+    objective_ : None, because a rule solves no problem of its own
+    duality_gap_ : float, the relative gap of the ridge machine
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` is that value
+    converged_ : bool, whether the linear system was solved
+    n_iter_ : int
+    history_ : list, of one entry
     """
 
     kernels: Any = field(default=None, kw_only=False)

@@ -189,15 +189,72 @@ class LearnedScalesClassifier(ScalesModel, KernelClassifier):
         Folds that hold out each sample exactly once. An int is a number of shuffled, stratified folds.
     class_weight : None, "balanced" or dict from labels to weights, default None
         What the squared errors of each class are multiplied with.
-    probability : as in L1MKLClassifier; the models of fifths learn scales of their own
-    kernels, metric, shared_scales, groups, penalty, fit_intercept : as in LearnedScalesRegressor
-    tol, max_iter, random_state, time_budget, verbose : as in LearnedScalesRegressor
+    probability : {None, "platt", "isotonic"}, default None
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
+        or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
+        fifths of the training samples, by models that learn scales of their own.
+    kernels : kernel of a distance or list of them
+        RBF(), Laplacian() (absolute differences, q = 1), Matern(), RationalQuadratic(), ExponentialPower(); their own
+        widths do not matter. Several are learned with weights, and with scales each unless these are shared. By default
+        Matern(nu=1.5).
+    metric : "diagonal", "full" or int >= 1, default "diagonal"
+        A scale for each feature; or k(x, z) = sum_r w_r f_r((x - z)'M_r (x - z)) with any positive semi-definite M, or
+        with one of this rank: for targets that depend on sums and differences of features. Needs kernels of squared
+        differences (not Laplacian), samples, and no groups.
+    shared_scales : bool, default False
+        Whether several kernels share the scales: their own widths matter then, and their sum is one function of the
+        distance.
+    groups : None or list of lists of features, default None
+        Features that share a scale, by position or by data-frame name; all others have a scale of their own.
+    penalty : None or float >= 0, default None
+        One over the variance that the logarithms of the scales are expected to have: larger values keep the scales
+        nearer to each other. It matters less the more samples there are; without it the scales may be fitted to the
+        folds where samples are few. By default one of 1, 3, 10 and 30 is chosen, by the error on folds that took no
+        part in learning the scales.
+    fit_intercept : bool, default True
+        Whether the mean of the training targets is taken off first and is the intercept.
+    tol : float, default 1e-2
+        Stationarity at which to stop: by how much, relative to the held-out error, a factor e in one parameter would
+        change the objective, to first order.
+    max_iter : int, default 100
+        Quasi-Newton steps at most; as many on a part of the samples first, where there are more than 500.
+    random_state : int, RandomState or None; default 0
+        Of the folds, and of the samples that the steps begin on.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
+        under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
 
     Attributes
     ----------
     classes_ : array
-    scales_ : array (p,), the scale of each feature; (R, p) for R kernels
-    As those of LearnedScalesRegressor besides.
+    scales_ : array (p,), the scale of each feature in units of 1 / |feature|^q; (R, p) for R kernels
+    relative_scales_ : array of the same shape, the scales times the mean of |x_j - z_j|^q over pairs of samples: how
+        much a feature takes part, whatever its unit
+    metric_ : array (c, c), M in units of 1 / feature^2, or (R, c, c); not set with metric="diagonal". Its scales_ are
+        the diagonal, the largest entry of a feature that is several columns
+    metric_features_ : int array (c,), the feature that each column of the metric comes from: a number is one column, a
+        category one for each of its values and one for others, and numbers that may be missing have one more at the end
+    weights_ : array (R,), of the kernels, with sum 1
+    alpha_ : float, the ridge for these weights
+    kernel_ : the learned kernel, to be used elsewhere; not set for a bank of distances and for categories
+    cv_loss_ : float, the mean squared error on the held-out samples, summed over targets. Scales were chosen by it, so
+        that it is somewhat lower than the error of new samples
+    penalty_ : float, the penalty given or chosen
+    cv_loss_outer_ : float, the same of scales that were learned on other folds, by which the penalty was chosen; on
+        three folds of at most 500 samples. With no more samples, what it exceeds ``cv_loss_`` by is overfitting of the
+        folds. NaN where the penalty was given.
+    cv_loss_equal_, cv_loss_constant_ : float, the same for the best of the equal scales tried, and for constants
+    kernel_names_ : array (R,)
+    dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
+    intercept_ : float or array (t,)
+    objective_ : float, ``cv_loss_``
+    stationarity_ : float, the largest derivative in a logarithm of a scale or a weight; zero at a stationary point
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
+    converged_ : bool, whether ``stationarity_`` is at most ``tol``
+    n_iter_ : int
+    history_ : list, the stationarity along the way
 
     Examples
     --------

@@ -70,14 +70,13 @@ class L1MKLClassifier(BinaryClassifier):
         Relative duality gap at which to stop.
     max_iter : int, default 1000
         Newton steps of "auto", support vector machines of the other solvers, at most.
-    n_jobs : int or None
+    n_jobs : int or None, default None
         Threads over the binary problems of "ovo"; those of "ovr" run together, each pass made once for all of them.
     checkpoint : str, path or None, default None
         A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says what was not compared where C="auto" had no time for all candidates. The step under way is ended
-        first.
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     approximation : None, "nystroem", "fourier" or "auto", default None
@@ -89,8 +88,9 @@ class L1MKLClassifier(BinaryClassifier):
         Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
         doubled until the estimate says so.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
-        Folds where C is "auto", and those that probabilities are calibrated on: a number of folds with their share of
-        each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole groups.
+        Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
+        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        groups.
 
     Attributes
     ----------
@@ -159,15 +159,46 @@ class L1MKLRegressor(KernelRegressor):
         Whether there is an intercept, and with it the equality sum b = 0.
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
-    solver, tol, max_iter, time_budget, verbose : as in L1MKLClassifier
-    approximation, rank : as in L1MKLClassifier
+    solver : {"auto", "reduced_gradient", "cutting_plane", "level", "subgradient"}, default "auto"
+        "auto" forecasts what is fastest, an interior point method over weights and support vectors together or a few
+        support vector machines and the problem of their mixtures alternately; the others are SimpleMKL, SILP, the level
+        method and projected subgradients, which solve a support vector machine a step.
+    tol : float, default 1e-4
+        Relative duality gap at which to stop.
+    max_iter : int, default 1000
+        Newton steps of "auto", support vector machines of the other solvers, at most.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
         or folds of your own. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
-    As those of L1MKLClassifier, without ``classes_``.
+    weights_ : array (m,)
+    kernel_names_ : array (m,)
+    dual_coef_ : array (n,); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
+    intercept_ : float
+    objective_ : float, the value at the model's weights, or more where a fit stopped early
+    objective_bound_ : float, a value that the optimum is not below
+    duality_gap_ : float, the relative gap of ``objective_``
+    approximation_error_ : array (m,), where kernels are approximated: how far each kernel matrix is from its own,
+        relative Frobenius norms, estimated on samples drawn afresh
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
+    converged_ : bool, whether ``duality_gap_`` is at most ``tol``
+    n_iter_ : int
+    history_ : list, the gaps along the way
 
     Examples
     --------

@@ -57,8 +57,23 @@ class OneClassMKL(OutlierMixin, KernelEstimator):  # type: ignore[misc]
     nu : float in (0, 1], default 0.1
         At most this part of the training samples is outside the region, at least this part are support vectors.
     solver : {"auto", "reduced_gradient", "cutting_plane", "level"}, default "auto"
-    tol, max_iter, time_budget, verbose : as in L1MKLClassifier
-    approximation, rank : as in L1MKLClassifier
+    tol : float, default 1e-4
+        Relative duality gap at which to stop.
+    max_iter : int, default 1000
+        Newton steps of "auto", support vector machines of the other solvers, at most.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
 
     Attributes
     ----------

@@ -116,14 +116,56 @@ class SMKLClassifier(BinaryClassifier):
     solver : {"auto", "accelerated"}, default "auto"
         "auto" is an interior point method over weights and support vectors together; "accelerated" Nesterov's method
         on the smoothed problem, with the step sizes found on the way.
-    class_weight, multiclass, probability, tol, max_iter, n_jobs, checkpoint, time_budget, verbose : as in
-        L1MKLClassifier
-    approximation, rank : as in L1MKLClassifier
-    cv : as in L1MKLClassifier
+    class_weight : None, "balanced" or dict from labels to weights, default None
+        What C is multiplied with for the samples of each class, as in scikit-learn.
+    multiclass : {"ovr", "ovo"}, default "ovr"
+        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+    probability : {None, "platt", "isotonic"}, default None
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
+        or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
+        fifths of the training samples, by models that start from the one on all samples and stop at a gap of 5e-2.
+    tol : float, default 1e-4
+        Relative duality gap at which to stop.
+    max_iter : int, default 1000
+        Newton steps of "auto", support vector machines of the other solvers, at most.
+    n_jobs : int or None, default None
+        Threads over the binary problems of "ovo"; those of "ovr" run together, each pass made once for all of them.
+    checkpoint : str, path or None, default None
+        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
+        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        groups.
 
     Attributes
     ----------
-    As those of L1MKLClassifier. ``duality_gap_`` is the larger one of the smoothed problem and of the last machine.
+    weights_ : array (m,), or (problems, m) with more than two classes
+    kernel_names_ : array (m,)
+    dual_coef_ : array (n,) or (problems, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
+    intercept_ : float or array (problems,)
+    classes_ : array
+    objective_ : float or array (problems,), the value at the model's weights, or more where a fit stopped early
+    objective_bound_ : float or array (problems,), a value that the optimum is not below
+    duality_gap_ : float, the largest relative gap over the problems, of the smoothed problem and of the last machine
+    approximation_error_ : array (m,), where kernels are approximated: how far each kernel matrix is from its own,
+        relative Frobenius norms, estimated on samples drawn afresh
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
+    converged_ : bool, whether ``duality_gap_`` is at most ``tol``
+    n_iter_ : int
+    history_ : list, the gaps along the way of each problem
 
     References
     ----------
@@ -178,7 +220,12 @@ class SMKLRegressor(KernelRegressor):
 
     Parameters
     ----------
-    C, epsilon : as in L1MKLRegressor
+    C : float > 0 or "auto", default "auto"
+        Weight of the losses, in units of the target: scale C with it. "auto" takes the value of least held-out error,
+        published as ``C_``.
+    epsilon : float >= 0 or "auto", default "auto"
+        Half-width of the tube in which residuals cost nothing, in units of the target; "auto" is a tenth of its
+        standard deviation, published as ``epsilon_``.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality sum b = 0.
     smoothing : float > 0 or "auto", default "auto"
@@ -186,14 +233,44 @@ class SMKLRegressor(KernelRegressor):
         as ``smoothing_``.
     solver : {"auto"}
         An interior point method over weights and support vectors together.
-    kernels : as in L1MKLRegressor
-    tol, max_iter, time_budget, verbose : as in L1MKLClassifier
-    approximation, rank : as in L1MKLClassifier
-    cv : as in L1MKLRegressor
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
+        By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
+    tol : float, default 1e-4
+        Relative duality gap at which to stop.
+    max_iter : int, default 1000
+        Newton steps of "auto", support vector machines of the other solvers, at most.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
+        or folds of your own. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
-    As those of L1MKLClassifier, without ``classes_``.
+    weights_ : array (m,)
+    kernel_names_ : array (m,)
+    dual_coef_ : array (n,); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
+    intercept_ : float
+    objective_ : float, the value at the model's weights, or more where a fit stopped early
+    objective_bound_ : float, a value that the optimum is not below
+    duality_gap_ : float, the relative gap of ``objective_``
+    approximation_error_ : array (m,), where kernels are approximated: how far each kernel matrix is from its own,
+        relative Frobenius norms, estimated on samples drawn afresh
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
+    converged_ : bool, whether ``duality_gap_`` is at most ``tol``
+    n_iter_ : int
+    history_ : list, the gaps along the way
 
     Examples
     --------

@@ -224,13 +224,15 @@ class TwoLayerRegressor(TwoLayerModel, RidgeRegressor):
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the stationarity.
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
-    cv : as in L1MKLRegressor
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
+        or folds of your own. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
     weights_ : array (m,), the part of each kernel in sum_k |g_k|^2
     alpha_ : float, as given or chosen
-    second_ : str, likewise
+    second_ : str, as given or chosen
     kernel_names_ : array (m,)
     dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k2(f1(x_i), f1(x)) + intercept_
     intercept_ : float or array (t,)
@@ -269,12 +271,49 @@ class TwoLayerClassifier(TwoLayerModel, BinaryClassifier):
 
     Parameters
     ----------
-    kernels, second, degree, alpha, beta, tol, max_iter, n_init, random_state : as in TwoLayerRegressor
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
+        By default Gaussians of five widths and the linear kernel, on all features, which should be standardised.
+    second : {"auto", "linear", "polynomial", "gaussian"}, default "auto"
+        k2(z, w) = z'w, (1 + z'w)^degree or exp(-|z - w|^2 / 2); "auto" takes the one of least held-out error, the
+        linear one unless another is better by more than a standard error, and the one taken is published as
+        ``second_``.
+    degree : int, default 2
+        Of the polynomial.
+    alpha : float > 0 or "auto", default "auto"
+        The ridge of the second layer; "auto" takes the value of least held-out error, published as ``alpha_``.
+    beta : float > 0, default 0.1
+        The ridge of the first layer.
+    tol : float, default 1e-3
+        Relative stationarity at which to stop.
+    max_iter : int, default 2000
+        Steps at most from each start.
+    n_init : int, default 1
+        How many starts; the first layer of the first is ridge regression with each kernel, that of others is random.
+    random_state : int, RandomState or None
+        Of the random starts.
     fit_intercept : bool, default True
         Whether the labels lose their mean first, which is the intercept.
-    class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier; weights
-        multiply the squared residuals
-    cv : as in L1MKLClassifier
+    class_weight : None, "balanced" or dict from labels to weights, default None
+        What the squared losses of the samples of each class are multiplied with, as in scikit-learn.
+    multiclass : {"ovr", "ovo"}, default "ovr"
+        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+    probability : {None, "platt", "isotonic"}, default None
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
+        or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
+        fifths of the training samples, by models that start from the one on all samples and stop at a gap of 5e-2.
+    n_jobs : int or None, default None
+        Threads over the binary problems.
+    checkpoint : str, path or None, default None
+        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+    verbose : int, default 0
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
+        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        groups.
 
     Attributes
     ----------
@@ -283,7 +322,13 @@ class TwoLayerClassifier(TwoLayerModel, BinaryClassifier):
     intercept_ : float or array (problems,)
     classes_ : array
     objective_ : float or array (problems,)
-    alpha_, second_, kernel_names_, stationarity_, converged_, n_iter_, history_ : as in TwoLayerRegressor
+    alpha_ : float, as given or chosen
+    second_ : str, as given or chosen
+    kernel_names_ : array (m,)
+    stationarity_ : float, the gain that the slope of the objective promises where only beta curves it, relative to it
+    converged_ : bool, whether ``stationarity_`` is at most ``tol``
+    n_iter_ : int
+    history_ : list, the stationarity along the way
 
     Examples
     --------
