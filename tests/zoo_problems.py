@@ -162,15 +162,19 @@ def pairings() -> Iterator[Problem]:
         yield small_problem(NormBall(2.0), machine, combination)
 
 
+PACKAGES = ("combinations", "domains", "machines", "optimizers", "problem", "procedures")
+
+
 def missing(base: type, registered: Iterable[object]) -> set[str]:
-    """The concrete classes of the package derived from ``base`` of which nothing is registered."""
+    """The concrete classes of these packages derived from ``base`` of which nothing is registered."""
     for module in walk_packages(multikernel.__path__, "multikernel."):
-        if module.name.split(".")[1] in ("combinations", "domains", "machines", "optimizers", "procedures"):
+        if module.name.split(".")[1] in PACKAGES:
             import_module(module.name)
     return {cls.__name__ for cls in _concrete(base)} - {type(each).__name__ for each in registered}
 
 
 def _concrete(base: type) -> set[Callable[..., Any]]:
-    """The classes that can be made, of the package."""
-    found = {base} if not inspect.isabstract(base) and base.__module__.startswith("multikernel.") else set()
+    """The classes that can be made, of these packages."""
+    package = base.__module__.removeprefix("multikernel.").split(".")[0]
+    found = {base} if not inspect.isabstract(base) and package in PACKAGES else set()
     return found.union(*(_concrete(derived) for derived in base.__subclasses__()))

@@ -27,7 +27,7 @@ OPENED = {"softmax": lambda h: softmax(h, axis=1), "sigmoid": expit}
 
 def gates_of(model: Any, samples: Any) -> Any:
     features = (samples - X.mean(axis=0)) / X.std(axis=0)
-    weights = model.predictor_.gates
+    weights = model.predictor_.combination.gates
     return OPENED[model.gates](features @ weights.slopes[0].T + weights.levels[0])
 
 
@@ -55,7 +55,7 @@ def test_a_regressor_s_objective_is_that_of_its_gates(kind: str) -> None:
     bank, y = bind(FAMILY, X), SWITCHED - SWITCHED.mean()
     K = gated_sum(gates_of(model, X), bank.matrices())
     size, unit = bank.traces().mean() / len(X), SWITCHED.std()
-    gates = model.predictor_.gates
+    gates = model.predictor_.combination.gates
     ridge = 0.2 * unit**2 / size * ((gates.slopes**2).sum() + (gates.levels**2).sum())
     value = y @ np.linalg.solve(K + 0.5 * np.eye(len(y)), y) + ridge
     assert model.objective_ == pytest.approx(value, rel=1e-8)
@@ -74,7 +74,7 @@ def test_a_classifier_s_machine_is_that_of_a_conic_solver() -> None:
     model = GatedMKLClassifier(FAMILY, C=3.0, tol=1e-6).fit(X, LABELS)
     bank = bind(FAMILY, X)
     K = gated_sum(gates_of(model, X), bank.matrices())
-    gates = model.predictor_.gates
+    gates = model.predictor_.combination.gates
     ridge = 0.1 * len(X) / bank.traces().mean() * ((gates.slopes**2).sum() + (gates.levels**2).sum())
     judged = support_reference.squared_hinge(3.0, True).conic(K, np.where(LABELS, 1.0, -1.0))
     assert model.objective_ == pytest.approx(judged + ridge, rel=1e-5)

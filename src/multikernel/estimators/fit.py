@@ -20,6 +20,7 @@ from numbers import Integral
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from multikernel._folds import UNDECIDED, Resampling, numbered
 from multikernel._typing import Array
@@ -112,6 +113,8 @@ def fit_on_bank(
     if held_out is None:
         held_out = resampling(model, None, target)
     tasks = tasks_of(model, target, sample_weight, held_out)
+    if is_classifier(model):
+        model.classes_ = np.unique(target)
     check_fits(model, bank, tasks)
     starts = earlier if len(earlier) == len(tasks) else [None] * len(tasks)
     if learn is None:

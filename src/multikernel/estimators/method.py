@@ -1,8 +1,8 @@
 """What one estimator says that the others do not: a frozen description, which the fit loop of ``fit.py`` reads.
 
 An estimator's class holds its parameters, its docstring and a ``Method``. Every function of a method takes the
-estimator first and reads its parameters. Two of them set fitted attributes on it beside ``publish``: a binding the
-names of the kernels, and the tasks of a classifier its ``classes_``.
+estimator first and reads its parameters. One of them sets fitted attributes on it beside ``publish``: a binding the
+names of the kernels.
 
     method.binding      how samples become a bank                        binding.py
     method.tasks        how a target becomes problems                    targets.py

@@ -28,22 +28,21 @@ def one_task(model: Model, target: Array, sample_weight: Array | None) -> list[T
 # -- classes -----------------------------------------------------------------------------------------------------------
 
 
-def numbered_labels(model: Model, target: Array) -> Array:
-    """The labels as positions in ``model.classes_``, which is set; ValueError for fewer than two classes."""
+def numbered_labels(model: Model, target: Array) -> tuple[Array, Array]:
+    """The classes in order, and the position of each label among them; ValueError for fewer than two classes."""
     if target.dtype.kind not in _LABELS or target.ndim > 1:  # the check costs more than a small problem
         check_classification_targets(target)
     classes, labels = np.unique(target, return_inverse=True)
-    model.classes_ = classes
     if len(classes) < 2:
         raise ValueError(f"{type(model).__name__} needs samples of at least two classes, got one class: {classes[0]}")
-    return labels
+    return classes, labels
 
 
 def binary_tasks(model: Model, target: Array, sample_weight: Array | None) -> list[Task]:
     """One problem for each class against all others, or for each pair of classes, as ``multiclass`` says."""
-    labels = numbered_labels(model, target)
+    classes, labels = numbered_labels(model, target)
     weight = loss_weight(model, target, sample_weight)
-    problems = binary_problems(labels, len(model.classes_), model.multiclass)
+    problems = binary_problems(labels, len(classes), model.multiclass)
     return [Task.of(rows, signs, weight) for rows, signs in problems]
 
 

@@ -175,6 +175,10 @@ def name_of(cls: type) -> str:
 
 def current(name: str, state: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The name and the fields, in JSON, that a dataclass of a file has in this version."""
+    if name == "multikernel.estimators:GatedPredictor":  # gates are a combination now
+        gates = {"dataclass": "multikernel.estimators:GatedSum", "state": {"gates": state["gates"]}}
+        fields = {field: value for field, value in state.items() if field != "gates"}
+        return "multikernel.estimators:KernelPredictor", fields | {"combination": gates}
     if name in _MAPPED:
         fields = {field: value for field, value in state.items() if field != "bank"}
         samples = {"dataclass": _MAPPED[name], "state": fields}

@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from multikernel._parameters import Count, Part, Positive, Seed, Starts, Verbosity
 from multikernel._typing import Array
-from multikernel.banks import KernelBank
+from multikernel.banks import Gram, KernelBank
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.localized import LocalizedBank
 from multikernel.banks.mapped import FeaturedSamples, MappedBank
 from multikernel.banks.memberships import Gates
 from multikernel.banks.threads import one_blas_thread
-from multikernel.combinations import Linear
+from multikernel.combinations import Combination, Linear
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.binding import Binding, double_precision, kernels_against
 from multikernel.estimators.classifier import BinaryClassifier
@@ -39,36 +39,33 @@ from multikernel.procedures.units import MachineUnits, kernel_size, spread
 
 
 @dataclass(frozen=True, eq=False)
-class GatedPredictor(KernelPredictor):
-    """f(x) = sum_i coef_i sum_k e_k(x_i) k_k(x_i, x) e_k(x) + intercept, with gates e of its own in each problem.
+class GatedSum(Combination):
+    """K(theta) = sum of theta_pk e_pk(x) k_k(x, z) e_pk(z) over problems p and kernels k, with the gates e_p of each.
 
-    ``weights`` has a one for every gate of a problem, and is zero for those of the others.
+    The bank holds the samples beside the kernels. The weights of a problem are one for its own gates, else zero.
     """
 
     gates: Gates
 
-    @property
-    def linear(self) -> bool:
-        """Gates differ from sample to sample, so that no weighted sum of the kernels is the kernel."""
-        return False
+    def gram(self, bank: KernelBank, theta: Array) -> Gram:
+        return Linear().gram(self._gated(bank), theta)
 
-    def values(self, bank: KernelBank) -> Array:
-        return super().values(self._gated(bank))
+    def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
+        return Linear().pullback(self._gated(bank), theta, A)
 
-    def contributions(self, bank: KernelBank) -> Array:
-        parts = super().contributions(self._gated(bank))
-        problems = len(self.weights)
-        each = parts.reshape(len(parts), problems, -1, problems)
-        return np.stack([each[:, p, :, p] for p in range(problems)], axis=2)
+    def shares(self, bank: KernelBank, theta: Array, C: Array) -> Array:
+        """Of each kernel, whatever the problem whose gates are in use."""
+        each = Linear().shares(self._gated(bank), theta, C)
+        return each.reshape(-1, len(bank), *each.shape[1:]).sum(axis=0)
 
-    def gram(self, bank: KernelBank) -> Array:
-        return super().gram(self._gated(bank))
+    def n_parameters(self, bank: KernelBank) -> int:
+        return len(self.gates.slopes) * len(bank)
 
     def _gated(self, bank: KernelBank) -> KernelBank:
         """Every kernel behind the gates of every problem."""
         features = _featured(bank)
         m = len(bank)
-        number = np.arange(self.weights.shape[1])
+        number = np.arange(self.n_parameters(bank))
         return LocalizedBank(
             cast(MappedBank, bank).bank,
             np.ascontiguousarray(self.gates.of(features.rows).T),
@@ -93,7 +90,7 @@ def _finished(model: GatedModel, bank: KernelBank, weight: Array | None) -> Kern
 
 
 def _against(model: GatedModel, Z: Any) -> KernelBank:
-    reference = _featured(cast(GatedPredictor, model.predictor_).reference)
+    reference = _featured(cast(KernelPredictor, model.predictor_).reference)
     bank = kernels_against(model, Z)
     features = reference.features(Z)
     return MappedBank(bank, replace(reference, rows=features[: bank.shape[0]], columns=features))
@@ -154,8 +151,7 @@ def _publish(model: GatedModel, bank: KernelBank, fitted: Sequence[Fitted], sing
     gates = Gates(model.gates, np.stack([f.slopes for f in found]), np.stack([f.levels for f in found]))
     coef, intercept = np.atleast_2d(model.dual_coef_), np.atleast_1d(model.intercept_)
     own = np.kron(np.eye(len(found)), np.ones(len(bank)))
-    plain = KernelPredictor.of(bank, coef, intercept, own, Linear())
-    model.predictor_ = GatedPredictor(**vars(plain), gates=gates)
+    model.predictor_ = KernelPredictor.of(bank, coef, intercept, own, GatedSum(gates))
 
 
 def _default_kernels(model: GatedModel) -> KernelFamily:
@@ -190,8 +186,9 @@ class GatedModel(KernelEstimator):
         X : samples like those of ``fit``
         """
         check_is_fitted(self)
-        predictor = cast(GatedPredictor, self.predictor_)
-        rows = [predictor.gates.of(_featured(bank).rows) for bank in self.banks(X)]
+        predictor = cast(KernelPredictor, self.predictor_)
+        gates = cast(GatedSum, predictor.combination).gates
+        rows = [gates.of(_featured(bank).rows) for bank in self.banks(X)]
         problems = len(predictor.weights)
         found = np.concatenate(rows).reshape(-1, problems, predictor.n_kernels).transpose(0, 2, 1)
         return found[:, :, 0] if problems == 1 else found

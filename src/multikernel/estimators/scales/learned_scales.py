@@ -33,8 +33,8 @@ def _one_label(target: Array) -> Array:
 
 def _signs_task(model: Model, target: Array, sample_weight: Array | None) -> list[Task]:
     """One problem with a column of labels -1 and +1 for each class, or one column for two classes."""
-    labels = numbered_labels(model, target)
-    signs = signs_of_classes(labels, len(model.classes_))
+    classes, labels = numbered_labels(model, target)
+    signs = signs_of_classes(labels, len(classes))
     return _whole_task(model, signs, loss_weight(model, target, sample_weight))
 
 
