@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import multikernel as mk
+from mixed_models import DYESTUFF
 from multikernel import MultipleKernelRidgeCV, kernels
 
 RNG = np.random.default_rng(1)
@@ -22,17 +23,6 @@ SITE = FRAME["site"].to_numpy()
 y = np.sin(G[:, 0]) + 0.1 * FRAME["age"].to_numpy() + 2.0 * (SITE == "B") + 0.2 * RNG.normal(size=N)
 COLUMNS = np.column_stack([np.ones(N), FRAME["age"], SITE == "B", SITE == "C"]).astype(float)
 FAMILY = [kernels.RBF(0.1), kernels.Linear()]
-
-# O. L. Davies and P. L. Goldsmith (1972), Statistical methods in research and production, section 6.4: the yield of
-# dyestuff of six batches, five samples each. Estimates by REML as in D. Bates et al. (2015), lme4
-DYESTUFF = np.array([
-    [1545, 1440, 1440, 1520, 1580],
-    [1540, 1555, 1490, 1560, 1495],
-    [1595, 1550, 1605, 1510, 1560],
-    [1445, 1440, 1595, 1465, 1545],
-    [1595, 1630, 1515, 1635, 1625],
-    [1520, 1455, 1450, 1480, 1445],
-], dtype=float)  # fmt: skip
 
 
 def gls(model, F, target):

@@ -21,6 +21,7 @@ from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.banks import KernelBank
 from multikernel.estimators.binding import as_views, is_given
 from multikernel.kernels import Features
+from multikernel.procedures.ridge_cv.fixed import FixedColumns
 from multikernel.sources.views import Views, is_views
 from multikernel.tables.cells import Cells, columns_of, is_frame
 from multikernel.tables.columns import Column, type_of
@@ -79,6 +80,48 @@ def without_fixed_views(model: Any, X: Any) -> Any:
     kept = [k for k, name in enumerate(whole.names) if name not in keys]
     names = tuple(whole.names[k] for k in kept)
     return replace(whole, names=names, parts=tuple(whole.parts[k] for k in kept))
+
+
+# -- of an estimator ---------------------------------------------------------------------------------------------------
+
+
+def learned_columns(model: Any, X: Any, n: int) -> FixedColumns | None:
+    """The columns without penalty of n training samples, the intercept before them; the model keeps what they are.
+
+    Raises
+    ------
+    ValueError : where there are no samples, or the columns leave nothing of them
+    """
+    model._fixed_samples = model._fixed_columns = None
+    if model.fixed is None:
+        return None
+    name = type(model).__name__
+    if X is None:
+        raise ValueError(
+            f"{name}: fixed names columns of samples, and this fit is on a bank, which holds kernels alone: search and "
+            "compare with scikit-learn's GridSearchCV and cross_val_score, which give samples"
+        )
+    model._fixed_samples = FixedSamples.of(model, X)
+    found = FixedColumns.of(unpenalised(model, X, n))
+    rank = found.basis.shape[1]
+    if rank >= n:
+        raise ValueError(
+            f"{name}: {rank} fixed columns that do not depend on each other, the intercept counted, leave nothing of "
+            f"{n} samples: give fewer columns or more samples"
+        )
+    model._fixed_columns = found
+    return found
+
+
+def unpenalised(model: Any, X: Any, n: int | None = None) -> Array:
+    """The intercept and the fixed columns of samples, of which there are n: shape (n, c)."""
+    X = as_views(model, X)
+    if n is None:
+        n = int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    parts = [np.ones((n, int(model.fit_intercept)))]
+    if model._fixed_samples.columns:
+        parts.append(model._fixed_samples.values(X))
+    return np.hstack(parts)
 
 
 # -- columns as numbers ------------------------------------------------------------------------------------------------

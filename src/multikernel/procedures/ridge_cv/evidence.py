@@ -121,22 +121,32 @@ class Evidence(Criterion):
     def gradient(self, point: Point) -> Array:
         """dL / dv: shape (m,)."""
         left = cast(Explained, point.left)
-        H, _ = lapack.dpotri(left.factor, lower=1)
-        M = np.tril(H) + np.tril(H, -1).T
-        if self.basis is not None:
-            M = without_basis(M, self.basis)
+        M = self.inverse(left)
         M /= self.count
         A = left.coef / np.sqrt(left.energies)
         M -= product(A, A.T) / A.shape[1]
         return left.value * self.bank.inner(M)
 
+    def inverse(self, left: Explained) -> Array:
+        """H: shape (n, n)."""
+        H, _ = lapack.dpotri(left.factor, lower=1)
+        M = np.tril(H) + np.tril(H, -1).T
+        if self.basis is None:
+            return np.asarray(M)
+        return np.asarray(without_basis(M, self.basis))
+
+    def images(self, A: Array) -> Array:
+        """P K_k A for every k: shape (m, n, t) for A of shape (n, t)."""
+        applied = self.bank.apply(A)
+        if self.basis is None:
+            return applied
+        return applied - np.einsum("ip,kpt->kit", self.basis, np.einsum("ip,kit->kpt", self.basis, applied))
+
     def model(self, point: Point) -> Model:
         left = cast(Explained, point.left)
         (n, t) = self.Y.shape
         m = len(self.bank)
-        applied = self.bank.apply(left.coef)
-        if self.basis is not None:
-            applied = applied - np.einsum("ip,kpt->kit", self.basis, np.einsum("ip,kit->kpt", self.basis, applied))
+        applied = self.images(left.coef)
         parts = (self._root(left, applied[:, :, k].T, k) for k in range(t))
         slope = self.gradient(point) / 2.0
         if n * t < m:

@@ -29,10 +29,10 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from multikernel._arrays import foreign, like
-from multikernel._floats import ROUNDING
+from multikernel._floats import ROUNDING, SINGULAR
 from multikernel._linalg import product
 from multikernel._typing import Array
-from multikernel.banks import Gram
+from multikernel.banks import Gram, KernelBank
 from multikernel.numerics.cholesky import cholesky, solved
 from multikernel.procedures.ridge_cv.folds import Folds
 
@@ -79,6 +79,12 @@ class FixedColumns:
         Z = Z - product(self.basis, product(self.basis.T, Z))
         Z[:, (Z**2).sum(axis=0) <= ROUNDING**2 * len(Y) * (Y**2).sum(axis=0)] = 0.0
         return Z
+
+    def traces(self, bank: KernelBank) -> Array:
+        """tr P K_k P: shape (m,); 0 where the columns explain whatever the kernel does."""
+        traces = bank.traces()
+        rest = traces - bank.quads(self.basis).sum(axis=1)
+        return np.where(rest > SINGULAR * traces, rest, 0.0)
 
     def effects(self, gram: Gram, alpha: float, Y: Array, Z: Array) -> tuple[FixedEffects, Array]:
         """The coefficients for a kernel and a ridge, and F b, shape (n, t).

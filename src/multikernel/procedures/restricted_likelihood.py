@@ -1,0 +1,192 @@
+"""The restricted likelihood of variance components, its derivatives, and where it is largest.
+
+A target is y = F b + sum_k f_k + noise with independent f_k of covariance s_k K_k and noise of variance s_0. Of the N
+contrasts that no b changes (evidence.py, where Q, P and B are explained) the covariance is
+
+    V = sum_k s_k Q'K_k Q + s_0 I,        l(s) = -(N log 2 pi + log det V + z'V^{-1}z) / 2.
+
+With a = V^{-1}z and K_0 the identity
+
+    dl / ds_k = -(<K_k, V^{-1}> - a'K_k a) / 2,        A_kl = a'K_k V^{-1} K_l a / 2
+
+where A, the average of the second derivatives and of those expected, is never negative. A step maximises the model
+with A over s >= 0, damped as Levenberg and Marquardt have it until l rises.
+
+With one kernel, Q'K Q = U diag(d) U' makes V diagonal: a step then costs as much as the samples, and the decomposition
+serves all targets.
+
+A. R. Gilmour, R. Thompson and B. R. Cullis (1995), Average information REML, Biometrics 51; H. M. Kang et al. (2008),
+Efficient control of population structure in model organism association mapping, Genetics 178, for one kernel.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+from scipy import linalg
+from scipy.optimize import nnls
+
+from multikernel._floats import TINY
+from multikernel._linalg import product
+from multikernel._typing import Array
+from multikernel.procedures.ridge_cv.evidence import Evidence, Explained
+
+_GAIN = 1e-12  # of a log likelihood, that a step has to promise: estimates are then within 1e-6 standard errors
+_ROUNDED = 1e-8  # what rounding may hide of a log likelihood
+_STEPS = 100
+_LARGEST_DAMPING = 1e10
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """The likelihood near a point.
+
+    Parameters
+    ----------
+    theta : array (m + 1,), s_1, .., s_m, s_0
+    value : l
+    score : array (m + 1,), its derivatives
+    information : array (m + 1, m + 1), A
+    """
+
+    theta: Array
+    value: float
+    score: Array
+    information: Array
+
+
+class Likelihood(ABC):
+    """l of one target."""
+
+    @abstractmethod
+    def at(self, theta: Array) -> Local | None:
+        """At variances >= 0; None where V is singular in floating point."""
+
+
+@dataclass(frozen=True, eq=False)
+class OfKernels(Likelihood):
+    """Of any kernels, by a factorisation for each point; ``evidence`` is that of one target."""
+
+    evidence: Evidence
+
+    def at(self, theta: Array) -> Local | None:
+        noise = float(theta[-1])
+        if noise <= TINY:
+            return None
+        evidence = self.evidence
+        point = evidence.at(theta[:-1] / noise)
+        if point is None:
+            return None
+        left = cast(Explained, point.left)
+        count, energy = evidence.count, float(left.energies[0])
+        log_determinant = 2.0 * float(np.log(np.diagonal(left.factor)).sum())
+        value = -0.5 * (count * np.log(2.0 * np.pi * noise) + log_determinant + energy / noise)
+        a = left.coef[:, 0]
+        images = np.column_stack([evidence.images(left.coef)[:, :, 0].T, a])
+        U = linalg.solve_triangular(left.factor, images, lower=True, check_finite=False)
+        H = evidence.inverse(left)
+        beyond = count - (len(a) - (0 if evidence.basis is None else evidence.basis.shape[1]))
+        traces = np.append(evidence.bank.inner(H), np.trace(H) + beyond)
+        score = -0.5 * (traces / noise - a @ images / noise**2)
+        return Local(theta, value, score, product(U.T, U) / (2.0 * noise**3))
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """The eigenvalues d of one kernel on the contrasts, or no eigenvalues without a kernel, and U'z of all targets.
+
+    Parameters
+    ----------
+    values : array (c,)
+    targets : array (c, t)
+    beyond : how many contrasts have neither a part of the kernel nor one of the targets
+    """
+
+    values: Array
+    targets: Array
+    beyond: float
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> Spectrum:
+        """Of the single kernel of an evidence, for all of its targets."""
+        K = np.array(evidence.bank.combine(np.ones(1)).dense(), dtype=np.float64)
+        Z = evidence.Y
+        if evidence.basis is not None and evidence.basis.shape[1]:
+            p = evidence.basis.shape[1]
+            Q = linalg.qr(evidence.basis, check_finite=False)[0][:, p:]
+            K, Z = product(product(Q.T, K), Q), product(Q.T, Z)
+        d, U = linalg.eigh(0.5 * (K + K.T), check_finite=False, overwrite_a=True)
+        return cls(np.maximum(d, 0.0), product(U.T, Z), evidence.count - len(d))
+
+
+@dataclass(frozen=True, eq=False)
+class OfOneKernel(Likelihood):
+    """Of one kernel by its spectrum; ``z`` is a column of the spectrum's targets."""
+
+    spectrum: Spectrum
+    z: Array
+
+    def at(self, theta: Array) -> Local | None:
+        d, beyond = self.spectrum.values, self.spectrum.beyond
+        noise = float(theta[1])
+        V = theta[0] * d + noise
+        if noise <= TINY or not (V > 0.0).all():
+            return None
+        a = self.z / V
+        rest = beyond * np.log(noise) + (len(d) + beyond) * np.log(2.0 * np.pi)
+        value = -0.5 * (float(np.log(V).sum() + self.z @ a) + rest)
+        images = np.column_stack([d * a, a])
+        traces = np.array([float((d / V).sum()), float((1.0 / V).sum()) + beyond / noise])
+        score = -0.5 * (traces - a @ images)
+        return Local(theta, value, score, 0.5 * images.T @ (images / V[:, None]))
+
+
+def maximised(likelihood: Likelihood, start: Local, free: Array) -> Local:
+    """Where the likelihood is largest over some of the variances, the others as they are.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+    start : Local, where to begin
+    free : int array, which variances are estimated
+    """
+    here = start
+    damping = 1e-3
+    for _ in range(_STEPS):
+        step, gain = _step(here, free, damping)
+        if gain <= _GAIN:
+            break
+        there = likelihood.at(here.theta + step)
+        if there is not None and there.value > here.value:
+            here, damping = there, max(0.1 * damping, 1e-8)
+        elif gain < _ROUNDED or damping > _LARGEST_DAMPING:
+            break
+        else:
+            damping *= 10.0
+    return here
+
+
+def _step(here: Local, free: Array, damping: float) -> tuple[Array, float]:
+    """The change of all variances that maximises the damped model, and what the model gains without damping."""
+    A = here.information[np.ix_(free, free)]
+    g = here.score[free]
+    sizes = np.sqrt(np.maximum(np.diagonal(A), TINY))
+    scaled = A / np.outer(sizes, sizes)
+    scaled.flat[:: len(free) + 1] += damping
+    R = linalg.cholesky(scaled, check_finite=False)
+    before = here.theta[free] * sizes
+    target = linalg.solve_triangular(R, scaled @ before + g / sizes, trans=1, check_finite=False)
+    length = float(np.linalg.norm(target)) or 1.0
+    after = length * nnls(R, target / length)[0]
+    change = (after - before) / sizes
+    step = np.zeros(len(here.theta))
+    step[free] = change
+    return step, float(g @ change - 0.5 * change @ A @ change)
+
+
+def of_target(evidence: Evidence, t: int) -> Evidence:
+    """The evidence of one of its targets."""
+    return replace(evidence, Y=np.asfortranarray(evidence.Y[:, t : t + 1]))

@@ -1,0 +1,390 @@
+"""Variance components: estimates by restricted likelihood, with standard errors, intervals and tests of zero.
+
+With the likelihood l(s) of ``restricted_likelihood.py``, largest at s^,
+
+    standard error   roots of the diagonal of A(s^)^{-1}, A the average information; NaN where other components explain
+                     the same
+    interval         the s_k that the profile likelihood does not reject,
+
+                         max over the others of l(s) >= l(s^) - q / 2,      q the quantile of chi-squared with 1 degree
+
+    test of s_k = 0  T = 2 (l(s^) - max over s with s_k = 0 of l(s)). Where s_k = 0 the estimate is 0 in about half of
+                     all samples, and T is a mixture of 0 and of chi-squared with 1 degree, in equal parts: p is half of
+                     the chance that the latter exceeds T, and 1 where T = 0
+
+The distribution is that of many independent samples. With few, or with kernels that let every sample depend on every
+other, T is 0 in more than half of all samples, and p is too large rather than too small. Of one kernel alone the
+distribution of T is known exactly: where s_1 = 0, U'z / sqrt(s_0) are independent standard normal numbers w, and
+
+    T = max over r >= 0 of  N log(sum_i w_i^2) - N log(sum_i w_i^2 / (1 + r d_i)) - sum_i log(1 + r d_i)
+
+follows from the eigenvalues d of the kernel. It is drawn ``DRAWS`` times, once for all targets. Beyond what draws show,
+T given T > 0 is taken as c times chi-squared with 1 degree, with c from the draws.
+
+S. G. Self and K.-Y. Liang (1987), Journal of the American Statistical Association 82; D. O. Stram and J. W. Lee (1994),
+Biometrics 50; C. M. Crainiceanu and D. Ruppert (2004), Journal of the Royal Statistical Society B 66; S. Greven et al.
+(2008), Journal of Computational and Graphical Statistics 17, for the tail; D. J. Venzon and S. H. Moolgavkar (1988),
+Applied Statistics 37, for profiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy import stats
+
+from multikernel._floats import SINGULAR
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.procedures.restricted_likelihood import (
+    Likelihood,
+    Local,
+    OfKernels,
+    OfOneKernel,
+    Spectrum,
+    maximised,
+    of_target,
+)
+from multikernel.procedures.ridge_cv.evidence import Evidence
+from multikernel.procedures.ridge_cv.fixed import FixedColumns
+from multikernel.procedures.units import spread
+
+DRAWS = 10_000  # of T; the standard error of p = .05 is then .002
+_CLOSE = 2e-3  # to which the root of a profile's loss is solved for; it changes the coverage by less than .0005
+_ROUNDED = 1e-5  # of T: what is left where the steps of both maxima have ended
+_FARTHEST = 1e8  # a variance, relative to that of the target, beyond which nothing bounds it
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """The variances of one target; of the kernels, and last of the noise.
+
+    Parameters
+    ----------
+    variances : array (m + 1,)
+    covariance : array (m + 1, m + 1), of these estimates
+    lower, upper : arrays (m + 1,), the ends of their intervals; NaN where none were asked for
+    statistic, p : arrays (m + 1,), T and its p-value; NaN for the noise
+    log_likelihood : float, l(s^)
+    """
+
+    variances: Array
+    covariance: Array
+    lower: Array
+    upper: Array
+    statistic: Array
+    p: Array
+    log_likelihood: float
+
+    @classmethod
+    def unknown(cls, m: int) -> Components:
+        """Of a target of which fixed columns leave nothing, on m kernels."""
+        nothing = np.full(m + 1, np.nan)
+        p = np.append(np.ones(m), np.nan)
+        return cls(np.zeros(m + 1), np.full((m + 1, m + 1), np.nan), nothing, nothing, nothing, p, np.nan)
+
+    def among(self, m: int, places: Array, coverage: float | None) -> Components:
+        """The same among m kernels, those that no contrast sees having the variance 0, of which nothing is known."""
+
+        def spread_out(values: Array, other: float) -> Array:
+            whole = np.full(m + 1, other)
+            whole[places] = values
+            return whole
+
+        covariance = np.full((m + 1, m + 1), np.nan)
+        covariance[np.ix_(places, places)] = self.covariance
+        low, high = (np.nan, np.nan) if coverage is None else (0.0, np.inf)
+        return Components(
+            spread_out(self.variances, 0.0),
+            covariance,
+            spread_out(self.lower, low),
+            spread_out(self.upper, high),
+            spread_out(self.statistic, 0.0),
+            spread_out(self.p, 1.0),
+            self.log_likelihood,
+        )
+
+    def in_units(self, kernels: Array, target: float) -> Components:
+        """Of kernels divided by ``kernels`` (m,), and targets divided by a number."""
+        units = target * (target / np.append(kernels, 1.0))
+        return replace(
+            self,
+            variances=units * self.variances,
+            covariance=self.covariance * np.outer(units, units),
+            lower=units * self.lower,
+            upper=units * self.upper,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class VarianceComponents:
+    """The components of every target, on kernels whose restricted matrices have a mean diagonal of 1.
+
+    Parameters
+    ----------
+    evidence : of the kernels that some contrast sees, and of all targets
+    used : int array, which of the kernels these are
+    sizes : array (m,), what all kernels were divided by
+    units : array (t,), what the targets were divided by; 0 for targets of which nothing is left
+    """
+
+    evidence: Evidence
+    used: Array
+    sizes: Array
+    units: Array
+
+    @classmethod
+    def of(cls, bank: KernelBank, Y: Array, fixed: FixedColumns | None) -> VarianceComponents:
+        """Of kernels and targets.
+
+        Parameters
+        ----------
+        bank : square KernelBank of n samples
+        Y : array (n, t)
+        fixed : the fixed columns; None where there are none, not even an intercept
+        """
+        Z, basis, rest = Y, None, bank.traces()
+        count = len(Y)
+        if fixed is not None:
+            Z, basis, rest = fixed.rest(Y), fixed.basis, fixed.traces(bank)
+            count = len(Y) - basis.shape[1]
+        used = np.flatnonzero(rest > 0.0)
+        sizes = np.ones(len(bank))
+        sizes[used] = rest[used] / count
+        units = np.array([spread(column) if column.any() else 0.0 for column in Z.T])
+        known = units > 0.0
+        scaled = bank.select(used).scaled(1.0 / sizes[used])
+        return cls(Evidence.of(scaled, Z[:, known] / units[known], False, basis), used, sizes, units)
+
+    def target(self, t: int, start: Array | None = None, coverage: float | None = None) -> Components:
+        """The components of one target.
+
+        Parameters
+        ----------
+        t : int, which
+        start : array (m,), variances of the kernels relative to that of the noise, where to begin
+        coverage : float in (0, 1), of intervals; None for no intervals
+        """
+        m = len(self.sizes)
+        places = np.append(self.used, m)
+        own = int(np.count_nonzero(self.units[:t]))
+        begin = np.full(len(places), 1.0)
+        if start is not None:
+            begin = np.append(start * self.sizes, 1.0)[places]
+        if self.units[t] == 0.0:
+            return Components.unknown(m)
+        found = self._found(own, begin / begin.sum(), coverage)
+        unit = float(self.units[t])
+        whole = found.among(m, places, coverage)
+        logarithm = whole.log_likelihood - self.evidence.count * float(np.log(unit))
+        return replace(whole.in_units(self.sizes, unit), log_likelihood=logarithm)
+
+    # -- in own units --------------------------------------------------------------------------------------------------
+
+    def _found(self, t: int, begin: Array, coverage: float | None) -> Components:
+        """The components of a target with units, of the used kernels."""
+        m = len(self.used)
+        every = np.arange(m + 1)
+        likelihood = self._likelihood(t, every[:-1])
+        start = likelihood.at(begin) or likelihood.at(np.full(m + 1, 1.0 / (m + 1)))
+        if start is None:
+            raise ValueError("the kernel matrices are not positive semi-definite: no noise makes their sum definite")
+        best = maximised(likelihood, start, every)
+        tests = np.zeros(m)
+        for k in range(m):
+            if best.theta[k] > 0.0:
+                without = self._without(t, k, best)
+                if without.value > best.value:  # another maximum, with a kernel less
+                    best = _higher(best, maximised(likelihood, without, every))
+                tests[k] = 2.0 * (best.value - without.value)
+        tests[(best.theta[:-1] == 0.0) | (tests < _ROUNDED)] = 0.0
+        p = np.append(self._p_values(tests), np.nan)
+        lower, upper = np.full(m + 1, np.nan), np.full(m + 1, np.nan)
+        if coverage is not None:
+            reach = float(np.sqrt(stats.chi2.ppf(coverage, 1)))
+            for k in range(m + 1):
+                profile = _Profile(likelihood, best, k)
+                lower[k] = 0.0
+                if k == m or tests[k] > reach**2:
+                    lower[k] = profile.lower(reach)
+                upper[k] = profile.upper(reach)
+        return Components(best.theta, _covariance(best), lower, upper, np.append(tests, np.nan), p, best.value)
+
+    def _likelihood(self, t: int, kernels: Array) -> Likelihood:
+        """That of some of the kernels."""
+        if len(kernels) > 1:
+            evidence = of_target(self.evidence, t)
+            if len(kernels) < len(self.used):
+                evidence = replace(evidence, bank=self.evidence.bank.select(kernels))
+            return OfKernels(evidence)
+        spectrum = self._spectra[int(kernels[0])]
+        return OfOneKernel(spectrum, spectrum.targets[:, t])
+
+    @cached_property
+    def _spectra(self) -> dict[int, Spectrum]:
+        """Of each kernel where there are at most two: with more none is ever alone."""
+        return {
+            k: Spectrum.of(replace(self.evidence, bank=self.evidence.bank.select(np.array([k]))))
+            for k in range(len(self.used))
+            if len(self.used) < 3
+        }
+
+    def _without(self, t: int, k: int, best: Local) -> Local:
+        """The maximum where one variance is zero, as a point among all variances."""
+        m = len(self.used)
+        others = np.delete(np.arange(m + 1), k)
+        theta = best.theta.copy()
+        theta[-1] += theta[k]
+        theta[k] = 0.0
+        if m == 1:
+            end = self._likelihood(t, np.array([0])).at(theta)
+            assert end is not None
+            return maximised(self._likelihood(t, np.array([0])), end, others)
+        reduced = self._likelihood(t, others[:-1])
+        start = reduced.at(theta[others])
+        assert start is not None
+        found = maximised(reduced, start, np.arange(m))
+        theta[others] = found.theta
+        if found.value <= best.value:
+            return replace(found, theta=theta)
+        whole = self._likelihood(t, np.arange(m)).at(theta)
+        assert whole is not None
+        return whole
+
+    def _p_values(self, tests: Array) -> Array:
+        if len(tests) == 1:
+            return self._null(tests)
+        return np.where(tests > 0.0, 0.5 * stats.chi2.sf(tests, 1), 1.0)
+
+    @cached_property
+    def _null(self) -> Callable[[Array], Array]:
+        """The p-values of T for one kernel."""
+        spectrum = self._spectra[0]
+        return null_of_one_kernel(spectrum.values, spectrum.beyond)
+
+
+def _higher(first: Local, second: Local) -> Local:
+    return second if second.value > first.value else first
+
+
+def _covariance(best: Local) -> Array:
+    """The inverse of the information; NaN for components that are not determined beside the others."""
+    sizes = np.sqrt(np.diagonal(best.information))
+    sizes = np.where(sizes > 0.0, sizes, 1.0)
+    values, vectors = np.linalg.eigh(best.information / np.outer(sizes, sizes))
+    kept = values > 1e-10 * values[-1]  # half of the digits of a root
+    covariance = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T / np.outer(sizes, sizes)
+    lost = (np.abs(vectors[:, ~kept]) > 1e-5).any(axis=1)
+    covariance[lost] = np.nan
+    covariance[:, lost] = np.nan
+    return np.asarray(covariance)
+
+
+# -- profiles ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Profile:
+    """The root of twice what the likelihood loses where one variance is another one."""
+
+    likelihood: Likelihood
+    best: Local
+    k: int
+
+    def loss(self, value: float, near: Local) -> tuple[float, Local]:
+        """The root, and the maximum over the other variances."""
+        theta = near.theta.copy()
+        theta[self.k] = value
+        start = self.likelihood.at(theta)
+        if start is None:
+            return np.inf, near
+        found = maximised(self.likelihood, start, np.delete(np.arange(len(theta)), self.k))
+        return float(np.sqrt(max(2.0 * (self.best.value - found.value), 0.0))), found
+
+    def upper(self, reach: float) -> float:
+        estimate = float(self.best.theta[self.k])
+        information = float(self.best.information[self.k, self.k])
+        slope = max(-float(self.best.score[self.k]), 0.0)
+        if information <= 0.0:
+            return np.inf
+        # where a parabola with the score loses reach^2 / 2; other variances follow, so it is farther
+        first = (np.sqrt(slope**2 + information * reach**2) - slope) / information
+        return self._crossing(reach, estimate, estimate + max(float(first), 1e-6), _FARTHEST)
+
+    def lower(self, reach: float) -> float:
+        estimate = float(self.best.theta[self.k])
+        information = float(self.best.information[self.k, self.k])
+        first = estimate - reach / np.sqrt(information) if information > 0.0 else 0.0
+        return self._crossing(reach, estimate, max(float(first), 0.5 * estimate), 0.0)
+
+    def _crossing(self, reach: float, near: float, far: float, limit: float) -> float:
+        """The value beyond ``near``, where nothing is lost, at which the root is ``reach``; at most ``limit``."""
+        inside, outside = (near, 0.0), None
+        local = self.best
+        value = far
+        for _ in range(60):
+            root, local = self.loss(value, local)
+            if abs(root - reach) <= _CLOSE:
+                break
+            if root < reach:
+                inside = (value, root)
+            else:
+                outside = (value, root)
+            if outside is None:
+                # the root grows about in proportion, and slower far away
+                grown = near + (value - near) * min(max(1.02 * reach / max(root, 1e-3), 1.1), 10.0)
+                if limit == 0.0:
+                    value = max(grown, 0.2 * value)
+                else:
+                    value = grown
+                if value > _FARTHEST:
+                    return np.inf
+            elif not np.isfinite(outside[1]):
+                value = 0.5 * (inside[0] + outside[0])
+            else:
+                part = (reach - inside[1]) / (outside[1] - inside[1])
+                value = inside[0] + min(max(part, 0.05), 0.95) * (outside[0] - inside[0])
+            if outside is not None and abs(outside[0] - inside[0]) <= 1e-6 * abs(outside[0]) + 1e-12:
+                break
+        return value
+
+
+# -- one kernel --------------------------------------------------------------------------------------------------------
+
+
+def null_of_one_kernel(values: Array, beyond: float, draws: int = DRAWS, seed: int = 0) -> Callable[[Array], Array]:
+    """The p-values of T for one kernel, from draws of its distribution where the variance is zero.
+
+    Parameters
+    ----------
+    values : array (c,), eigenvalues of the kernel on the contrasts
+    beyond : how many more contrasts there are, with eigenvalue 0
+    draws, seed : of the distribution
+    """
+    rng = np.random.default_rng(seed)
+    large = values[values > SINGULAR * values.max(initial=0.0)]
+    others = len(values) - len(large) + beyond
+    W = rng.chisquare(1.0, (draws, len(large)))
+    rest = rng.chisquare(max(others, 0.0), draws) if others > 0.0 else np.zeros(draws)
+    count = len(large) + others
+    # a grid of r that is fine beside the width of the likelihood's maximum
+    ratios = np.append(0.0, np.logspace(-5.0, 5.0, 201) / large.mean())
+    shrunk = 1.0 / (1.0 + np.outer(large, ratios))
+    energies = W @ shrunk + rest[:, None]
+    total = np.log(W.sum(axis=1) + rest)
+    T = count * (total[:, None] - np.log(energies)) + np.log(shrunk).sum(axis=0)
+    T = np.sort(np.maximum(T.max(axis=1), 0.0))
+    positive = T[T > 1e-6]
+    share = len(positive) / draws
+    scale = float(positive.mean()) if len(positive) else 1.0  # of chi-squared with 1 degree, whose mean is 1
+
+    def p(tests: Array) -> Array:
+        above = (1.0 + draws - np.searchsorted(T, tests)) / (1.0 + draws)
+        tail = share * stats.chi2.sf(tests / scale, 1)
+        found = np.where(above > 100.0 / draws, above, np.minimum(tail, above))
+        return np.where(tests > 0.0, found, 1.0)
+
+    return p
