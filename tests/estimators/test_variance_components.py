@@ -143,8 +143,14 @@ def test_false_positives():
     p = np.array([one.target(t).p[0] for t in range(200)])
     assert 0.02 <= (p < 0.05).mean() <= 0.08  # two standard errors of so few targets
     assert 0.14 <= (p < 0.2).mean() <= 0.26
-    several = VarianceComponents.of(bind(TWO, X), Y[:, :60], fixed)
-    p = np.array([several.target(t).p[:2] for t in range(60)])
+
+
+@pytest.mark.study
+def test_false_positives_of_several_kernels():
+    """At most the level, within two standard errors of 2000 targets."""
+    fixed, Y = FixedColumns.of(F), np.random.default_rng(7).normal(size=(N, 2000))
+    several = VarianceComponents.of(bind(TWO, X), Y, fixed)
+    p = np.array([several.target(t).p[:2] for t in range(2000)])
     assert ((p < 0.05).mean(axis=0) <= 0.06).all()
 
 
