@@ -181,3 +181,8 @@ ORDER_SMALL = 800  # the largest order of matrices whose products are faster wit
 
 # banks/low_rank/nystroem.py
 FEATURES_ROWS = 1024  # rows that are worth a thread
+
+# -- many targets ------------------------------------------------------------------------------------------------------
+
+TARGET_VALUES = 1 << 20  # numbers at a time for the residuals, or the derivatives of residuals, of many targets: 8 MB
+TARGET_BLOCK = 1 << 23  # numbers of targets that are solved together: 64 MB; candidates are shared within a block

@@ -8,7 +8,7 @@ knows, is it kept, as one half of a matrix for each problem.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
@@ -33,6 +33,8 @@ from multikernel.machines.ridge.restricted import RestrictedSmoother
 from multikernel.machines.ridge.smoother import Smoother
 from multikernel.procedures.ridge_cv.fixed import FixedColumns
 
+_KEPT = 16  # problems at most whose smoothers are kept, each with a matrix
+
 
 @dataclass(frozen=True, eq=False)
 class WeightedRidge:
@@ -55,6 +57,53 @@ class WeightedRidge:
 
 
 @dataclass(frozen=True, eq=False)
+class TargetRidges(Sequence[WeightedRidge]):
+    """The ridge problems of many targets on all training samples, each made when it is asked for.
+
+    Parameters
+    ----------
+    alphas : array (t,)
+    coef : array (n, t)
+    """
+
+    alphas: Array
+    coef: Array
+
+    def __len__(self) -> int:
+        return len(self.alphas)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[k] for k in range(*index.indices(len(self)))]
+        n = len(self.coef)
+        column = self.coef[:, index, None]
+        return WeightedRidge(np.arange(n), float(self.alphas[index]), np.ones(n), column)
+
+
+class _Smoothers(Sequence[Any]):
+    """The smoothers of problems, each made when it is asked for; those of few problems are kept."""
+
+    def __init__(self, make: Callable[[int], Any], count: int) -> None:
+        self._make = make
+        self._count = count
+        self._kept: dict[int, Any] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[k] for k in range(*index.indices(len(self)))]
+        if not 0 <= index < self._count:
+            raise IndexError(index)
+        if self._count > _KEPT:
+            return self._make(index)
+        if index not in self._kept:
+            self._kept[index] = self._make(index)
+        return self._kept[index]
+
+
+@dataclass(frozen=True, eq=False)
 class Posterior(ABC):
     """The problems of a model as smoothers, and its standard deviations at new samples.
 
@@ -66,7 +115,7 @@ class Posterior(ABC):
     fixed : the columns without penalty, among them the intercept; None where there are none
     """
 
-    posed: tuple[WeightedRidge, ...]
+    posed: Sequence[WeightedRidge]
     fit_intercept: bool
     n_train: int
     fixed: FixedColumns | None = field(default=None, kw_only=True)
@@ -130,10 +179,12 @@ class KernelPosterior(Posterior):
     ----------
     predictor : the function; its training samples are those of all problems
     samples : the training samples; None where the problems keep their matrices
+    bank : the training bank, where there are no samples and more problems than kernels; None elsewhere
     """
 
     predictor: KernelPredictor
     samples: Any
+    bank: KernelBank | None = None
 
     @classmethod
     def of(
@@ -144,7 +195,9 @@ class KernelPosterior(Posterior):
         predictor: KernelPredictor,
         samples: Any,
     ) -> KernelPosterior:
-        """Of problems on a training bank; where there are no samples, their matrices are kept."""
+        """Of problems on a training bank; where there are no samples, their matrices are kept, or those of the bank."""
+        if isinstance(posed, TargetRidges):
+            return cls(posed, fit_intercept, bank.shape[1], predictor, samples, bank if samples is None else None)
         if samples is None:
             posed = [
                 replace(each, half=pack(_symmetric(predictor, predictor.weights[p], _part(bank, each.rows))))
@@ -154,11 +207,11 @@ class KernelPosterior(Posterior):
 
     @cached_property
     def smoothers(self) -> Sequence[Smoother | RestrictedSmoother]:
-        found = []
-        for p, posed in enumerate(self.posed):
-            precision = DensePrecision(posed.alpha, posed.weight, self._matrix(p))
-            found.append(self._smoother(precision, posed))
-        return found
+        return _Smoothers(self._made, len(self.posed))
+
+    def _made(self, p: int) -> Smoother | RestrictedSmoother:
+        posed = self.posed[p]
+        return self._smoother(DensePrecision(posed.alpha, posed.weight, self._matrix(p)), posed)
 
     def _matrix(self, p: int) -> Array:
         """The learned kernel of the samples of a problem."""
@@ -168,6 +221,8 @@ class KernelPosterior(Posterior):
         if posed.half is not None:
             return unpack(posed.half, n, np.float64)
         predictor = self.predictor
+        if self.bank is not None:
+            return _symmetric(predictor, predictor.weights[p], self.bank)
         places = np.searchsorted(predictor.support, posed.rows)
         bank = predictor.reference.cross(_arrays.taken(self.samples, posed.rows)).block(slice(None), places)
         return _symmetric(predictor, predictor.weights[p], bank)
@@ -223,7 +278,7 @@ class FeaturePosterior(Posterior):
         values = None
         if samples is None:
             values = bank.select(predictor.kernels).bank.F
-        return cls(tuple(posed), fit_intercept, bank.shape[0], kept, roots, values, predictor, samples)
+        return cls(posed, fit_intercept, bank.shape[0], kept, roots, values, predictor, samples)
 
     @property
     def needs_self_values(self) -> bool:
@@ -231,15 +286,16 @@ class FeaturePosterior(Posterior):
 
     @cached_property
     def smoothers(self) -> Sequence[Smoother | RestrictedSmoother]:
-        found = []
-        for posed, kept, root in zip(self.posed, self.features, self.roots, strict=True):
-            F = self.values
-            if F is None:
-                assert self.predictor is not None
-                F = self.predictor.reference.cross(self.samples).bank.F
-            G = taken(F, kept)[posed.rows] * root
-            found.append(self._smoother(FactoredPrecision(posed.alpha, posed.weight, G), posed))
-        return found
+        return _Smoothers(self._made, len(self.posed))
+
+    def _made(self, p: int) -> Smoother | RestrictedSmoother:
+        posed = self.posed[p]
+        F = self.values
+        if F is None:
+            assert self.predictor is not None
+            F = self.predictor.reference.cross(self.samples).bank.F
+        G = taken(F, self.features[p])[posed.rows] * self.roots[p]
+        return self._smoother(FactoredPrecision(posed.alpha, posed.weight, G), posed)
 
     def deviations(self, bank: KernelBank, values: Array, columns: Array | None = None) -> Array:
         """The features themselves determine the self-values."""
@@ -282,14 +338,19 @@ def posterior_of(model: Model, bank: KernelBank, fitted: Sequence[Fitted]) -> Po
         return None
     if samples is not None and samples.shape[0] != bank.shape[0]:
         return None
-    problems = [posed(model, each) for each in fitted]
+    if fitted[0].weights.values.ndim == 2:  # a row for each of many targets
+        problems: Sequence[WeightedRidge] = TargetRidges(model.alpha_, fitted[0].solution.coef)
+    else:
+        problems = [posed(model, each) for each in fitted]
     intercept = getattr(model, "fit_intercept", True)
     fixed = getattr(model, "_fixed_columns", None)
     if isinstance(predictor, FeaturePredictor):
         found: Posterior = FeaturePosterior.of(cast(LowRankBank, bank), problems, intercept, predictor, samples)
         return replace(found, fixed=fixed)
     assert isinstance(predictor, KernelPredictor)
-    rows = np.unique(np.concatenate([each.rows for each in problems]))
+    rows = np.unique(np.concatenate([each.rows for each in fitted]))
+    if not isinstance(problems, TargetRidges):
+        rows = np.unique(np.concatenate([each.rows for each in problems]))
     if not np.isin(rows, predictor.support).all():
         model.predictor_ = predictor = predictor.on(bank.reference(rows), rows)
     return replace(KernelPosterior.of(bank, problems, intercept, predictor, samples), fixed=fixed)

@@ -71,7 +71,8 @@ class KernelPredictor(Predictor):
         support = np.flatnonzero(coef.any(axis=0))
         support = support if len(support) else np.arange(1)  # a constant function, which a bank can still evaluate
         reference = bank.reference(support)
-        return cls(reference, support, bank.shape[1], coef[:, support], intercept, weights, combination)
+        own = coef if len(support) == bank.shape[1] else coef[:, support]
+        return cls(reference, support, bank.shape[1], own, intercept, weights, combination)
 
     @property
     def n_kernels(self) -> int:

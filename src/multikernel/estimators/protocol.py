@@ -143,6 +143,8 @@ class Fitted:
 
     def over_all(self, n: int) -> Fitted:
         """The coefficients over all n training samples, zero where a sample took no part."""
+        if len(self.rows) == n and (self.rows == np.arange(n)).all():
+            return self
         coef = np.zeros((n, *self.solution.coef.shape[1:]))
         coef[self.rows] = self.solution.coef
         return replace(self, solution=replace(self.solution, coef=coef))

@@ -39,9 +39,9 @@ def publish(model: Model, bank: KernelBank, fitted: Sequence[Fitted], single: bo
     if method.before_publishing is not None:
         fitted = method.before_publishing(model, bank, fitted)
     whole = [f.over_all(bank.shape[1]) for f in fitted]
-    coef = np.concatenate([np.atleast_2d(f.solution.coef.T) for f in whole])
+    coef = _joined([np.atleast_2d(f.solution.coef.T) for f in whole])
     intercept = np.concatenate([np.atleast_1d(f.solution.intercept) for f in whole])
-    weights = np.stack([f.weights.values for f in whole])
+    weights = np.concatenate([np.atleast_2d(f.weights.values) for f in whole])
     vector = single and whole[0].solution.coef.ndim == 1
 
     model.weights_ = weights[0] if single else weights
@@ -53,7 +53,7 @@ def publish(model: Model, bank: KernelBank, fitted: Sequence[Fitted], single: bo
         setattr(model, f"{name}_", value)
     _publish_certificate(model, whole, single)
 
-    in_predictor = np.stack([method.kernel_weights(model, f) for f in whole])
+    in_predictor = np.concatenate([np.atleast_2d(method.kernel_weights(model, f)) for f in whole])
     _check_finite(model, bank, coef, intercept, weights, in_predictor)
     model.predictor_ = predictor_of(bank, coef, intercept, in_predictor, method.combination(model))
     if not model.converged_ and not all(f.weights.rule_met for f in whole):
@@ -69,12 +69,17 @@ def _publish_certificate(model: Model, fitted: Sequence[Fitted], single: bool) -
     """The value of each problem, a bound of its optimum where one is known, and the worst certificate."""
     objectives = [f.weights.objective for f in fitted]
     bounds = [f.weights.bound for f in fitted]
-    model.objective_ = objectives[0] if single else np.array(objectives)
+    model.objective_ = objectives[0] if single else np.concatenate([np.atleast_1d(each) for each in objectives])
     vars(model).pop("objective_bound_", None)  # of an earlier fit
     if None not in bounds:
         model.objective_bound_ = bounds[0] if single else np.array(bounds)
     model.certificate_ = worst(f.certificate for f in fitted)
     model.converged_ = all(f.converged(getattr(model, "tol", None)) for f in fitted)
+
+
+def _joined(parts: Sequence[Array]) -> Array:
+    """The rows of several arrays; of one no copy, which of many targets would be large."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _check_finite(model: Model, bank: KernelBank, *found: Array) -> None:

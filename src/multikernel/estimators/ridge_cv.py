@@ -52,6 +52,7 @@ from multikernel.procedures.ridge_cv import (
     RidgeCVWeights,
     held_out_error,
     least_error,
+    ridge_cv_each,
 )
 from multikernel.procedures.ridge_cv.fixed import FixedColumns, determined
 from multikernel.procedures.units import MachineUnits, kernel_size, spread
@@ -62,8 +63,15 @@ from multikernel.tuning import FOLD_FACTORS_KEPT
 
 
 def _tasks(model: Any, target: Array, sample_weight: Array | None) -> list[Task]:
-    together = target.ndim == 1 or model.shared_weights
+    together = target.ndim == 1 or model.shared_weights or _shares_candidates(model, target)
     return [Task(np.arange(len(target)), each) for each in ([target] if together else target.T)]
+
+
+def _shares_candidates(model: Any, target: Array) -> bool:
+    """Whether targets with weights of their own are one problem: several, chosen by held-out error alone."""
+    if target.ndim == 1 or target.shape[1] == 1 or model.shared_weights:
+        return False
+    return bool(model.criterion == "held_out" and model.fixed is None)
 
 
 def _folds(model: Any, task: Task) -> Folds:
@@ -117,9 +125,12 @@ def _learn(
     seed: int = 0,
     fixed: FixedColumns | None = None,
 ) -> Learned:
-    """One set of weights, for a target (n,) or for several that share it, and the machine on all samples."""
+    """One set of weights, for a target (n,) or for several that share it, or one for each, and the machine on all."""
     if fixed is not None:
         return _learn_beside(model, bank, task, observe, seed, fixed)
+    if _shares_candidates(model, task.target):
+        settings = model.fit_intercept, model.tol, model.max_iter, model.n_init, seed, model.n_jobs
+        return ridge_cv_each(bank, task.target, _folds(model, task), *settings, observe)
     size, unit = kernel_size(bank), spread(task.target)
     bank, target = bank.scaled(np.full(len(bank), 1.0 / size)), task.target / unit
     with one_blas_thread(len(target)):
@@ -236,7 +247,7 @@ def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: boo
     if single:
         model.alpha_ = found[0].alpha
     else:
-        model.alpha_ = np.array([weights.alpha for weights in found])
+        model.alpha_ = np.concatenate([np.atleast_1d(weights.alpha) for weights in found])
     if len(errors) == 1 and model.dual_coef_.ndim == 1:
         model.cv_loss_ = float(errors[0])
     else:

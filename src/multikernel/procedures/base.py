@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,8 @@ class Weights:
     Parameters
     ----------
     values : array (m,), >= 0
-    objective : the value at these weights, or more, of the problem that defines them; None for a rule without one
+    objective : float, the value at these weights, or more, of the problem that defines them; None for a rule without
+        one, an array where each target has weights of its own
     certificate : how far that value may be from the optimum, or from being stationary, for the matrices that the bank
         stores; None likewise
     converged : whether the certificate asked for was reached
@@ -34,7 +36,7 @@ class Weights:
     """
 
     values: Array
-    objective: float | None = None
+    objective: Any = None
     certificate: Certificate | None = None
     converged: bool = True
     n_iter: int = 0

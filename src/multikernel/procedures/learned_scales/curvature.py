@@ -81,7 +81,8 @@ def _jacobian(error: ScalesError, u: Array, slopes: Slopes, left: Residuals, t: 
     """The derivatives of the residuals of a target: shape (n, P)."""
     held_out = error.held_out
     R = len(error.combination.kernels)
-    Q = held_out.directions(left, held_out.folds, left.values[:, t], t)
+    own = slice(t, t + 1)
+    Q = held_out.directions(left, held_out.folds, left.values[:, own], own)[:, :, 0]
     J = np.zeros((len(Q), len(u)))
     J[:, 0] = -_held(left, Q[:, :, None])[:, 0]  # of all weights: H_V: K q = q_V - H_V: q, and q_V is 0
     v = None if held_out.one is None else held_out.one[:, None]

@@ -32,6 +32,35 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
+class TargetModels:
+    """A quadratic model of the error of each of some targets, L_t(v + s) = L_t(v) + 2 slope_t's + s'C_t s.
+
+    Parameters
+    ----------
+    slopes : array (t, m), half of the gradients
+    curvatures : array (t, m, m)
+    """
+
+    slopes: Array
+    curvatures: Array
+
+
+@dataclass(frozen=True, eq=False)
+class SharedWeights(ABC):
+    """Weights v whose matrices are factored once, for whatever targets of a criterion ask: their numbers are given."""
+
+    v: Array
+
+    @abstractmethod
+    def errors(self, index: Array) -> Array:
+        """The error of each of these targets."""
+
+    @abstractmethod
+    def models(self, index: Array) -> TargetModels:
+        """Their models at v."""
+
+
+@dataclass(frozen=True, eq=False)
 class Criterion(ABC):
     """A number to be made small, in squared units of the targets, for the kernels of a bank and targets Y (n, t)."""
 
@@ -50,6 +79,14 @@ class Criterion(ABC):
     @abstractmethod
     def constant(self) -> float:
         """The value at v = 0, that of the predictor that is constant."""
+
+    def constants(self) -> Array:
+        """The error of each target at v = 0, where the value is the sum of errors: shape (t,)."""
+        raise NotImplementedError(f"{type(self).__name__} is no sum over targets")
+
+    def shared(self, v: Array) -> SharedWeights | None:
+        """Weights v >= 0 for all targets, where the value is the sum of errors; None where K(v) + I is singular."""
+        raise NotImplementedError(f"{type(self).__name__} is no sum over targets")
 
     @abstractmethod
     def model(self, point: Point) -> Model:

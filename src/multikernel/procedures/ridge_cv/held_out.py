@@ -12,20 +12,23 @@ one pass with one matrix.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy.linalg import blas
 
 from multikernel._arrays import taken
-from multikernel._typing import Array
+from multikernel._typing import Array, Index
 from multikernel.banks import KernelBank
-from multikernel.procedures.ridge_cv.criterion import Criterion, Point
+from multikernel.banks.threads import slices
+from multikernel.procedures.ridge_cv.criterion import Criterion, Point, SharedWeights, TargetModels
 from multikernel.procedures.ridge_cv.fixed import determined
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
 from multikernel.procedures.ridge_cv.model import Model, Tall, Wide
-from multikernel.procedures.ridge_cv.residuals import HeldOut, Residuals, product
+from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, Residuals, product
+from multikernel.tuning import TARGET_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +67,25 @@ class HeldOutError(Criterion):
         left = self.held_out.residuals(self.bank.combine(v).fresh())
         return None if left is None else Point(v, left)
 
+    def shared(self, v: Array) -> SharedWeights | None:
+        inverse = self.held_out.inverse(self.bank.combine(v).fresh())
+        return None if inverse is None else SharedInverse(v, self, inverse)
+
+    def of_targets(self, index: Index) -> HeldOutError:
+        """Some of the targets."""
+        return replace(self, Y=self.Y[:, index])
+
     @cached_property
     def held_out(self) -> HeldOut:
         return HeldOut(self.Y, self.folds, self.fit_intercept, self.one, self.basis)
 
     @property
     def count(self) -> float:
+        """How many samples there are."""
         return self.held_out.count
+
+    def constants(self) -> Array:
+        return self.held_out.constants()
 
     def constant(self) -> float:
         """L(0), the error of the predictor that is constant."""
@@ -83,29 +98,47 @@ class HeldOutError(Criterion):
         fold is a column in a pass over the kernels. Where there are more weights than residuals, J has to lead to the
         gradient, and up to 100 folds are as they are.
         """
-        count = self.folds.count
         left = point.left
-        n = self.held_out.count
+        n = self.count
         wide = self.Y.size < len(self.bank)
-        if wide and count <= 100:
+        if wide and self.folds.count <= 100:
             few = self.folds
         else:
             few = self._merged
-        exact = few.count == count
-        blocks = left.blocks if exact else Blocks.of(left.H, few)
-        if exact:
-            R = left.values
-        else:
-            R = blocks.solve(self.held_out.centred(left.targets, left.ones, few))
-        directions = (self.held_out.directions(left, few, R[:, t], t) for t in range(self.Y.shape[1]))
-        parts = (self._jacobian(left, blocks, Q) / np.sqrt(n) for Q in directions)
-        slope = self.gradient(point) / 2.0
-        if wide:
-            return Wide(point.v, slope, np.vstack(list(parts)))
+        slope = np.zeros(len(self.bank))
         curvature = np.zeros((len(self.bank), len(self.bank)))
-        for G in parts:
-            curvature += blas.dgemm(1.0, G.T, G.T, trans_b=1)
+        roots = []
+        for R, J in self._jacobians(left, few):
+            slope += np.einsum("tki,it->k", J, R) / n
+            for each in J:
+                if wide:
+                    roots.append(each.T / np.sqrt(n))
+                else:
+                    curvature += blas.dgemm(1.0 / n, each.T, each.T, trans_a=1)
+        if few.count < self.folds.count:
+            slope = self.gradient(point) / 2.0
+        if wide:
+            return Wide(point.v, slope, np.vstack(roots))
         return Tall(point.v, slope, curvature)
+
+    def target_models(self, left: Residuals) -> tuple[Array, Array]:
+        """The same for each target: slopes (t, m) and curvatures (t, m, m)."""
+        t, m = self.Y.shape[1], len(self.bank)
+        slopes = np.empty((t, m))
+        curvatures = np.empty((t, m, m))
+        start = 0
+        for R, J in self._jacobians(left, self._merged):
+            own = slice(start, start + len(J))
+            slopes[own] = np.einsum("tki,it->tk", J, R) / self.count
+            np.matmul(J, J.transpose(0, 2, 1), out=curvatures[own])
+            start = own.stop
+        curvatures /= self.count
+        if self._merged.count < self.folds.count:
+            inverse = Inverse(left.H, left.ones, left.blocks)
+            for k in range(t):
+                one = self.of_targets([k]).held_out
+                slopes[k] = self.bank.inner(one.slope(one.left(inverse))) / 2.0
+        return slopes, curvatures
 
     @cached_property
     def _merged(self) -> Folds:
@@ -119,9 +152,46 @@ class HeldOutError(Criterion):
         """dL / dv: shape (m,)."""
         return self.bank.inner(self.held_out.slope(point.left))
 
-    def _jacobian(self, left: Residuals, blocks: Blocks, Q: Array) -> Array:
-        applied = self.bank.apply(Q)
-        J = np.empty((len(Q), len(self.bank)))
-        for f, V in enumerate(blocks.folds.tests()):
-            J[V] = product(taken(left.H, V), applied[:, :, f].T)
-        return blocks.solve(J)
+    def _jacobians(self, left: Residuals, folds: Folds) -> Iterator[tuple[Array, Array]]:
+        """The residuals (n, targets) in these folds and their derivatives (targets, m, n), some targets at a time."""
+        n, m = len(self.Y), len(self.bank)
+        if folds is self.folds:
+            blocks = left.blocks
+            whole = left.values
+        else:
+            blocks = Blocks.of(left.H, folds)
+            whole = blocks.solve(self.held_out.centred(left.targets, left.ones, folds))
+        for own in slices(self.Y.shape[1], max(1, TARGET_VALUES // (n * m * folds.count))):
+            R = whole[:, own]
+            g = R.shape[1]
+            Q = self.held_out.directions(left, folds, R, own)
+            applied = self.bank.apply(Q.reshape(n, -1)).transpose(0, 2, 1).reshape(m, folds.count, g, n)
+            J = np.empty((g * m, n))
+            for f, V in enumerate(folds.tests()):
+                images = applied[:, f].transpose(1, 0, 2).reshape(g * m, n)
+                J[:, V] = product(taken(left.H, V), images.T).T
+            yield R, blocks.solve(J.T).T.reshape(g, m, n)
+
+
+@dataclass(frozen=True, eq=False)
+class SharedInverse(SharedWeights):
+    """Weights whose inverse serves all targets."""
+
+    error: HeldOutError
+    inverse: Inverse
+
+    def errors(self, index: Array) -> Array:
+        parts = [held_out.left(self.inverse).errors for held_out, _ in self._parts(index)]
+        return np.concatenate(parts)
+
+    def models(self, index: Array) -> TargetModels:
+        slopes, curvatures = [], []
+        for held_out, own in self._parts(index):
+            found = self.error.of_targets(own).target_models(held_out.left(self.inverse))
+            slopes.append(found[0])
+            curvatures.append(found[1])
+        return TargetModels(np.concatenate(slopes), np.concatenate(curvatures))
+
+    def _parts(self, index: Array) -> Iterator[tuple[HeldOut, Array]]:
+        for part in slices(len(index), max(1, TARGET_VALUES // len(self.error.Y))):
+            yield self.error.held_out.of_targets(index[part]), index[part]

@@ -32,12 +32,12 @@ from multikernel.banks.factor_gram import FactorGram
 from multikernel.banks.thin_root import Squares
 from multikernel.banks.threads import slices
 from multikernel.numerics.cholesky import factorise, solved
-from multikernel.procedures.ridge_cv.criterion import Criterion, Point
+from multikernel.procedures.ridge_cv.criterion import Criterion, Point, SharedWeights, TargetModels
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.model import Model, Tall
 from multikernel.statistics import Moments, Summing
-from multikernel.tuning import COPIED_VALUES, FOLD_COORDINATES, FOLD_FACTORS_KEPT, FOLD_SUMS
+from multikernel.tuning import COPIED_VALUES, FOLD_COORDINATES, FOLD_FACTORS_KEPT, FOLD_SUMS, TARGET_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +115,22 @@ class ErrorInFeatures(Criterion):
     def largest(self) -> float:
         return 1e11 / self.sums.whole.count  # systems lose as many digits as the trace has beyond the ridge
 
+    def constants(self) -> Array:
+        squares = [held.target_squares for held, _ in self.sums.pairs()]
+        return np.asarray(np.sum(squares, axis=0)) / self.sums.whole.count
+
     def constant(self) -> float:
-        return float(sum(held.target_squares.sum() for held, _ in self.sums.pairs())) / self.sums.whole.count
+        return float(self.constants().sum())
+
+    def shared(self, v: Array) -> SharedWeights | None:
+        systems = []
+        for held, _ in self.sums.pairs():
+            system = _System.of(self.sums, v, held)
+            if system is None:
+                return None
+            kept = len(self.sums.held) * system.factor.nbytes <= FOLD_FACTORS_KEPT
+            systems.append(system if kept else None)
+        return SharedSystems(v, self, tuple(systems))
 
     def gram(self, w: Array) -> Gram:
         """The kernel matrix of all samples, the sums of their features known."""
@@ -145,6 +159,7 @@ class ErrorInFeatures(Criterion):
         return None
 
     def model(self, point: Point) -> Model:
+        """The sum of those of the targets."""
         m = len(self.sums.sizes)
         slope = np.zeros(m)
         curvature = np.zeros((m, m))
@@ -160,30 +175,71 @@ class ErrorInFeatures(Criterion):
 
     def _model_of(self, fold: _Fold, system: _System, held: Moments, trained: Moments) -> tuple[Array, Array]:
         """The slope and the curvature of one fold's summed error."""
+        slopes, curvatures = self.target_models(fold, system, held, trained)
+        return slopes.sum(axis=0), curvatures.sum(axis=0)
+
+    def target_models(self, fold: _Fold, system: _System, held: Moments, trained: Moments) -> tuple[Array, Array]:
+        """The slope of one fold's error of each target, (t, m), and the curvature, (t, m, m)."""
         m = len(self.sums.sizes)
-        slope = np.zeros(m)
-        curvature = np.zeros((m, m))
         raw = self.sums.scale[:, None] * fold.coef
+        (q, t) = raw.shape
         fitted = product(held.squares, raw)
         inside = self.sums.scale[:, None] * (trained.products - product(self.sums.whole.squares, raw) + fitted)
-        for t in range(raw.shape[1]):
-            J = self.sums.scale[:, None] * self._derivatives(system, held, inside[:, t])
-            slope -= J.T @ (held.products[:, t] - fitted[:, t])
-            curvature += J.T @ product(held.squares, J)
-        return slope, curvature
+        rest = held.products - fitted
+        slopes = np.empty((t, m))
+        curvatures = np.empty((t, m, m))
+        for own in slices(t, max(1, TARGET_VALUES // (q * m))):
+            J = self.sums.scale[:, None, None] * self._derivatives(system, held, inside[:, own])
+            slopes[own] = -np.einsum("qkt,qt->tk", J, rest[:, own])
+            images = product(held.squares, J.reshape(q, -1)).reshape(J.shape)
+            np.matmul(J.transpose(2, 1, 0), images.transpose(2, 0, 1), out=curvatures[own])
+        return slopes, curvatures
 
-    def _derivatives(self, system: _System, held: Moments, g: Array) -> Array:
-        """db/dv_k as columns, shape (q, m)."""
-        blocks, image = (np.zeros((len(g), len(self.sums.sizes)), order="F") for _ in range(2))
-        raw = self.sums.scale * g
+    def _derivatives(self, system: _System, held: Moments, G: Array) -> Array:
+        """db/dv_k for the targets of the columns of G: shape (q, m, t)."""
+        (q, t) = G.shape
+        blocks = np.zeros((q, len(self.sums.sizes), t))
+        image = np.empty((q, len(self.sums.sizes), t))
+        raw = self.sums.scale[:, None] * G
         start = 0
         for k, size in enumerate(self.sums.sizes):  # the features of one kernel at a time: other products are zero
             own = slice(start, start + size)
-            blocks[own, k] = g[own]
+            blocks[own, k] = G[own]
             image[:, k] = product(_columns(self.sums.whole.squares, own), raw[own])
             image[:, k] -= product(_columns(held.squares, own), raw[own])
             start += size
-        return blocks - system.solve(self.sums.scale[:, None] * image)
+        image *= self.sums.scale[:, None, None]
+        return blocks - system.solve(image.reshape(q, -1)).reshape(image.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class SharedSystems(SharedWeights):
+    """Weights whose systems serve all targets; None for a system that is too large to be kept."""
+
+    error: ErrorInFeatures
+    systems: tuple[_System | None, ...]
+
+    def errors(self, index: Array) -> Array:
+        total = sum(fold.errors for fold, *_ in self._folds(index))
+        return np.maximum(total, 0.0) / self.error.count
+
+    def models(self, index: Array) -> TargetModels:
+        m = len(self.v)
+        slopes = np.zeros((len(index), m))
+        curvatures = np.zeros((len(index), m, m))
+        for found in self._folds(index):
+            own = self.error.target_models(*found)
+            slopes += own[0]
+            curvatures += own[1]
+        return TargetModels(slopes / self.error.count, curvatures / self.error.count)
+
+    def _folds(self, index: Array) -> Iterator[tuple[_Fold, _System, Moments, Moments]]:
+        sums = self.error.sums
+        for (held, trained), kept in zip(sums.pairs(), self.systems, strict=True):
+            system = kept or _System.of(sums, self.v, held)
+            assert system is not None  # as it was when the weights were tried
+            own = held.of_targets(index), trained.of_targets(index)
+            yield _Fold.of(sums, system, *own), system, *own
 
 
 def _columns(M: Array, own: slice) -> Array:

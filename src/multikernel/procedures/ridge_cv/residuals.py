@@ -37,8 +37,8 @@ from typing import Any
 import numpy as np
 
 from multikernel import _arrays, _linalg
-from multikernel._arrays import foreign, host, like
-from multikernel._typing import Array
+from multikernel._arrays import foreign, host, like, taken
+from multikernel._typing import Array, Index
 from multikernel.banks.threads import slices
 from multikernel.numerics import lapack
 from multikernel.numerics.cholesky import factorise
@@ -64,6 +64,15 @@ class Residuals:
     @property
     def value(self) -> float:
         return float(self.errors.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Inverse:
+    """H of a kernel matrix, H times 1, and the blocks of the folds: what the residuals of any targets follow from."""
+
+    H: Any
+    ones: Array
+    blocks: Blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +121,22 @@ class HeldOut:
         root = np.sqrt(weight)
         return replace(self, Y=root[:, None] * self.Y, one=root)
 
+    def of_targets(self, index: Index) -> HeldOut:
+        """Some of the targets."""
+        return replace(self, Y=self.Y[:, index])
+
     def residuals(self, K: Any) -> Residuals | None:
         """Of a kernel matrix, which is overwritten; None where K + I is singular in floating point."""
+        inverse = self.inverse(K)
+        if inverse is None:
+            return None
+        left = self.left(inverse)
+        if np.isfinite(left.errors).all():
+            return left
+        return None
+
+    def inverse(self, K: Any) -> Inverse | None:
+        """What any targets share; K is overwritten. None where K + I is singular in floating point."""
         try:
             if self.basis is not None:
                 project(K, self.basis)
@@ -123,20 +146,25 @@ class HeldOut:
             blocks = Blocks.of(H, self.folds)
         except np.linalg.LinAlgError:
             return None
-        targets = product(H, self.Y)
-        ones = product(H, self.ones[:, None])[:, 0]
-        R = blocks.solve(self.centred(targets, ones, self.folds))
-        errors: Array = (R**2).sum(axis=0) / self.count
-        if np.isfinite(errors).all():
-            return Residuals(H, targets, ones, blocks, R, errors)
-        return None
+        return Inverse(H, product(H, self.ones[:, None])[:, 0], blocks)
 
-    def constant(self) -> float:
-        """L(0), the error of the predictor that is constant."""
+    def left(self, inverse: Inverse) -> Residuals:
+        """What a kernel matrix leaves of the targets."""
+        targets = product(inverse.H, self.Y)
+        R = inverse.blocks.solve(self.centred(targets, inverse.ones, self.folds))
+        errors: Array = (R**2).sum(axis=0) / self.count
+        return Residuals(inverse.H, targets, inverse.ones, inverse.blocks, R, errors)
+
+    def constants(self) -> Array:
+        """L(0) of each target, the error of the predictor that is constant: shape (t,)."""
         rest = self.centred(self.Y, self.ones, self.folds)
         if self.basis is not None:
             rest = self._without_kernel(self.basis)
-        return float((rest**2).sum()) / self.count
+        return np.asarray((rest**2).sum(axis=0)) / self.count
+
+    def constant(self) -> float:
+        """L(0), summed over the targets."""
+        return float(self.constants().sum())
 
     def _without_kernel(self, basis: Array) -> Array:
         """The residuals where K is zero, of ordinary least squares on the training samples: shape (n, t)."""
@@ -151,8 +179,9 @@ class HeldOut:
         U = at.blocks.solve(at.values)
         M = _arrays.zeros(at.H, tuple(at.H.shape))
         for t in range(self.Y.shape[1]):
-            P = _columns(at.H, self.folds, U[:, t])
-            Q = self.directions(at, self.folds, at.values[:, t], t)
+            own = slice(t, t + 1)
+            P = _columns(at.H, self.folds, U[:, own])[:, :, 0]
+            Q = self.directions(at, self.folds, at.values[:, own], own)[:, :, 0]
             if foreign(M):
                 M += 2.0 / self.count * (like(M, P) @ like(M, Q).T)
             else:
@@ -163,10 +192,12 @@ class HeldOut:
         """(H z)_V in the rows of each fold: shape (n, t)."""
         return targets - self._means(folds)[folds.labels] * ones[:, None]
 
-    def directions(self, at: Residuals, folds: Folds, r: Array, t: int) -> Array:
-        """q of every fold: shape (n, F)."""
-        Q = _columns(at.H, folds, r)
-        Q -= at.targets[:, t, None] - at.ones[:, None] * self._means(folds)[:, t]
+    def directions(self, at: Residuals, folds: Folds, R: Array, own: slice) -> Array:
+        """q of every fold for some targets, whose residuals are R: shape (n, F, targets)."""
+        Q = _columns(at.H, folds, R)
+        Q -= at.targets[:, None, own]
+        if self.fit_intercept:
+            Q += at.ones[:, None, None] * self._means(folds)[:, own]
         Q[np.arange(len(Q)), folds.labels] = 0.0
         return Q
 
@@ -184,13 +215,14 @@ class HeldOut:
         return folds.training_means(self.Y, self.ones)
 
 
-def _columns(H: Any, folds: Folds, u: Array) -> Array:
-    """H_:V u_V of every fold: shape (n, F)."""
+def _columns(H: Any, folds: Folds, U: Array) -> Array:
+    """H_:V U_V of every fold: shape (n, F, t) for U of shape (n, t)."""
     if folds.single:
-        if foreign(H):
-            return np.array(host(H * like(H, u)))
-        return np.asarray(H * u)
-    return product(H, folds.spread(u))
+        return np.asarray(host(H))[:, :, None] * U
+    found = np.empty((len(U), folds.count, U.shape[1]))
+    for f, V in enumerate(folds.tests()):
+        found[:, f] = product(taken(H, V, axis=1), U[V])
+    return found
 
 
 def _inverse(K: Any) -> Any:

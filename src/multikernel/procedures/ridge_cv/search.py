@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -45,11 +46,14 @@ class RidgeCVWeights(Weights):
     alpha : float, the ridge
     errors : array (t,), the mean squared held-out error of each target
     effects : the coefficients of columns without penalty; None where there are none
+    stationarities : array (t,), where each target has weights and a ridge of its own: a row of ``values``, and numbers
+        in ``objective`` and ``alpha``; None where there is one set of weights
     """
 
-    alpha: float
+    alpha: Any
     errors: Array
     effects: FixedEffects | None = None
+    stationarities: Array | None = None
 
     def in_units(self, kernel: float, target: float) -> RidgeCVWeights:
         """Of kernels times one number and targets times another."""

@@ -1,0 +1,184 @@
+"""Weights and a ridge for each of many targets, and the machines that they belong to, some targets at a time.
+
+A block of targets, read and solved together (each_target.py), leaves its rows of the answer and nothing else, so that
+a fit takes the memory of the answer and of a block: Y may be a file of which columns are read. Targets are divided by
+their spread first, so that none of them decides for the others. Targets that ended at the same weights share the
+factor of their machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel._workers import limited, on_cluster, on_threads, seconds_left
+from multikernel.banks import KernelBank
+from multikernel.banks.threads import n_threads, one_blas_thread, slices
+from multikernel.certificate import Certificate
+from multikernel.machines import DualSolution, RidgeMachine
+from multikernel.observer import Event, Observer, silent
+from multikernel.procedures.ridge_cv.each_target import EachTarget, each_target
+from multikernel.procedures.ridge_cv.folds import Folds
+from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
+from multikernel.procedures.ridge_cv.search import RidgeCVWeights, held_out_error
+from multikernel.procedures.units import kernel_size, spread
+from multikernel.tuning import TARGET_BLOCK
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """What the blocks write to, a row or a number for each target, in the user's units."""
+
+    weights: Array
+    alpha: Array
+    errors: Array
+    stationarity: Array
+    coef: Array
+    intercept: Array
+    gap: Array
+
+    @classmethod
+    def of(cls, t: int, m: int, n: int, dtype: Any) -> _Answer:
+        numbers = [np.empty(t) for _ in range(5)]
+        alpha, errors, stationarity, intercept, gap = numbers
+        return cls(np.empty((t, m)), alpha, errors, stationarity, np.empty((t, n), dtype=dtype), intercept, gap)
+
+
+def ridge_cv_each(
+    bank: KernelBank,
+    Y: Any,
+    folds: Folds,
+    fit_intercept: bool = True,
+    tol: float = 1e-4,
+    max_iter: int = 500,
+    n_init: int = 1,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    observe: Observer = silent,
+) -> tuple[RidgeCVWeights, DualSolution]:
+    """Weights of least held-out error for each target, a row each, and the machines on all samples.
+
+    Parameters
+    ----------
+    bank : KernelBank of shape (n, n)
+    Y : array (n, t), or what has this shape and gives columns as ``Y[:, a:b]``
+    folds, fit_intercept : as in ``ridge_cv``
+    tol, max_iter, n_init, seed : as in ``each_target``
+    n_jobs : threads over blocks of targets
+    observe : called after each round of a block
+
+    Raises
+    ------
+    ValueError : where no ridge makes the sum of the kernel matrices positive definite
+    """
+    (n, t), m = Y.shape, len(bank)
+    size = kernel_size(bank)
+    scaled = bank.scaled(np.full(m, 1.0 / size))
+    answer = _Answer.of(t, m, n, np.float64)
+    jobs = _jobs(n_jobs)
+    most = max(1, min(TARGET_BLOCK // n, TARGET_BLOCK // m**2, -(-t // jobs)))
+    parts = list(slices(t, -(-t // -(-t // most))))  # of about equal size
+    told = _Told(len(parts), tol, observe)
+    rounds = np.zeros(len(parts), dtype=int)
+    histories: list[tuple[float, ...]] = [()] * len(parts)
+
+    def solve(number: int) -> None:
+        part = parts[number]
+        columns = np.asarray(Y[:, part], dtype=np.float64)
+        units = np.array([spread(y) for y in columns.T])
+        columns = columns / units
+        later = 0.0
+        if jobs == 1 and np.isfinite(seconds_left()):
+            later = seconds_left() * (t - part.stop) / (t - part.start)
+        with limited(seconds_left() - later), one_blas_thread(n if jobs == 1 else 0):
+            error = held_out_error(scaled, columns, folds, fit_intercept)
+            found = each_target(error, tol, max_iter, n_init, seed, told.observer(number))
+            gram = error.gram if isinstance(error, ErrorInFeatures) else scaled.combine
+            _write(answer, part, found, gram, columns, units, size, fit_intercept)
+        rounds[number] = found.n_iter
+        histories[number] = found.history
+
+    if jobs == 1 or on_cluster():
+        for number in range(len(parts)):
+            solve(number)
+    else:
+        on_threads([partial(solve, number) for number in range(len(parts))], jobs)
+    worst = float(answer.stationarity.max())
+    weights = RidgeCVWeights(
+        values=answer.weights,
+        objective=answer.errors,
+        certificate=Certificate.stationarity(worst, 1.0),
+        converged=worst <= tol,
+        n_iter=int(rounds.max()),
+        history=max(histories, key=len),
+        alpha=answer.alpha,
+        errors=answer.errors,
+        stationarities=answer.stationarity,
+    )
+    gap = float(answer.gap.max())
+    coef = answer.coef.T
+    return weights, DualSolution(coef, answer.intercept, 0.0, 0.0, coef, gap, gap <= 0.05, n_iter=1, warm=coef)
+
+
+def _jobs(n_jobs: int | None) -> int:
+    if n_jobs is None:
+        return 1
+    return n_jobs if n_jobs > 0 else n_threads()
+
+
+def _write(
+    answer: _Answer,
+    part: slice,
+    found: EachTarget,
+    gram: Callable[[Array], Any],
+    columns: Array,
+    units: Array,
+    size: float,
+    fit_intercept: bool,
+) -> None:
+    """The rows of a block: each of its weights has one machine, for all the targets that ended there."""
+    totals = found.v.sum(axis=1)
+    some = totals > 0
+    totals[~some] = 1.0
+    weights = found.v / totals[:, None]
+    answer.weights[part] = weights
+    answer.alpha[part] = np.where(some, size / totals, size)
+    answer.errors[part] = units * (units * found.errors)
+    answer.stationarity[part] = found.stationarity
+    _, places, groups = np.unique(found.v, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(groups.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(groups.ravel()))[:-1]
+    for place, own in zip(places, np.split(order, ends), strict=True):
+        machine = RidgeMachine(1.0 / float(totals[place]), fit_intercept)
+        solution = machine.solve(gram(weights[place]), columns[:, own])
+        rows = part.start + own
+        answer.coef[rows] = solution.coef.T * (units[own, None] / size)
+        answer.intercept[rows] = solution.intercept * units[own]
+        answer.gap[rows] = solution.gap
+
+
+class _Told:
+    """One observer of all blocks: the geometric mean of their stationarities, those that wait counted as begun."""
+
+    def __init__(self, count: int, tol: float, observe: Observer) -> None:
+        self.reached = np.zeros(count)
+        self.tol = tol
+        self.observe = observe
+        self.step = 0
+
+    def observer(self, number: int) -> Observer:
+        def heard(event: Event) -> None:
+            logarithm = float(np.log(max(event.certificate.value, self.tol)))
+            if event.step == 1:
+                self.reached[self.reached == 0.0] = logarithm  # the first of any block stands for those that wait
+            self.reached[number] = logarithm
+            self.step += 1
+            mean = float(np.exp(self.reached.mean()))
+            self.observe(Event(self.step, Certificate.stationarity(mean, 1.0), None, event.value, event.value))
+
+        return heard
