@@ -158,6 +158,7 @@ POWER_FAST = 8  # a higher power takes as long as an exponential
 PACKED_SHORTEST = 1 << 13  # entries of a sum that a thread works on at least, however many matrices are added
 PACKED_DENSE = 0.3  # share of the rows in a quadratic form above which reading all rows is faster than skipping some
 PACKED_FORMS = 2  # columns of A up to which one form for each is faster than the inner product with A A'
+PACKED_UNPACKED = 128  # columns from which a product of whole matrices by BLAS is faster, the unpacking counted
 PACKED_KEPT = 8  # times the bytes of a sum: a stack of so many, or more, keeps the sum of all its matrices
 
 # banks/packing.py
@@ -186,3 +187,4 @@ FEATURES_ROWS = 1024  # rows that are worth a thread
 
 TARGET_VALUES = 1 << 20  # numbers at a time for the residuals, or the derivatives of residuals, of many targets: 8 MB
 TARGET_BLOCK = 1 << 23  # numbers of targets that are solved together: 64 MB; candidates are shared within a block
+PREDICTED_VALUES = 1 << 21  # products of kernels and coefficients of many targets at a time: 16 MB

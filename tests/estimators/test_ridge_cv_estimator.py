@@ -76,7 +76,7 @@ def test_targets_have_weights_of_their_own():
         single = MultipleKernelRidgeCV(FAMILY).fit(X, Y[:, t])
         np.testing.assert_allclose(model.weights_[t], single.weights_, atol=5e-2)
         assert model.cv_loss_[t] == pytest.approx(single.cv_loss_, rel=1e-4)
-        np.testing.assert_allclose(model.predict(X)[:, t], single.predict(X), rtol=1e-2)
+        np.testing.assert_allclose(model.predict(X)[:, t], single.predict(X), atol=2e-2)
     threaded = MultipleKernelRidgeCV(FAMILY, n_jobs=2).fit(X, Y)
     assert threaded.cv_loss_ == pytest.approx(model.cv_loss_, rel=1e-4)
 

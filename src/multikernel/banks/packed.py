@@ -23,7 +23,16 @@ from multikernel.banks.indices import positions, unit_roundoff
 from multikernel.banks.packing import made, pack, unpack, weights_of_pairs
 from multikernel.banks.stored import StoredBank
 from multikernel.banks.threads import over_rows, slices
-from multikernel.tuning import BUFFER_VALUES, PACKED_DENSE, PACKED_FORMS, PACKED_KEPT, PACKED_SHORTEST, PIECE_VALUES
+from multikernel.numerics import lapack
+from multikernel.tuning import (
+    BUFFER_VALUES,
+    PACKED_DENSE,
+    PACKED_FORMS,
+    PACKED_KEPT,
+    PACKED_SHORTEST,
+    PACKED_UNPACKED,
+    PIECE_VALUES,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,6 +133,11 @@ class PackedBank(StoredBank):
 
         self._check("rows", len(C), self.n, "samples")
         Ct = np.ascontiguousarray(C.T, dtype=np.float64)
+        if len(Ct) >= PACKED_UNPACKED:
+            whole = np.zeros((len(self), *Ct.shape))
+            for k, place in enumerate(self.places):  # C'K, whose transpose is K C
+                lapack.product(Ct, unpack(self.stack[place], self.n, np.float64), whole[k])
+            return whole.transpose(0, 2, 1)
         out = np.empty((len(self), *Ct.shape))
         self._over_kernels(lambda r: _packed.products(self.stack, self.places, Ct, out, r.start, r.stop), len(Ct))
         return out.transpose(0, 2, 1)

@@ -139,7 +139,7 @@ def advise_on_constant(name: str, coef: Array, target: Array, numbers: Mapping[s
     target : array (n,) or (n, t), or labels
     numbers : the regularisation
     """
-    if coef.any() or (target == target[:1]).all():
+    if coef.any() or not isinstance(target, np.ndarray) or (target == target[:1]).all():
         return
     given = ", ".join(f"{key}={value:.3g}" for key, value in numbers.items() if not isinstance(value, str))
     cause = "the kernels explain nothing of it"

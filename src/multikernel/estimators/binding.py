@@ -184,12 +184,12 @@ class Training:
     Parameters
     ----------
     bank : square KernelBank of n samples
-    target : array (n,) or (n, t); zeros where there is no target
+    target : array (n,) or (n, t), or ``TargetColumns``; zeros where there is no target
     weight : array (n,) >= 0, the weights of the samples; None where all are 1
     """
 
     bank: KernelBank
-    target: Array
+    target: Any
     weight: Array | None
 
 

@@ -106,6 +106,7 @@ class Method:
         The kernels whose sizes should be alike; None where their sizes do not matter.
     squared_losses : whether a classifier's problems are regressions on labels -1 and +1
     several_targets : whether a regressor takes y of shape (n, t)
+    reads_columns : (model) -> bool, whether learning reads several targets some columns at a time, as from a file
     own_folds : whether learning itself holds samples out, in as many folds as the parameter ``cv`` says
     reads_kernels_few_times : whether a fit reads every kernel a few times only, so that copying a part costs more
     """
@@ -130,5 +131,6 @@ class Method:
     sizes: Callable[[Any, KernelBank], KernelBank | None] = itself
     squared_losses: bool = False
     several_targets: bool = False
+    reads_columns: Callable[[Any], bool] = lambda model: False
     own_folds: bool = False
     reads_kernels_few_times: bool = False

@@ -15,8 +15,11 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.threads import slices
 from multikernel.combinations import Combination, Linear
-from multikernel.tuning import SUPPORT_SHARE
+from multikernel.tuning import PREDICTED_VALUES, SUPPORT_SHARE
+
+_ROWS = 512  # new samples that meet all problems at a time
 
 
 class Predictor(ABC):
@@ -102,6 +105,8 @@ class KernelPredictor(Predictor):
         return self.over_all()
 
     def values(self, bank: KernelBank) -> Array:
+        if self.linear and len(self.weights) > len(bank) and (bank.local or not bank.square):
+            return self._of_many(bank)
         coef, shared = self.over_columns(bank), len(self.weights) == 1
         values = np.tile(self.intercept, (bank.shape[0], 1))
         for p in range(len(self.weights)):
@@ -113,6 +118,18 @@ class KernelPredictor(Predictor):
                 cut = len(own) <= SUPPORT_SHARE * len(A) and (bank.local or not bank.square)
                 part, A = (bank.block(slice(None), own), A[own]) if cut else (bank, A)
                 values[:, problems] += self.combination.gram(part, self.weights[p]).multiply(A)
+        return values
+
+    def _of_many(self, bank: KernelBank) -> Array:
+        """The values of more problems than there are kernels: each kernel times the coefficients of some of them."""
+        coef, m = self.over_columns(bank), len(bank)
+        values = np.empty((bank.shape[0], len(coef)))
+        for rows in slices(bank.shape[0], _ROWS):
+            part = bank.block(np.arange(rows.start, rows.stop), slice(None))
+            for own in slices(len(coef), max(1, PREDICTED_VALUES // (m * part.shape[0]))):
+                products = part.apply(np.asarray(coef[own].T, dtype=np.float64))
+                values[rows, own] = np.einsum("krp,pk->rp", products, self.weights[own])
+        values += self.intercept
         return values
 
     def contributions(self, bank: KernelBank) -> Array:

@@ -58,7 +58,8 @@ def publish(model: Model, bank: KernelBank, fitted: Sequence[Fitted], single: bo
     model.predictor_ = predictor_of(bank, coef, intercept, in_predictor, method.combination(model))
     if not model.converged_ and not all(f.weights.rule_met for f in whole):
         budget = model.time_budget if time_is_up() else None
-        warn_user(not_converged(type(model).__name__, model.certificate_, model.n_iter_, budget), ConvergenceWarning)
+        said = not_converged(type(model).__name__, model.certificate_, model.n_iter_, budget)
+        warn_user(said + _how_many(whole[0].weights, getattr(model, "tol", 0.0)), ConvergenceWarning)
 
     method.publish(model, bank, fitted, single)
     if method.ridge is not None:
@@ -116,6 +117,18 @@ def not_converged(name: str, reached: Certificate, n_iter: int, budget: float | 
     if reached.value <= 0.05:
         model = "The model is usable"
     return said + f"{model}: {_meaning(reached)}. {advice}"
+
+
+def _how_many(weights: Any, tol: float) -> str:
+    """How many of many targets are how far; nothing where there are no numbers for each."""
+    known = getattr(weights, "stationarities", None)
+    if known is None:
+        return ""
+    above = known[~(known <= tol)]
+    return (
+        f" It is {len(above):,} of {len(known):,} targets that are above tol={tol:g}, half of them above "
+        f"{np.median(above):.1g}: target_stationarity_ has the number of each."
+    )
 
 
 def _meaning(reached: Certificate) -> str:

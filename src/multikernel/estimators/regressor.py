@@ -15,6 +15,7 @@ from multikernel.estimators.binding import Training, bind_training
 from multikernel.estimators.fit import fit_model
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Model
+from multikernel.estimators.target_columns import TargetColumns
 from multikernel.kernels import KernelFamily, Kernels, polynomials, rbf_grid
 from multikernel.sources.rows import aligned
 
@@ -52,6 +53,10 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
 
     def _bind(self, X: Any, y: Any, sample_weight: Any = None, sketch: bool = False) -> Training:
         several = self._method.several_targets
+        columns = TargetColumns.of(y) if self._method.reads_columns(self) else None
+        if columns is not None:
+            given = bind_training(self, X, np.zeros(len(columns)), sample_weight, sketch, y_numeric=True)
+            return Training(given.bank, columns, given.weight)
         training = bind_training(self, X, y, sample_weight, sketch, y_numeric=True, multi_output=several)
         target: Any = training.target
         if hasattr(target, "toarray"):

@@ -30,6 +30,7 @@ from multikernel.estimators.fixed import (
     without_fixed_views,
 )
 from multikernel.estimators.given import check_predicted
+from multikernel.estimators.linear_coefficients import linear_coefficients
 from multikernel.estimators.method import Method, of_no_size
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
@@ -67,11 +68,14 @@ def _tasks(model: Any, target: Array, sample_weight: Array | None) -> list[Task]
     return [Task(np.arange(len(target)), each) for each in ([target] if together else target.T)]
 
 
-def _shares_candidates(model: Any, target: Array) -> bool:
-    """Whether targets with weights of their own are one problem: several, chosen by held-out error alone."""
-    if target.ndim == 1 or target.shape[1] == 1 or model.shared_weights:
-        return False
-    return bool(model.criterion == "held_out" and model.fixed is None)
+def _shares_candidates(model: Any, target: Any) -> bool:
+    """Whether targets with weights of their own are one problem."""
+    return target.ndim == 2 and target.shape[1] > 1 and _many_targets(model)
+
+
+def _many_targets(model: Any) -> bool:
+    """Whether weights of several targets are found together: each has its own, chosen by held-out error alone."""
+    return not model.shared_weights and model.criterion == "held_out" and model.fixed is None
 
 
 def _folds(model: Any, task: Task) -> Folds:
@@ -252,7 +256,17 @@ def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: boo
         model.cv_loss_ = float(errors[0])
     else:
         model.cv_loss_ = errors
+    vars(model).pop("target_stationarity_", None)  # of an earlier fit
+    if not single:
+        model.target_stationarity_ = np.concatenate([_stationarities(weights) for weights in found])
     _publish_effects(model, found)
+
+
+def _stationarities(weights: RidgeCVWeights) -> Array:
+    if weights.stationarities is not None:
+        return weights.stationarities
+    assert weights.certificate is not None
+    return np.array([weights.certificate.value])
 
 
 def _publish_effects(model: Any, found: Sequence[RidgeCVWeights]) -> None:
@@ -332,7 +346,7 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     random_state : int, RandomState or None
         Of the random starts.
     n_jobs : int or None
-        Threads over targets with weights of their own.
+        Threads over targets with weights of their own, a block of them each.
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
         under way is ended first.
@@ -360,6 +374,7 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     stationarity_ : float, what the Gauss-Newton model of the objective still promises, relative to it, or to a
         hundredth of its value for a constant predictor where this is more; zero at a point that satisfies the
         first-order conditions. The largest over the targets.
+    target_stationarity_ : array (t,), that of each of t targets with weights of their own
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``stationarity_`` is at most ``tol``
     n_iter_ : int
@@ -423,8 +438,15 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         streaming=Streaming(learn=_learn_sums, folds=_folds_of_rows, kept_factors=_kept_factors, check=_check_sums),
         sizes=of_no_size,
         several_targets=True,
+        reads_columns=_many_targets,
         own_folds=True,
     )
+
+    @property
+    def coef_(self) -> dict[str, Array]:
+        """The coefficients of the features of each space; AttributeError where a kernel is not linear in columns."""
+        check_is_fitted(self)
+        return linear_coefficients(self)
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:  # type: ignore[override]
         """Learn the kernel weights and the regression function.
@@ -434,7 +456,8 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         X : array, CSR matrix or data frame of shape (n, p), or n strings; or kernel matrices (a KernelBank, an array
             (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
             of views, each of them one of these; or a source of ``multikernel.streams``, which holds the target
-        y : real targets of shape (n,); of shape (n, t) where the estimator learns several targets
+        y : real targets of shape (n,) or (n, t). A memory map, or a data set of HDF5 or zarr, is read some columns at a
+            time, where each target has weights of its own
         groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
         return fit_model(self, X, y, groups=groups)

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel._floats import ROUNDING
+from multikernel._floats import ROUNDING, TINY
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up, warn_of_cut_choice
 from multikernel.certificate import Certificate
@@ -41,6 +41,7 @@ from multikernel.numerics.levenberg_marquardt import ACCEPTED, LEAST_DAMPING
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv._steps import damped_steps, served
 from multikernel.procedures.ridge_cv.criterion import Criterion, SharedWeights
+from multikernel.procedures.ridge_cv.model import Tall
 
 _SERVED = 0.5  # of the decrease that a target's own point promises; with 0.3 or 0.8 it took as long
 _DECADES = range(6)  # of the mean diagonal of the kernel relative to the ridge; more where they lead further
@@ -120,7 +121,7 @@ class _Descent:
         t, m = error.Y.shape[1], len(error.bank)
         self.error = error
         constants = error.constants()
-        self.small = _SMALL * constants
+        self.small = np.maximum(_SMALL * constants, TINY)
         # residuals have lost seven digits there, so a smaller error is rounding
         self.floor = ROUNDING * (error.Y**2).sum(axis=0) / error.count
         self.v = np.zeros((t, m))
@@ -214,6 +215,13 @@ class _Descent:
         steps = np.empty((len(own), self.v.shape[1]))
         decreases = np.empty((len(own), 2))
         damped_steps(self.v[own], self.slopes[own], self.curvatures[own], damping, steps, decreases)
+        sizes = self.error.diagonals
+        largest = self.error.largest
+        for row in np.flatnonzero((self.v[own] + steps) @ sizes > largest):  # seldom: of targets without noise
+            near = Tall(self.v[own[row]], self.slopes[own[row]], self.curvatures[own[row]])
+            steps[row] = near.step(damping[row], sizes, largest)
+            plain = near.decrease(steps[row])
+            decreases[row] = plain, plain - float(damping[row] @ steps[row] ** 2)
         return steps, decreases
 
     def _round(self, own: Array) -> None:

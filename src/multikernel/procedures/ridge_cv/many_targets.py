@@ -66,7 +66,8 @@ def ridge_cv_each(
     Parameters
     ----------
     bank : KernelBank of shape (n, n)
-    Y : array (n, t), or what has this shape and gives columns as ``Y[:, a:b]``
+    Y : array (n, t), or what has this shape and gives columns as ``Y[:, a:b]``; coefficients are in single
+        precision where it is
     folds, fit_intercept : as in ``ridge_cv``
     tol, max_iter, n_init, seed : as in ``each_target``
     n_jobs : threads over blocks of targets
@@ -79,7 +80,7 @@ def ridge_cv_each(
     (n, t), m = Y.shape, len(bank)
     size = kernel_size(bank)
     scaled = bank.scaled(np.full(m, 1.0 / size))
-    answer = _Answer.of(t, m, n, np.float64)
+    answer = _Answer.of(t, m, n, np.float32 if Y.dtype == np.float32 else np.float64)
     jobs = _jobs(n_jobs)
     most = max(1, min(TARGET_BLOCK // n, TARGET_BLOCK // m**2, -(-t // jobs)))
     parts = list(slices(t, -(-t // -(-t // most))))  # of about equal size

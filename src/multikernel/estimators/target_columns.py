@@ -1,0 +1,67 @@
+"""Targets of which some columns are read at a time: in a file, or in single precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multikernel._arrays import foreign
+from multikernel._typing import Array
+
+
+@dataclass(frozen=True, eq=False)
+class TargetColumns:
+    """Several targets, shape (n, t), whose columns are read and checked when they are asked for.
+
+    Parameters
+    ----------
+    source : what gives columns as ``source[:, a:b]``
+    """
+
+    source: Any
+
+    @classmethod
+    def of(cls, y: Any) -> TargetColumns | None:
+        """Of a memory map, a data set of HDF5 or zarr, or an array in single precision; None for anything else."""
+        shape = getattr(y, "shape", None)
+        kind = getattr(getattr(y, "dtype", None), "kind", "")
+        if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] < 2 or kind not in tuple("fiub"):
+            return None
+        if isinstance(y, np.ma.MaskedArray) or hasattr(y, "toarray") or hasattr(y, "iloc") or foreign(y):
+            return None
+        if type(y) is np.ndarray and y.dtype != np.float32:
+            return None
+        return cls(y)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Samples and targets."""
+        return (int(self.source.shape[0]), int(self.source.shape[1]))
+
+    @property
+    def ndim(self) -> int:
+        """Two axes."""
+        return 2
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The precision in which coefficients of these targets are kept."""
+        return np.dtype(np.float32 if self.source.dtype == np.float32 else np.float64)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: tuple[slice, slice]) -> Array:
+        """Some columns, ``[:, a:b]``, in double precision; ValueError where one holds a NaN or an infinity."""
+        rows, columns = index
+        values = np.asarray(self.source[rows, columns], dtype=np.float64)
+        finite = np.isfinite(values)
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            raise ValueError(
+                f"y has a NaN or infinity at row {row}, column {column + (columns.start or 0)}: give a value there, or "
+                "leave the sample or the target out"
+            )
+        return values
