@@ -339,7 +339,9 @@ def posterior_of(model: Model, bank: KernelBank, fitted: Sequence[Fitted]) -> Po
     if samples is not None and samples.shape[0] != bank.shape[0]:
         return None
     if fitted[0].weights.values.ndim == 2:  # a row for each of many targets
-        problems: Sequence[WeightedRidge] = TargetRidges(model.alpha_, fitted[0].solution.coef)
+        assert model._method.ridge is not None
+        alphas: Any = model._method.ridge(model, fitted[0])
+        problems: Sequence[WeightedRidge] = TargetRidges(alphas, fitted[0].solution.coef)
     else:
         problems = [posed(model, each) for each in fitted]
     intercept = getattr(model, "fit_intercept", True)

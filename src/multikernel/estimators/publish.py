@@ -15,6 +15,7 @@ from multikernel.banks.checks import check_values
 from multikernel.certificate import Certificate, worst
 from multikernel.estimators.feature_predictor import predictor_of
 from multikernel.estimators.protocol import Fitted, Model
+from multikernel.procedures import Weights
 
 _ADVICE = (
     "Raise max_iter; where that does not help, bring the kernels to about the same size, lower C (raise alpha), or "
@@ -119,7 +120,7 @@ def not_converged(name: str, reached: Certificate, n_iter: int, budget: float | 
     return said + f"{model}: {_meaning(reached)}. {advice}"
 
 
-def _how_many(weights: Any, tol: float) -> str:
+def _how_many(weights: Weights, tol: float) -> str:
     """How many of many targets are how far; nothing where there are no numbers for each."""
     known = getattr(weights, "stationarities", None)
     if known is None:
