@@ -13,10 +13,13 @@ from typing import Any, Self
 
 import httpx
 import numpy as np
+import pandas as pd
 import uvicorn
 
 from multikernel.app.web.server import create_app
 from multikernel.app.web.settings import Settings
+
+PATIENTS = 40
 
 
 @contextmanager
@@ -84,6 +87,17 @@ def people(n: int = 60, seed: int = 0) -> str:
             f"{'' if rng.random() < 0.05 else age},{'' if rng.random() < 0.05 else city},{day},{cell},{bought}"
         )
     return "\n".join(lines) + "\n"
+
+
+def files_with_gaps() -> list[tuple[str, str]]:
+    """A file of 40 patients, and one of laboratory values that lacks six of them and has two others."""
+    rng = np.random.default_rng(0)
+    a, age = rng.normal(size=PATIENTS + 2), rng.normal(size=PATIENTS)
+    names = [f"p{k:02}" for k in range(PATIENTS + 2)]
+    clinic = pd.DataFrame({"nr": names[:PATIENTS], "age": age.round(3), "sex": rng.choice(["f", "m"], PATIENTS)})
+    clinic["ill"] = np.where(a[:PATIENTS] + age > 0, "yes", "no")
+    lab = pd.DataFrame({"nr": names, "a": a.round(3), "b": rng.normal(size=PATIENTS + 2).round(3)})[6:].iloc[::-1]
+    return [("clinic.csv", clinic.to_csv(index=False)), ("lab.csv", lab.to_csv(index=False))]
 
 
 def token_of(page: httpx.Response) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from app_server import people, serving
+from app_server import files_with_gaps, people, serving
 
 import multikernel
 
@@ -149,6 +149,38 @@ def test_the_other_pages_have_no_serious_faults_and_fit_a_phone(page: Any) -> No
     for path in ("/", "/runs", "/runs/compare"):
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert not faults
+
+
+def test_samples_that_lack_a_source_are_kept_by_a_choice_on_the_page(page: Any) -> None:
+    page.goto("/")
+    files = [{"name": name, "mimeType": "text/csv", "buffer": text.encode()} for name, text in files_with_gaps()]
+    page.locator("#files").set_input_files(files)
+    page.get_by_text("34 of 42 samples are in all 2 files").wait_for()
+    faults = faults_of(page)
+    with page.expect_navigation():
+        page.locator("#target").select_option("clinic: ill")
+    page.get_by_label("only the 34 samples").press("ArrowDown")
+    assert page.get_by_label("keep samples that lack a source").is_checked()
+    page.get_by_role("button", name="Show these samples").click()
+    page.get_by_text("2 rows without a value are not learned from").wait_for()
+    assert page.get_by_label("keep samples that lack a source").is_checked()
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.get_by_role("button", name="Choose a method").click()
+    page.wait_for_url("**/method")
+    page.locator("#method").select_option("AverageMKLClassifier")
+    page.wait_for_url("**/method?method=*")
+    page.get_by_role("button", name="Learn", exact=True).click()
+    page.get_by_role("heading", name="Who lacks a source?").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    faults += faults_of(page)
+    lab = files[1] | {"name": "new.csv"}
+    page.locator("#new").set_input_files([lab])
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Predict", exact=True).click()
+    told = pd.read_csv(download.value.path())
+    assert set(told["lacks"]) == {"clinic"}
     assert not faults
 
 

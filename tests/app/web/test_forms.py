@@ -12,8 +12,9 @@ import pytest
 from multikernel.app.toml import toml
 from multikernel.app.web.exports import code
 from multikernel.app.web.forms import MethodForm, family_fields, family_parameters, methods, parameters
-from multikernel.app.web.learning.families import FAMILIES, family
+from multikernel.app.web.learning.families import FAMILIES, families
 from multikernel.app.web.learning.recipe import Recipe
+from multikernel.app.web.learning.samples import as_given
 from multikernel.datasets.dataset import Task
 
 _ALL = [(task, method) for task in ("classification", "regression") for method in methods(task).values()]  # type: ignore[arg-type]
@@ -98,12 +99,15 @@ def test_exported_code_and_toml_have_the_kernels_of_each_view() -> None:
             "b": {"anova": {"max_degree": 2, "normalize": False}, "types": {"single": False}},
         },
     )
-    own = family(X, recipe)
-    assert own.names[1:3] == ("a: RBF(gamma=0.25)", "b: ANOVA(degree=1, kernel=None)")
-    assert len(own.names) == 1 + 1 + 2 + 6 + 1  # by type, those of both columns alone
+    given = as_given(X, recipe)
+    own = families(given, recipe)
+    assert own["a"].names[1] == "RBF(gamma=0.25)"
+    assert own["b"].names[0] == "ANOVA(degree=1, kernel=None)"
+    assert [len(each) for each in own.values()] == [1 + 1, 2 + 6 + 1]  # by type, those of both columns alone
     assert Recipe.from_json(tomllib.loads(toml(recipe.to_json()))) == recipe
     script: dict[str, Any] = {}
     exec(code(recipe, "float").partition("table = pd.read_csv")[0], script)
-    again = script["family"](X)
-    assert again.names == own.names
-    assert list(map(repr, again)) == list(map(repr, own))
+    again = script["families"](script["taken"](X))
+    for view, kernels in own.items():
+        assert again[view].names == kernels.names
+        assert list(map(repr, again[view])) == list(map(repr, kernels))

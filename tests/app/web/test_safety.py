@@ -183,10 +183,12 @@ def test_hostile_names_are_text(person: Person, address: str) -> None:
 def test_views_are_matched_by_a_column_that_names_rows() -> None:
     left = UploadedPart("lab", {"id": ["a", "b", "c"], "x": ["1", "2", "3"]})
     right = UploadedPart("form", {"x": ["7", "8", "9"], "id": ["c", "a", "d"]})
-    columns, views, note = joined([left, right], "")
-    assert columns == {"id": ["a", "c"], "lab: x": ["1", "3"], "form: x": ["8", "7"]}
-    assert views == {"lab": ["lab: x"], "form": ["form: x"]}
-    assert "2 were left out" in note
+    found = joined([left, right], "")
+    assert found.columns == {"id": ["a", "b", "c", "d"], "lab: x": ["1", "2", "3", ""], "form: x": ["8", "", "7", "9"]}
+    assert found.views == {"lab": ["lab: x"], "form": ["form: x"]}
+    assert (found.match["samples"], found.match["in_all"]) == (4, 2)
+    lab = {"rows": 3, "unnamed": 0, "unmatched": 1, "examples": ("b",), "lacking": 1}
+    assert found.match["files"]["lab"] == lab
     with pytest.raises(ValueError, match="share no column"):
         joined([left, UploadedPart("other", {"y": ["1"]})], "")
     with pytest.raises(ValueError, match="has no column 'x2'"):

@@ -160,6 +160,19 @@ class CsvTable:
         return replace(self, columns=plain, numerals=numerals)
 
     @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return len(next(iter(self.columns.values())).cells)
+
+    def of_rows(self, kept: Sequence[int]) -> CsvTable:
+        """Some of the rows of a single file."""
+        columns = {
+            name: replace(column, cells=[column.cells[i] for i in kept], rows=[column.rows[i] for i in kept])
+            for name, column in self.columns.items()
+        }
+        return replace(self, columns=columns)
+
+    @property
     def features(self) -> tuple[str, ...]:
         """The columns that may be features: not left out, and without an underscore before their names."""
         return tuple(name for name in self.columns if not name.startswith("_") and name not in self.unused)

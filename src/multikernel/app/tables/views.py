@@ -7,7 +7,7 @@ cells of a view are missing lacks that view.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,27 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".xlsx", ".parquet")
-_NAMED_SAMPLES = 3  # samples left out that a note names
+_NAMED_SAMPLES = 3  # samples that are not in all files, of which a note or a page names so many
+
+
+@dataclass(frozen=True)
+class MatchedFile:
+    """How the rows of one file were matched with those of the others.
+
+    Parameters
+    ----------
+    rows : int, that the file has
+    unnamed : int, of these without a name, which are left out
+    unmatched : int, of these that are not in all files
+    examples : tuple of str, the names of some of these
+    lacking : int, the samples that the file lacks
+    """
+
+    rows: int
+    unnamed: int
+    unmatched: int
+    examples: tuple[str, ...]
+    lacking: int
 
 
 @dataclass(frozen=True)
@@ -34,12 +54,16 @@ class Matched:
     names : tuple of str, its cells, one for each sample
     places : dict, for each view the row of each sample in its file; -1 where the file lacks it
     note : str, how many were matched and left out
+    in_all : int, the samples that are in all files
+    files : dict, for each view what became of its rows; empty for a single file
     """
 
     key: str
     names: tuple[str, ...]
     places: Mapping[str, Sequence[int]]
     note: str
+    in_all: int = 0
+    files: Mapping[str, MatchedFile] = field(default_factory=dict)
 
     def cells(self, view: str, cells: Sequence[str]) -> list[str]:
         """The cells of a column of a view, one for each sample."""
@@ -64,7 +88,8 @@ def matched(
 
     Raises
     ------
-    ValueError : where no column names the rows of all files, or none of its cells is in all of them
+    ValueError : where no column names the rows of all files, or none of its cells is in all of them; where samples are
+        kept, none is in two of them
     """
     key = key or _key(files)
     for view, columns in files.items():
@@ -78,17 +103,42 @@ def matched(
         places[view] = found
     every = list(dict.fromkeys(name for own in places.values() for name in own))
     common = [name for name in every if all(name in own for own in places.values())]
-    if not common:
-        raise ValueError(f"No cell of {key!r} occurs in all files; match by another column.")
+    met = len(every) < sum(map(len, places.values()))  # some sample is in two files
+    if not (common or (keep and met)):
+        where = "two files" if keep and len(files) > 2 else "all files"
+        raise ValueError(f"No cell of {key!r} occurs in {where}; match by another column.")
     names = common
     if keep:
         names = list(next(iter(places.values()))) if of_first else every
     unnamed = sum(len(columns[key]) - len(places[view]) for view, columns in files.items())
+    kept = frozenset(common)
     return Matched(
         key,
         tuple(names),
         {view: [own.get(name, -1) for name in names] for view, own in places.items()},
         _note(key, places, common, names, every, unnamed),
+        len(common),
+        {view: _matched_file(len(columns[key]), places[view], kept, names) for view, columns in files.items()},
+    )
+
+
+def _matched_file(rows: int, own: Mapping[str, int], common: frozenset[str], names: Sequence[str]) -> MatchedFile:
+    """What became of the rows of a file.
+
+    Parameters
+    ----------
+    rows : how many it has
+    own : its named rows
+    common : the names that are in all files
+    names : the samples
+    """
+    unmatched = [name for name in own if name not in common]
+    return MatchedFile(
+        rows=rows,
+        unnamed=rows - len(own),
+        unmatched=len(unmatched),
+        examples=tuple(unmatched[:_NAMED_SAMPLES]),
+        lacking=sum(name not in own for name in names),
     )
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from multikernel.app.tables.table import CsvTable, read_table
-from multikernel.app.web.learning.recipe import Kind, Recipe
-from multikernel.app.web.learning.samples import target_of, unread
+from multikernel.app.web.learning.recipe import Kind, Missing, Recipe
+from multikernel.app.web.learning.samples import complete, target_of, unread
 from multikernel.app.web.profile import About, leaks, likely_target, profile
 from multikernel.app.web.store import DataSet
 from multikernel.datasets import Task
@@ -21,14 +21,31 @@ def cells(path: Path) -> CsvTable:
     return read_table(path)
 
 
+Columns = tuple[tuple[str, ...], ...]  # those of each view that no sample may lack; () where samples may lack one
+
+
+@lru_cache(maxsize=8)
+def learned_cells(path: Path, views: Columns) -> CsvTable:
+    """The samples that are learned from; ValueError where each of them lacks a view."""
+    return complete(cells(path), views) if views else cells(path)
+
+
+def _shown(path: Path, views: Columns) -> CsvTable:
+    """The same, or all samples where each of them lacks a view."""
+    try:
+        return learned_cells(path, views)
+    except ValueError:
+        return cells(path)
+
+
 @lru_cache(maxsize=16)
-def _profile(path: Path) -> tuple[About, ...]:
-    return tuple(profile(cells(path)))
+def _profile(path: Path, views: Columns) -> tuple[About, ...]:
+    return tuple(profile(_shown(path, views)))
 
 
 @lru_cache(maxsize=64)
-def _misread(path: Path, name: str, kind: Kind) -> int:
-    return len(unread(cells(path).columns[name], kind))
+def _misread(path: Path, views: Columns, name: str, kind: Kind) -> int:
+    return len(unread(_shown(path, views).columns[name], kind))
 
 
 @dataclass(frozen=True)
@@ -43,6 +60,8 @@ class DataChoice:
     kinds : dict from columns to what they hold
     used : set of the columns to learn from
     misread : dict from columns to how many of their cells cannot be read as the kind that a person chose
+    missing : "drop" or "keep", what becomes of samples that lack a view
+    views : the columns to learn from of each view, none of which a sample may lack all; () where it may
     """
 
     columns: tuple[About, ...]
@@ -51,19 +70,30 @@ class DataChoice:
     kinds: dict[str, Kind]
     used: frozenset[str]
     misread: dict[str, int]
+    missing: Missing = "drop"
+    views: Columns = ()
 
     @classmethod
     def of(cls, data: DataSet) -> DataChoice:
         """On a data set."""
-        columns = _profile(data.table)
         chosen = data.detail.get("choice", {})
+        missing: Missing = chosen.get("missing", "drop")
+        every = data.detail.get("views", {}).values() if missing == "drop" else ()
+        views = tuple(map(tuple, every))
+        columns = _profile(data.table, views)
         target = chosen.get("target") or likely_target(list(columns))
         by_hand = chosen.get("kinds", {})
         kinds = {each.name: each.kind for each in columns} | by_hand
         used = {each.name: each.use for each in columns} | chosen.get("used", {})
         learned_from = frozenset(name for name, use in used.items() if use and name != target)
-        misread = {name: count for name, kind in by_hand.items() if (count := _misread(data.table, name, kind))}
-        return cls(columns, target, chosen.get("task"), kinds, learned_from, misread)
+        counts = {name: _misread(data.table, views, name, kind) for name, kind in by_hand.items()}
+        misread = {name: count for name, count in counts.items() if count}
+        learned = tuple(own for names in views if (own := tuple(name for name in names if name in learned_from)))
+        return cls(columns, target, chosen.get("task"), kinds, learned_from, misread, missing, learned)
+
+    def samples(self, data: DataSet) -> CsvTable:
+        """Those that are learned from; all of them where each lacks a view."""
+        return _shown(data.table, self.views)
 
     def recipe(self, data: DataSet, task: Task, **more: Any) -> Recipe:
         """What a run learns by."""
@@ -76,7 +106,9 @@ class DataChoice:
                     f"No cell of {each.name!r} can be read as a {self.kinds[each.name]}; choose another type, or "
                     "untick it."
                 )
-        return Recipe(data.name, self.target, task, columns, data.detail.get("views", {}), **more)
+        views = data.detail.get("views", {})
+        key = data.detail.get("match", {}).get("key", "")
+        return Recipe(data.name, self.target, task, columns, views, missing=self.missing, key=key, **more)
 
 
 @dataclass(frozen=True)
@@ -99,12 +131,13 @@ class Target:
 
 def target(data: DataSet, choice: DataChoice) -> Target:
     """What the chosen target is; ValueError where it cannot be one."""
-    return _target(data.table, choice.target, choice.task, tuple((n, choice.kinds[n]) for n in sorted(choice.used)))
+    columns = tuple((n, choice.kinds[n]) for n in sorted(choice.used))
+    return _target(data.table, choice.views, choice.target, choice.task, columns)
 
 
 @lru_cache(maxsize=32)
-def _target(path: Path, name: str, task: Task | None, columns: tuple[tuple[str, Kind], ...]) -> Target:
-    table = cells(path)
+def _target(path: Path, views: Columns, name: str, task: Task | None, columns: tuple[tuple[str, Kind], ...]) -> Target:
+    table = learned_cells(path, views)
     y, decided, rows = target_of(table, name, task)
     try:
         found = leaks(table, dict(columns), y, rows, decided)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from pprint import pformat
 from typing import Any, get_args
@@ -17,7 +17,7 @@ from multikernel.app.jobs.methods import OUTER_FOLDS, check
 from multikernel.app.web.forms import check_family, methods
 from multikernel.app.web.learning.families import FAMILIES, path_values
 from multikernel.app.web.learning.findings import found
-from multikernel.app.web.learning.recipe import AUTOMATIC, COMPARISON, KINDS, Recipe
+from multikernel.app.web.learning.recipe import AUTOMATIC, COMPARISON, KINDS, MISSING, Recipe
 from multikernel.datasets import Task
 from multikernel.files import write_whole
 
@@ -44,7 +44,7 @@ def code(recipe: Recipe, dtype: str) -> str:
             folds=OUTER_FOLDS,
             estimator=automatic if recipe.automatic else recipe.method,
             arguments=_arguments(recipe),
-            families=[_family(recipe, *each) for each in recipe.families],
+            families=_families(recipe),
             values=path_values(recipe.path) if recipe.path else [],
         )
     )
@@ -57,14 +57,13 @@ def _environment() -> Environment:
     return made
 
 
-def _family(recipe: Recipe, view: str, word: str, changed: Mapping[str, Any]) -> tuple[str, str, str]:
-    """How the names of its kernels begin, the expression of its columns, and that of the family."""
-    own = f"X[VIEWS[{view!r}]]" if len(recipe.by_view) > 1 else "X"
-    name = f"{view}: " if view else ""
-    made = FAMILIES[word].code(changed)
-    if not FAMILIES[word].by_type:
-        made = f"encoded(part, {made})"
-    return name, own, made
+def _families(recipe: Recipe) -> list[tuple[str, list[str]]]:
+    """Each view with the expressions of its families."""
+    found: dict[str, list[str]] = {view: [] for view in recipe.by_view}
+    for view, word, changed in recipe.families:
+        made = FAMILIES[word].code(changed)
+        found[view].append(made if FAMILIES[word].by_type else f"encoded(part, own, {made})")
+    return list(found.items())
 
 
 def _arguments(recipe: Recipe) -> str:
@@ -113,6 +112,7 @@ def repeated(run: Path, table: Path, out: Path, report: Callable[[str], None]) -
 def _check(recipe: Recipe) -> None:
     """ValueError where a part is none that a form of the application could have given."""
     _one_of("task", recipe.task, get_args(Task))
+    _one_of("missing", recipe.missing, MISSING)
     for name, kind in recipe.columns.items():
         _one_of(f"columns: {name}", kind, KINDS)
     if recipe.method not in (AUTOMATIC, COMPARISON):

@@ -15,7 +15,7 @@ from typing import Any
 import multikernel.app.tables.table  # noqa: F401  # with its libraries, before memory is limited
 from multikernel.app.web.settings import Settings, limit_file_size, limit_memory
 from multikernel.app.web.uploads import Upload, read, write_table
-from multikernel.app.web.views import UploadedPart, joined
+from multikernel.app.web.views import UploadedPart, ViewsOfModel, joined, joined_as
 
 
 def main() -> int:
@@ -42,7 +42,11 @@ def _read(order: dict[str, Any], settings: Settings) -> dict[str, Any]:
     """The table is written to the folder; what there is to say of it."""
     folder = Path(order["folder"])
     parts = [_part(each, folder, settings) for each in order["files"]] or [_named(order["set"])]
-    columns, views, note = joined(parts, order["key"])
+    if order.get("model"):
+        found = joined_as(ViewsOfModel(**order["model"]), parts)
+    else:
+        found = joined(parts, order["key"])
+    columns = found.columns
     if len(columns) > settings.most_columns:
         raise ValueError(f"The table has {len(columns)} columns, and {settings.most_columns} are the most.")
     n = len(next(iter(columns.values())))
@@ -50,7 +54,14 @@ def _read(order: dict[str, Any], settings: Settings) -> dict[str, Any]:
         raise ValueError(f"The table has {n} rows, and {settings.most_rows} are the most.")
     write_table(folder / "table.csv", columns)
     name = " + ".join(part.name for part in parts)[:80]
-    return {"name": name, "n_rows": n, "n_columns": len(columns), "views": views, "note": note}
+    return {
+        "name": name,
+        "n_rows": n,
+        "n_columns": len(columns),
+        "views": found.views,
+        "note": found.note,
+        "match": found.match,
+    }
 
 
 def _part(each: dict[str, str], folder: Path, settings: Settings) -> UploadedPart:

@@ -10,13 +10,14 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from starlette.datastructures import UploadFile
 
 from multikernel.app.web.settings import Settings
+from multikernel.app.web.views import ViewsOfModel
 
 _COMMAND = [sys.executable, "-m", "multikernel.app.web.reader"]
 _LIMITS = ("unpacked_limit", "most_columns", "most_rows", "read_memory")
@@ -34,6 +35,7 @@ class Loaded:
     n_rows, n_columns : int
     views : dict from views to their columns; empty where there is one
     note : str, what was unusual
+    match : dict, how the rows of several files were matched, with the samples that some file lacks
     """
 
     name: str
@@ -41,9 +43,12 @@ class Loaded:
     n_columns: int
     views: dict[str, list[str]]
     note: str
+    match: dict[str, Any]
 
 
-def uploaded(files: Sequence[UploadFile], key: str, folder: Path, settings: Settings) -> Loaded:
+def uploaded(
+    files: Sequence[UploadFile], key: str, folder: Path, settings: Settings, model: ViewsOfModel | None = None
+) -> Loaded:
     """One or several files, matched by a column; ValueError in a sentence where they cannot be read.
 
     Parameters
@@ -52,6 +57,7 @@ def uploaded(files: Sequence[UploadFile], key: str, folder: Path, settings: Sett
     key : the column that names the rows of several; "" to find it
     folder : where the table is left
     settings : the limits
+    model : the views of a model, whose new samples these are to be
     """
     paths = [folder / f"upload-{k}" for k in range(len(files))]
     try:
@@ -59,7 +65,8 @@ def uploaded(files: Sequence[UploadFile], key: str, folder: Path, settings: Sett
             with path.open("wb") as kept:
                 shutil.copyfileobj(each.file, kept)
         given = [{"name": each.filename or "", "path": str(path)} for each, path in zip(files, paths, strict=True)]
-        return _read({"files": given, "key": key}, folder, settings)
+        order = {"files": given, "key": key, "model": None if model is None else asdict(model)}
+        return _read(order, folder, settings)
     finally:
         for path in paths:
             path.unlink(missing_ok=True)

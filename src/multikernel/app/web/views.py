@@ -1,10 +1,15 @@
-"""Several uploaded files as views of the same samples, matched as the command line does (tables/views.py)."""
+"""Several uploaded files as views of the same samples, matched as the command line does (tables/views.py).
+
+Samples that some file lacks are kept in the table; whether they are learned from is said with each run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
+from multikernel.app.tables.table import listed
 from multikernel.app.tables.views import full_names, matched
 
 
@@ -23,14 +28,60 @@ class UploadedPart:
     columns: dict[str, list[str]]
     note: str = ""
 
-    @property
-    def n(self) -> int:
-        """Rows."""
-        return len(next(iter(self.columns.values())))
+
+@dataclass(frozen=True)
+class JoinedParts:
+    """The table of one or several files.
+
+    Parameters
+    ----------
+    columns : dict of lists of strings, "" where a cell is missing or a file lacks the sample
+    views : dict from views to their columns; empty where there is one
+    note : str, what was unusual about the files
+    match : dict, how the rows of several files were matched; empty where there is one
+    """
+
+    columns: dict[str, list[str]]
+    views: dict[str, list[str]]
+    note: str
+    match: dict[str, Any]
 
 
-def joined(parts: Sequence[UploadedPart], key: str) -> tuple[dict[str, list[str]], dict[str, list[str]], str]:
-    """The columns of all files, those of each view, and a note; ValueError where no column names the rows of all.
+@dataclass(frozen=True)
+class ViewsOfModel:
+    """The views that a model learned from, by which new files are told.
+
+    Parameters
+    ----------
+    columns : dict from the views to their columns, without the names of the views
+    key : str, the column that named the rows
+    """
+
+    columns: Mapping[str, Sequence[str]]
+    key: str
+
+    def named(self, parts: Sequence[UploadedPart]) -> dict[str, UploadedPart]:
+        """The files by view: by their names, or else by their columns.
+
+        ValueError where a file is none of the views, or two are one.
+        """
+        found: dict[str, UploadedPart] = {}
+        for part in parts:
+            like = [view for view, names in self.columns.items() if set(names) <= part.columns.keys()]
+            view = part.name if part.name in self.columns or len(like) != 1 else like[0]
+            if view not in self.columns:
+                raise ValueError(
+                    f"{part.name} is none of the views that the model learned from, {listed(list(self.columns))}; name "
+                    "each file as its view, or give one with all columns of one view."
+                )
+            if view in found:
+                raise ValueError(f"Two files hold the view {view!r}; give one file for each.")
+            found[view] = part
+        return found
+
+
+def joined(parts: Sequence[UploadedPart], key: str) -> JoinedParts:
+    """The columns of all files; ValueError where no column names the rows of all.
 
     Parameters
     ----------
@@ -38,15 +89,45 @@ def joined(parts: Sequence[UploadedPart], key: str) -> tuple[dict[str, list[str]
     key : the column that names the rows; "" to find it
     """
     if len(parts) == 1:
-        return parts[0].columns, {}, parts[0].note
+        return JoinedParts(parts[0].columns, {}, parts[0].note, {})
     named: dict[str, UploadedPart] = {}
     for part in parts:
         named[part.name if part.name not in named else f"{part.name} {len(named) + 1}"] = part
-    found = matched({view: part.columns for view, part in named.items()}, key)
+    return _matched(named, key)
+
+
+def joined_as(model: ViewsOfModel, parts: Sequence[UploadedPart]) -> JoinedParts:
+    """New samples, in files of some views of a model or in one table of all of them.
+
+    ValueError where a file is none of the views, or no column names the rows of all.
+
+    Parameters
+    ----------
+    model : its views
+    parts : the files
+    """
+    first = parts[0]
+    full = {f"{view}: {name}" for view, names in model.columns.items() for name in names}
+    if len(parts) == 1 and full & first.columns.keys():
+        return joined(parts, "")
+    named = model.named(parts)
+    if len(named) > 1:
+        in_all = all(model.key in part.columns for part in parts)
+        return _matched(named, model.key if in_all else "")
+    own = full_names(next(iter(named)), first.columns, model.key)
+    names = {model.key: first.columns[model.key]} if model.key in first.columns else {}
+    return JoinedParts(names | {each: first.columns[name] for each, name in own.items()}, {}, first.note, {})
+
+
+def _matched(named: Mapping[str, UploadedPart], key: str) -> JoinedParts:
+    """Several files with all of their samples."""
+    found = matched({view: part.columns for view, part in named.items()}, key, keep=True)
     columns = {found.key: list(found.names)}
     views: dict[str, list[str]] = {}
     for view, part in named.items():
         own = full_names(view, part.columns, found.key)
         columns |= {full: found.cells(view, part.columns[name]) for full, name in own.items()}
         views[view] = list(own)
-    return columns, views, "; ".join(filter(None, [found.note, *(part.note for part in parts)]))
+    files = {view: asdict(each) for view, each in found.files.items()}
+    match = {"key": found.key, "samples": len(found.names), "in_all": found.in_all, "files": files}
+    return JoinedParts(columns, views, "; ".join(filter(None, (part.note for part in named.values()))), match)

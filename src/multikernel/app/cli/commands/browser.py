@@ -85,6 +85,10 @@ def _tables(found: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[s
     """What a person reads of it: titles, headers and rows."""
     from multikernel.app.jobs.methods import PRINTED_WEIGHTS
 
+    gaps = found.get("sources", {}).get("without", {})
+    if any(gaps.values()):
+        own = [[view, f"{found['n'] - count}", f"{count}"] for view, count in gaps.items()]
+        yield "Samples that lack a source", ["source", "with it", "without it"], own
     if "worth" in found:
         from multikernel.app.jobs.source_values import HEADER, rows_of
 

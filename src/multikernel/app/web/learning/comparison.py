@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 from multikernel.app.jobs.compare import fold_score, gaussian, methods_to_compare
 from multikernel.app.jobs.methods import INNER_FOLDS, OUTER_FOLDS, most_folds, shuffled_folds
-from multikernel.app.web.learning.families import family
+from multikernel.app.web.learning.families import families
 from multikernel.app.web.learning.progress import Report
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_given
@@ -74,7 +74,7 @@ def compared(recipe: Recipe, X: pd.DataFrame, y: Any, report: Report) -> dict[st
             rest = X.iloc[test].reset_index(drop=True)
             training = _taken(model, recipe, own), y[train]
             held_out = _taken(model, recipe, rest), y[test]
-            found.append(fold_score(_of_views(model, recipe, own), training, held_out))
+            found.append(fold_score(_of_views(model, recipe, training[0]), training, held_out))
         seconds = sum(seconds for _, seconds in found) / folds
         rows.append({"method": name, "scores": [score for score, _ in found], "seconds": seconds})
     learned = [name for name, model in methods.items() if len(recipe.by_view) > 1 and _learns_kernels(model)]
@@ -95,15 +95,13 @@ def _kernels(model: Any) -> str | None:
     return next((name for name in ("estimator__kernels", "kernels") if name in names), None)
 
 
-def _of_views(model: Any, recipe: Recipe, X: pd.DataFrame) -> Any:
+def _of_views(model: Any, recipe: Recipe, given: Any) -> Any:
     """A method with kernels for each view where there are several, as a run of it alone would have them."""
     name = _kernels(model)
     if len(recipe.by_view) < 2 or name is None:
         return model
-    return clone(model[-1]).set_params(**{name: family(X, recipe)})
+    return clone(model[-1]).set_params(**{name: families(given, recipe)})
 
 
 def _taken(model: Any, recipe: Recipe, X: pd.DataFrame) -> Any:
-    if isinstance(model, MultiKernelClassifier | MultiKernelRegressor):
-        return as_given(X, recipe)
-    return X
+    return as_given(X, recipe) if _learns_kernels(model) else X

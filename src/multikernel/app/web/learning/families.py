@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,28 +92,34 @@ FAMILIES = {
 }
 
 
-def family(X: Any, recipe: Recipe) -> KernelFamily:
-    """The kernels of all views, of the families that were chosen for each; by type where none was.
+def families(given: Any, recipe: Recipe) -> Any:
+    """The kernels of the families that were chosen, by type where none was: of several views a dict of those of each.
 
     Parameters
     ----------
-    X : data frame
+    given : the samples, as ``as_given`` makes them
     recipe : what says so
 
     Raises
     ------
     ValueError : where a view has no column that could help
     """
-    found: list[tuple[str, Any]] = []
+    parts = {"": given} if hasattr(given, "columns") else given
+    found: dict[str, list[KernelFamily]] = {view: [] for view in recipe.by_view}
     for view, word, changed in recipe.families:
-        columns = recipe.by_view[view]
-        types = {name: recipe.columns[name] for name in columns}
-        own = _family(X[columns], FAMILIES[word], changed, types)
-        found += [(f"{view}: {name}" if view else name, kernel) for name, kernel in zip(own.names, own, strict=True)]
-    names = [name for name, _ in found]
-    if len(set(names)) < len(names):  # families of one view may use a name twice
+        types = {bare(name, view): recipe.columns[name] for name in recipe.by_view[view]}
+        found[view].append(_family(parts[view], FAMILIES[word], changed, types))
+    named = {view: _with_own_names(own) for view, own in found.items()}
+    return named if len(named) > 1 else next(iter(named.values()))
+
+
+def _with_own_names(parts: Sequence[KernelFamily]) -> KernelFamily:
+    """The kernels of several families, which may use a name twice."""
+    every = [kernel for part in parts for kernel in part]
+    names = [str(name) for part in parts for name in part.names]
+    if len(set(names)) < len(names):
         names = [name if names.count(name) == 1 else f"{name} ({k + 1})" for k, name in enumerate(names)]
-    return Kernels(tuple(kernel for _, kernel in found), tuple(names))
+    return Kernels(tuple(every), tuple(names))
 
 
 def _family(X: Any, chosen: Family, changed: Mapping[str, Any], types: Mapping[str, Kind]) -> KernelFamily:
@@ -150,22 +156,8 @@ def made(recipe: Recipe, X: pd.DataFrame, y: Any) -> tuple[Any, Any]:
         else:
             kind = mk.MultiKernelRegressor
         return kind(random_state=recipe.seed, types=dict(recipe.columns), **recipe.parameters), as_given(X, recipe)
-    return _searched(recipe, family(X, recipe), y), X
-
-
-def made_by_view(recipe: Recipe, X: pd.DataFrame, y: Any) -> tuple[Any, Any]:
-    """The estimator of a recipe that names one, with kernels for each of several views, and the views.
-
-    Raises
-    ------
-    ValueError : where a parameter is not what it may be, or a view has no column to learn from
-    """
-    views = as_given(X, recipe)
-    found: dict[str, list[KernelFamily]] = {view: [] for view in views}
-    for view, word, changed in recipe.families:
-        types = {bare(name, view): recipe.columns[name] for name in recipe.by_view[view]}
-        found[view].append(_family(views[view], FAMILIES[word], changed, types))
-    return _searched(recipe, found, y), views
+    given = as_given(X, recipe)
+    return _searched(recipe, families(given, recipe), y), given
 
 
 def _searched(recipe: Recipe, families: Any, y: Any) -> Any:

@@ -21,7 +21,7 @@ from multikernel.app.web.learning.families import made
 from multikernel.app.web.learning.held_out import FoldResult, held_out, importance_of
 from multikernel.app.web.learning.progress import Report, fitting
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
-from multikernel.app.web.learning.samples import bare, check_enough, frame, target_of, words_of
+from multikernel.app.web.learning.samples import bare, check_enough, complete, frame, target_of, words_of
 from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, quality, typical, weights_of
 from multikernel.app.web.learning.worth import worth_of_views
 from multikernel.files import write_whole
@@ -47,12 +47,15 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) 
     start = perf_counter()
     recipe = Recipe.from_json(stored)
     report("Reading the table", 0.0)
-    cells = read_table(table)
+    whole = read_table(table)
+    cells = whole
+    if recipe.views and recipe.missing == "drop":
+        cells = complete(whole, recipe.by_view.values())
     y, task, rows = target_of(cells, recipe.target, recipe.task)
     if not recipe.columns:
         raise ValueError("There is no column to learn from; use at least one beside the target.")
     X = frame(cells, recipe).iloc[rows].reset_index(drop=True)
-    words = words_of(cells, recipe)
+    words = words_of(whole, recipe)
     if recipe.worth:
         result = worth_of_views(recipe, X, y, report)
     elif recipe.method == COMPARISON:
@@ -65,6 +68,9 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) 
         "seconds": perf_counter() - start,
         "unknown": len(cells.columns[recipe.target].cells) - len(y),
     }
+    if len(recipe.by_view) > 1:
+        without = {view: int(X[names].isna().all(axis=1).sum()) for view, names in recipe.by_view.items()}
+        result["sources"] = {"missing": recipe.missing, "left_out": whole.n - cells.n, "without": without}
     result |= {
         "typical": typical(X, recipe, words),
         "target_dtype": {"i": "int", "f": "float"}.get(y.dtype.kind, "str"),
@@ -122,7 +128,7 @@ def _metadata(recipe: Recipe, words: Mapping[str, list[str]]) -> dict[str, Any]:
         "target": recipe.target,
         "recipe": recipe.to_json(),
     }
-    if recipe.automatic and len(recipe.by_view) > 1:
+    if len(recipe.by_view) > 1:
         views = recipe.by_view.items()
         known["views"] = {view: {name: bare(name, view) for name in names} for view, names in views}
     return known

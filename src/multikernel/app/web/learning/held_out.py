@@ -52,7 +52,7 @@ def held_out(recipe: Recipe, X: pd.DataFrame, y: Array, train: Array, test: Arra
     rest = X.iloc[test].reset_index(drop=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of categories that a small fold did not have
-        new = as_taken(rest, recipe)
+        new = as_taken(model, rest, recipe)
         kind, values = "", None
         if recipe.task == "classification" and (hasattr(model, "predict_proba") or hasattr(model, "decision_function")):
             kind, values = scores(model, new)
@@ -68,7 +68,7 @@ def _losses(model: Any, recipe: Recipe, X: pd.DataFrame, y: Array) -> dict[str, 
     few = X.iloc[:_ROWS]
     truth = y[:_ROWS]
     order = np.random.default_rng(recipe.seed).permutation(len(few))
-    whole = float(model.score(as_taken(few, recipe), truth))
+    whole = float(model.score(as_taken(model, few, recipe), truth))
     losses = {}
     for name in recipe.columns:
         shuffled = few.copy()
@@ -76,7 +76,7 @@ def _losses(model: Any, recipe: Recipe, X: pd.DataFrame, y: Array) -> dict[str, 
             shuffled[name] = few[name].iloc[order].to_numpy()
         else:
             shuffled[name] = few[name].iloc[order].array
-        losses[name] = whole - float(model.score(as_taken(shuffled, recipe), truth))
+        losses[name] = whole - float(model.score(as_taken(model, shuffled, recipe), truth))
     return losses
 
 

@@ -49,7 +49,9 @@ def table_of(name: str, columns: dict[str, list[str]]) -> CsvTable:
 
 
 def predictions(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """A prediction for each row, and for classes what speaks for each.
+    """A prediction for each row, with its name where it has one, and for classes what speaks for each.
+
+    Rows may lack a view, and a table whole views of the model: a column says which each row lacks.
 
     Parameters
     ----------
@@ -62,24 +64,53 @@ def predictions(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[d
     ------
     ValueError : where a column is missing, or a cell is no number or no date where training had these
     """
+    needed = recipe
     if recipe.automatic:
-        recipe = replace(recipe, columns={name: recipe.columns[name] for name in model.preparation_.needed})
-    table.check_has(list(recipe.columns))
-    for name, (i, sentence) in refused(table, recipe, typical).items():
+        needed = replace(recipe, columns={name: recipe.columns[name] for name in model.preparation_.needed})
+    there = _there(needed, table)
+    table.check_has(list(there.columns))
+    for name, (i, sentence) in refused(table, there, typical).items():
         raise ValueError(f"{table.file}: row {table.columns[name].rows[i]}, column {name!r}: {sentence}.")
-    X = as_taken(frame(table, recipe), recipe)
+    cells = frame(table, there)
+    X = as_taken(model, cells, recipe)
+    found: dict[str, Any] = {}
+    if recipe.key in table.columns:
+        found[recipe.key] = list(table.columns[recipe.key].cells)
     with _warned():
-        found: dict[str, Any] = {"prediction": model.predict(X).tolist()}
+        found["prediction"] = model.predict(X).tolist()
         word, values = scores(model, X) if is_classifier(model) else ("", np.empty(0))
     if is_classifier(model):
         found |= {f"{word} {label}": values[:, k].tolist() for k, label in enumerate(model.classes_.tolist())}
+    if len(recipe.by_view) > 1:
+        lacks = _lacking_views(cells, needed)
+        if any(lacks):
+            found["lacks"] = list(map(", ".join, lacks))
     return pd.DataFrame(found)
+
+
+def _there(recipe: Recipe, table: CsvTable) -> Recipe:
+    """The recipe with those of its views of which the table has a column; all of them where it has none."""
+    views = recipe.by_view
+    known = [view for view, names in views.items() if any(name in table.columns for name in names)]
+    names = {name for view in known for name in views[view]}
+    if not names:
+        return recipe
+    return replace(recipe, columns={name: kind for name, kind in recipe.columns.items() if name in names})
+
+
+def _lacking_views(cells: pd.DataFrame, recipe: Recipe) -> list[list[str]]:
+    """For each row the views that it lacks."""
+    own = {view: cells[[name for name in names if name in cells]] for view, names in recipe.by_view.items()}
+    gone = {view: part.isna().all(axis=1).to_numpy() for view, part in own.items()}
+    return [[view for view, rows in gone.items() if rows[i]] for i in range(len(cells))]
 
 
 def as_csv(found: pd.DataFrame) -> str:
     """The predictions as CSV; a label that a spreadsheet would run as a formula gets an apostrophe."""
     safe = found.copy()
-    safe["prediction"] = [harmless(value) for value in found["prediction"]]
+    for name in safe.columns:
+        if safe[name].dtype == object:
+            safe[name] = [harmless(value) for value in found[name]]
     return safe.to_csv(index=False, lineterminator="\n")
 
 
@@ -96,7 +127,8 @@ def explained(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dic
     Returns
     -------
     dict with the prediction, the chances of each class, what each column does to the answer beside its usual cell
-    (effects), the parts of the kernels in the value, and what the model has to say about the row (said)
+    (effects), the parts of the kernels in the value, the views that it lacks, and what the model has to say about the
+    row (said)
     """
     with _warned() as said:
         found = _explained(model, recipe, table, typical)
@@ -104,7 +136,8 @@ def explained(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dic
 
 
 def _explained(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    X = as_taken(frame(table, recipe), recipe)
+    cells = frame(table, recipe)
+    X = as_taken(model, cells, recipe)
     prediction = model.predict(X)[0]
     chances: list[tuple[str, float]] = []
     place = -1
@@ -121,6 +154,7 @@ def _explained(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[di
         "chances": chances,
         "what": what,
         "effects": effects,
+        "lacks": _lacking_views(cells, recipe)[0] if len(recipe.by_view) > 1 else [],
         "parts": _parts(model, X, place),
     }
 
@@ -133,7 +167,7 @@ def _effects(
     cells = {key: [column.cells[0]] * (len(names) + 1) for key, column in table.columns.items()}
     for k, name in enumerate(names):
         cells[name][k + 1] = usual[name]
-    X = as_taken(frame(table_of("the sample", cells), recipe), recipe)
+    X = as_taken(model, frame(table_of("the sample", cells), recipe), recipe)
     if place >= 0:
         values = scores(model, X)[1][:, place]
     else:

@@ -12,6 +12,8 @@ AUTOMATIC = "automatic"
 COMPARISON = "comparison"
 Kind = Literal["number", "category", "date", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+Missing = Literal["drop", "keep"]
+MISSING: tuple[Missing, ...] = get_args(Missing)
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,9 @@ class Recipe:
     path : str, the parameter that is chosen along a path; "" for none
     seed : int
     worth : bool, whether the run measures what each view is worth, and leaves no model
+    missing : "drop" or "keep", what becomes of samples that lack a view, all of whose columns are empty there; those
+        that are kept are completed by their other views
+    key : str, the column that names the samples of several views; "" where there is none
     """
 
     data: str
@@ -46,6 +51,8 @@ class Recipe:
     path: str = ""
     seed: int = 0
     worth: bool = False
+    missing: Missing = "drop"
+    key: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """As dictionaries, lists, strings and numbers."""

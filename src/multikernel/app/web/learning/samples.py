@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -136,17 +136,50 @@ def check_enough(target: str, y: Array, task: Task) -> None:
         )
 
 
+def complete(table: CsvTable, views: Iterable[Sequence[str]]) -> CsvTable:
+    """The samples of a table that no view lacks.
+
+    ValueError where each of them lacks a view.
+
+    Parameters
+    ----------
+    table : the samples
+    views : the columns of each view
+    """
+    away: set[int] = set()
+    for names in views:
+        away |= set(lacking(table, names))
+    kept = [i for i in range(table.n) if i not in away]
+    if not kept:
+        raise ValueError("Each sample lacks a view; keep samples that lack one, or match the files by another column.")
+    return table.of_rows(kept)
+
+
+def lacking(table: CsvTable, names: Iterable[str]) -> list[int]:
+    """The samples all of whose cells in some columns are missing."""
+    rows: Iterable[int] = range(table.n)
+    for name in names:
+        cells = table.columns[name].cells
+        rows = [i for i in rows if is_missing(cells[i])]
+    return list(rows)
+
+
 def as_given(X: pd.DataFrame, recipe: Recipe) -> Any:
-    """The samples as the automatic estimator takes them: views by name where there are several."""
+    """The samples as estimators take them: views by name where there are several, of new samples those that X has."""
     views = recipe.by_view
     if len(views) < 2:
         return X
-    return {view: X[names].rename(columns={name: bare(name, view) for name in names}) for view, names in views.items()}
+    there = {view: [name for name in names if name in X] for view, names in views.items()}
+    return {
+        view: X[names].rename(columns={name: bare(name, view) for name in names})
+        for view, names in there.items()
+        if names
+    }
 
 
-def as_taken(X: pd.DataFrame, recipe: Recipe) -> Any:
-    """The samples in the form that the recipe's estimator takes."""
-    return as_given(X, recipe) if recipe.automatic else X
+def as_taken(model: Any, X: pd.DataFrame, recipe: Recipe) -> Any:
+    """New samples in the form that a model takes; methods of earlier versions learned from one frame of all views."""
+    return X if hasattr(model, "feature_names_in_") else as_given(X, recipe)
 
 
 def scores(model: Any, X: Any) -> tuple[str, Array]:
@@ -160,10 +193,3 @@ def scores(model: Any, X: Any) -> tuple[str, Array]:
 def bare(name: str, view: str) -> str:
     """The name of a column without that of its view."""
     return name.removeprefix(f"{view}: ")
-
-
-def rows_of(X: Any, rows: Array) -> Any:
-    """Some samples, of a frame or of views."""
-    if isinstance(X, dict):
-        return {view: part.iloc[rows] for view, part in X.items()}
-    return X.iloc[rows]

@@ -79,13 +79,13 @@ def weights_of(model: Any, folds: Sequence[Any], recipe: Recipe) -> dict[str, An
 
 def _of_view(view: str, rows: Sequence[dict[str, Any]], folds: Sequence[dict[str, float]]) -> dict[str, Any]:
     """The part of a view in the sum of the weights, and its deviation over the folds."""
-    start = f"{view}: "
+
+    def is_own(name: str) -> bool:
+        return name == view or name.startswith(f"{view}: ")  # the only kernel of a view has its name
+
     total = sum(row["weight"] for row in rows) or 1.0
-    own = sum(row["weight"] for row in rows if row["name"].startswith(start))
-    parts = [
-        sum(value for name, value in fold.items() if name.startswith(start)) / (sum(fold.values()) or 1.0)
-        for fold in folds
-    ]
+    own = sum(row["weight"] for row in rows if is_own(row["name"]))
+    parts = [sum(value for name, value in fold.items() if is_own(name)) / (sum(fold.values()) or 1.0) for fold in folds]
     return {"name": view, "part": own / total, "spread": float(np.std(parts, ddof=1))}
 
 

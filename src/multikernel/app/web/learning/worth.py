@@ -8,7 +8,7 @@ import pandas as pd
 
 from multikernel.app.jobs.methods import OUTER_FOLDS, most_folds
 from multikernel.app.jobs.source_values import plain
-from multikernel.app.web.learning.families import made, made_by_view
+from multikernel.app.web.learning.families import made
 from multikernel.app.web.learning.progress import Report
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import check_enough
@@ -32,11 +32,9 @@ def worth_of_views(recipe: Recipe, X: pd.DataFrame, y: Any, report: Report) -> d
     if len(recipe.by_view) < 2:
         raise ValueError("There is one view only; load several files, each of which is a view.")
     check_enough(recipe.target, y, recipe.task)
+    model, given = made(recipe, X, y)
     if recipe.automatic:
-        model, given = made(recipe, X, y)
         model.set_params(types=None)  # these name the columns of all views; the frame has columns of these types
-    else:
-        model, given = made_by_view(recipe, X, y)
     folds = min(OUTER_FOLDS, most_folds(y, recipe.task))
     stage = "Learning from some of the views"
     report(stage, 0.0)

@@ -64,7 +64,7 @@ def _kept(site: Site, load: Callable[[Path], Loaded]) -> Response:
     folder = site.store.new_folder()
     try:
         found = load(folder)
-        detail = {"views": found.views, "note": found.note}
+        detail = {"views": found.views, "note": found.note, "match": found.match}
         made = site.store.add_dataset(folder, found.name, found.n_rows, found.n_columns, detail)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -74,7 +74,7 @@ def _kept(site: Site, load: Callable[[Path], Loaded]) -> Response:
 
 def look(site: Site, request: Request) -> Response:
     """The table, its columns and its target."""
-    from multikernel.app.web.choices import DataChoice, cells, target
+    from multikernel.app.web.choices import DataChoice, target
     from multikernel.app.web.learning.recipe import KINDS
 
     data = site.dataset(request)
@@ -92,9 +92,10 @@ def look(site: Site, request: Request) -> Response:
         chart = histogram(f"Distribution of {choice.target}", bins, len(found.values))
     except ValueError as error:
         problem = str(error).replace(str(data.table), data.name)
-    table = cells(data.table)
+    table = choice.samples(data)
     names = list(table.columns)[:_PREVIEW_COLUMNS]
-    rows = [[table.columns[name].cells[i] for name in names] for i in range(min(_PREVIEW_ROWS, data.n_rows))]
+    shown = range(min(_PREVIEW_ROWS, table.n))
+    rows = [[table.columns[name].cells[i] for name in names] for i in shown]
     return site.page(
         request,
         "data.html",
@@ -120,7 +121,7 @@ def choose(site: Site, request: Request, form: FormData) -> Response:
 def keep(site: Site, data: DataSet, form: FormData) -> DataSet:
     """The data set with what a form chose on it; a column is called by its place, for names may be anything."""
     from multikernel.app.web.choices import DataChoice
-    from multikernel.app.web.learning.recipe import KINDS
+    from multikernel.app.web.learning.recipe import KINDS, MISSING
 
     choice = DataChoice.of(data)
     target = text_of(form, "target") or choice.target
@@ -141,6 +142,7 @@ def keep(site: Site, data: DataSet, form: FormData) -> DataSet:
             "kinds": kinds,
             "used": used,
             "task": task if task in ("classification", "regression") else None,
+            "missing": text_of(form, "missing") if text_of(form, "missing") in MISSING else choice.missing,
         }
     }
     site.store.set_detail(data.id, detail)

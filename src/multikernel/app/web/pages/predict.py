@@ -35,6 +35,8 @@ def table(site: Site, request: Request, form: FormData) -> Response:
     """The predictions for an uploaded file, as CSV."""
     from multikernel.app.tables.table import read_table
     from multikernel.app.web.learning.predicting import as_csv, predictions
+    from multikernel.app.web.learning.samples import bare
+    from multikernel.app.web.views import ViewsOfModel
 
     run = site.run(request)
     model, recipe = _model(run)
@@ -42,7 +44,11 @@ def table(site: Site, request: Request, form: FormData) -> Response:
     if not given:
         raise ValueError("No file was chosen. Choose one with the columns that the model learned from.")
     with tempfile.TemporaryDirectory() as folder:
-        found = uploaded(given, text_of(form, "key"), Path(folder), site.settings)
+        views = None
+        if len(recipe.by_view) > 1:
+            columns = {view: [bare(name, view) for name in names] for view, names in recipe.by_view.items()}
+            views = ViewsOfModel(columns, recipe.key)
+        found = uploaded(given, "", Path(folder), site.settings, views)
         rows = read_table(Path(folder) / "table.csv")
     answers = predictions(model, recipe, replace(rows, file=found.name), run.result()["typical"])
     headers = {"Content-Disposition": 'attachment; filename="predictions.csv"'}
