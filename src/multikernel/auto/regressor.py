@@ -15,6 +15,7 @@ from multikernel.auto.base import MultiKernelEstimator
 from multikernel.auto.goal import Values
 from multikernel.estimators.given import check_target
 from multikernel.estimators.parameters import checked_weights
+from multikernel.estimators.score_split import Part, SplitScoring, split_scores
 from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.sources.rows import aligned
 
@@ -123,13 +124,18 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         self._answer(table, Values((columns - self._mean) / self._spread), weight, groups)
         return self
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, *, split: bool = False) -> Array:
         """The predicted values, shape (len(X),), or (len(X), t) after a fit to t targets.
 
         Parameters
         ----------
         X : samples like those of ``fit``; views that are kernel matrices have a column for each training sample
+        split : bool, default False
+            Whether predictions are split over the kernels of ``kernel_names_``: ``contributions(X)`` with the kernels
+            first, which sum to the predictions with ``intercept_``.
         """
+        if split:
+            return np.moveaxis(self.contributions(X), 1, 0)
         return self._as_output(self._values(X)) + self._output_mean
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -142,6 +148,24 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         """
         y, sample_weight = aligned(X, y=y, sample_weight=sample_weight)
         return float(super().score(X, y, sample_weight))
+
+    def score_split(self, X: Any, Y: Any, *, scoring: SplitScoring = "r2", sample_weight: Any = None) -> Array:
+        """The score of each target, split over the kernels of ``kernel_names_``.
+
+        Parameters
+        ----------
+        X, Y, scoring, sample_weight : as for the ``score_split`` of ``MultipleKernelRidgeCV``
+
+        Returns
+        -------
+        array (m, t), or (m,) after a fit to a target of shape (n,), whose sum over the kernels is the score
+        """
+        values = self.contributions(X)
+        if self._single:
+            values = values[:, :, None]
+        whole = Part(slice(0, len(values)), slice(None), values)
+        found = split_scores(self, X, Y, [whole], scoring, sample_weight)
+        return found[:, 0] if self._single else found
 
     @property
     def intercept_(self) -> Any:

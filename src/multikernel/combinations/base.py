@@ -48,6 +48,15 @@ class Combination(ABC):
         """
         raise ValueError(f"{type(self).__name__} is no sum of products of kernels, so that no kernel has a share in it")
 
+    def shares_of_each(self, bank: KernelBank, thetas: Array, C: Array) -> Array:
+        """``shares`` of every column of C with a theta of its own: shape (d, r, t) for thetas (t, d).
+
+        Raises
+        ------
+        ValueError : where K(theta) is no sum of products
+        """
+        return np.concatenate([self.shares(bank, theta, C[:, [p]]) for p, theta in enumerate(thetas)], axis=2)
+
     def peaks(self, bank: KernelBank, theta: Array) -> Array:
         """At least the largest entry of the diagonal of dK/dtheta_k, shape (d,); the trace unless written out."""
         return self.pullback(bank, theta, np.eye(bank.shape[0]))

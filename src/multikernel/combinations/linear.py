@@ -34,10 +34,13 @@ class Linear(Combination):
         return bank.combine(theta)
 
     def shares(self, bank: KernelBank, theta: Array, C: Array) -> Array:
-        active = np.flatnonzero(theta)
-        shares = np.zeros((len(theta), bank.shape[0], C.shape[1]))
+        return self.shares_of_each(bank, theta[None], C)
+
+    def shares_of_each(self, bank: KernelBank, thetas: Array, C: Array) -> Array:
+        active = np.flatnonzero(thetas.any(axis=0))
+        shares = np.zeros((thetas.shape[1], bank.shape[0], C.shape[1]))
         if len(active):
-            shares[active] = theta[active, None, None] * bank.select(active).apply(C)
+            shares[active] = thetas.T[active, None, :] * bank.select(active).apply(C)
         return shares
 
     def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:

@@ -65,12 +65,12 @@ class FeaturePredictor(Predictor):
     def values(self, bank: KernelBank) -> Array:
         return product(self.features(bank), np.ascontiguousarray(self.coef.T)) + self.intercept
 
-    def contributions(self, bank: KernelBank) -> Array:
-        F, sizes = self.features(bank), self.reference.bank.sizes
-        parts = np.zeros((len(F), self.weights.shape[1], len(self.coef)))
+    def contributions(self, bank: KernelBank, problems: slice = slice(None)) -> Array:
+        F, sizes, coef = self.features(bank), self.reference.bank.sizes, self.coef[problems]
+        parts = np.zeros((len(F), self.weights.shape[1], len(coef)))
         for k, end, size in zip(self.kernels, np.cumsum(sizes), sizes, strict=True):
             own = slice(end - size, end)
-            parts[:, k] = F[:, own] @ self.coef[:, own].T
+            parts[:, k] = F[:, own] @ coef[:, own].T
         return parts
 
     def gram(self, bank: KernelBank) -> Array:

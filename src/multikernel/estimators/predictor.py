@@ -30,8 +30,10 @@ class Predictor(ABC):
         """f at the rows of a bank of new samples: shape (rows, problems)."""
 
     @abstractmethod
-    def contributions(self, bank: KernelBank) -> Array:
+    def contributions(self, bank: KernelBank, problems: slice = slice(None)) -> Array:
         """What each kernel adds to f less its intercept, at the rows of a bank: shape (rows, kernels, problems).
+
+        ``problems`` are those that are asked about; by default all of them.
 
         Raises
         ------
@@ -132,15 +134,16 @@ class KernelPredictor(Predictor):
         values += self.intercept
         return values
 
-    def contributions(self, bank: KernelBank) -> Array:
-        coef, shared, parts = self.over_columns(bank), len(self.weights) == 1, []
-        for p, weights in enumerate(self.weights):
-            C = (coef if shared else coef[p : p + 1]).T
-            own = np.flatnonzero(C.any(axis=1))
-            cut = 0 < len(own) < len(C) and (bank.local or not bank.square)
-            part, C = (bank.block(slice(None), own), C[own]) if cut else (bank, C)
-            parts.append(self.combination.shares(part, weights, C).transpose(1, 0, 2))
-        return np.concatenate(parts, axis=2)
+    def contributions(self, bank: KernelBank, problems: slice = slice(None)) -> Array:
+        C = np.asarray(self.over_columns(bank)[problems].T, dtype=np.float64)
+        own = np.flatnonzero(C.any(axis=1))
+        if 0 < len(own) < len(C) and (bank.local or not bank.square):
+            bank, C = bank.block(slice(None), own), C[own]
+        if len(self.weights) == 1:
+            shares = self.combination.shares(bank, self.weights[0], C)
+        else:
+            shares = self.combination.shares_of_each(bank, self.weights[problems], C)
+        return shares.transpose(1, 0, 2)
 
     def gram(self, bank: KernelBank) -> Array:
         """The learned kernel of a bank, dense: the mean over the problems, where they have weights of their own."""
@@ -164,7 +167,7 @@ class KnownValues(Predictor):
     def values(self, bank: KernelBank) -> Array:
         return self.given
 
-    def contributions(self, bank: KernelBank) -> Array:
+    def contributions(self, bank: KernelBank, problems: slice = slice(None)) -> Array:
         raise ValueError("only function values are known here, not what they are sums of: ask the model itself")
 
     def at(self, banks: Callable[[], Iterator[KernelBank]]) -> Array:

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from multikernel._arrays import host, returned
 from multikernel._typing import Array
@@ -15,6 +16,7 @@ from multikernel.estimators.binding import Training, bind_training
 from multikernel.estimators.fit import fit_model
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Model
+from multikernel.estimators.score_split import SplitScoring, parts_of, split_scores
 from multikernel.estimators.target_columns import TargetColumns
 from multikernel.kernels import KernelFamily, Kernels, polynomials, rbf_grid
 from multikernel.sources.rows import aligned
@@ -68,13 +70,23 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             raise ValueError(f"y has a NaN or infinity at row {int(np.argwhere(~np.isfinite(target))[0, 0])}")
         return Training(training.bank, target, training.weight)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, *, split: bool = False) -> Array:
         """The predicted values, shape (len(X),), or (len(X), t) after a fit to t targets; an array like X.
 
         Parameters
         ----------
         X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
+        split : bool, default False
+            Whether predictions are split over the kernels: shape (m, len(X)) or (m, len(X), t). These are
+            ``contributions(X)`` with the kernels first, which sum to the predictions with ``intercept_``.
+
+        Raises
+        ------
+        ValueError : with ``split``, where kernels are combined in another way than by sums and products
+        MemoryError : where the predictions by kernel are more than the memory holds
         """
+        if split:
+            return returned(np.moveaxis(self.contributions(X), 1, 0), X)
         values = self._values(X)
         return returned(values[:, 0] if self.dual_coef_.ndim == 1 else values, X)
 
@@ -88,3 +100,54 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         """
         y, sample_weight = aligned(X, y=y, sample_weight=sample_weight)
         return float(super().score(host(X), host(y), host(sample_weight)))
+
+    def score_split(self, X: Any, Y: Any, *, scoring: SplitScoring = "r2", sample_weight: Any = None) -> Array:
+        """The score of each target, split over the kernels: what each of them explains.
+
+        With predictions f = ``intercept_`` + sum_k f_k, f_k = ``contributions(X)`` of kernel k, the parts are those of
+        the product measure, (2 z'f_k - f_k'(sum_j f_j)) / S with z = y - ``intercept_`` and S the sum of squares of y
+        about its mean. They are the Shapley values of R2 as kernels enter the sum in any order. What two kernels explain
+        together is halved between them, and a part is negative where a kernel makes predictions worse. The score
+        of the intercept, zero where the mean of y is that of the training targets, is divided among the kernels in
+        proportion to the squares of their f_k. All parts of a target sum to its R2.
+
+        Parameters
+        ----------
+        X, Y : as in ``fit``, better of samples that the model was not fitted to
+        scoring : {"r2", "correlation"}, default "r2"
+            "correlation" splits the correlation of y and f: cov(y, f_k) / (sd(y) sd(f)).
+        sample_weight : array (len(X),) >= 0
+
+        Returns
+        -------
+        array (m, t), the kernels first; (m,) after a fit to a target of shape (n,). Zero for targets that do not vary.
+
+        Raises
+        ------
+        ValueError : where Y has other targets than the model or other rows than X, and where kernels are combined in
+            another way than by sums and products
+
+        References
+        ----------
+        Dupre la Tour, Eickenberg, Nunez-Elizalde and Gallant (2022), Feature-space selection with banded ridge
+        regression, NeuroImage 264, for the product measure.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.metrics import r2_score
+        >>> from multikernel import MultipleKernelRidgeCV
+        >>> rng = np.random.default_rng(0)
+        >>> spaces = {"motion": rng.normal(size=(80, 5)), "words": rng.normal(size=(80, 9))}
+        >>> Y = np.stack([spaces["motion"][:, 0], spaces["motion"][:, 1] + spaces["words"][:, 0]], axis=1)
+        >>> model = MultipleKernelRidgeCV("linear").fit(spaces, Y)
+        >>> parts = model.score_split(spaces, Y)
+        >>> parts.shape, parts[0].round(1).tolist()
+        ((2, 2), [1.0, 0.5])
+        >>> whole = r2_score(Y, model.predict(spaces), multioutput="raw_values")
+        >>> bool(np.allclose(parts.sum(axis=0), whole))
+        True
+        """
+        check_is_fitted(self)
+        found = split_scores(self, X, Y, parts_of(self, X), scoring, sample_weight)
+        return found[:, 0] if self.dual_coef_.ndim == 1 else found

@@ -139,7 +139,7 @@ class RidgeModel(KernelEstimator):
 class RidgeRegressor(RidgeModel, KernelRegressor):
     """A regressor with squared losses: also standard deviations and intervals."""
 
-    def predict(self, X: Any, return_std: bool = False, self_values: Any = None) -> Any:
+    def predict(self, X: Any, return_std: bool = False, self_values: Any = None, *, split: bool = False) -> Any:
         """The predicted values, and how far observations will be from them.
 
         The standard deviation is that of the error of the prediction of a new observation of weight one: of the
@@ -153,6 +153,9 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
         return_std : bool, default False, whether standard deviations are returned as well
         self_values : array (m, len(X)), the kernels of each new sample with itself; needed for standard deviations
             where X are matrices or a bank against the training samples, which do not determine them
+        split : bool, default False
+            Whether predictions are split over the kernels: shape (m, len(X)) or (m, len(X), t). These are
+            ``contributions(X)`` with the kernels first, which sum to the predictions with ``intercept_``.
 
         Returns
         -------
@@ -160,9 +163,12 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
 
         Raises
         ------
-        ValueError : with ``return_std``, where self_values are needed and not given, or have another shape
+        ValueError : with ``return_std``, where self_values are needed and not given, or have another shape; with both
+            ``return_std`` and ``split``
         """
-        mean = super().predict(X)
+        if split and return_std:
+            raise ValueError(f"{type(self).__name__}: a standard deviation is that of a whole prediction: leave out split")
+        mean = super().predict(X, split=split)
         if not return_std:
             return mean
         if self_values is not None:

@@ -65,8 +65,8 @@ class LinearPredictor(Predictor):
     def values(self, bank: KernelBank) -> Array:
         return cast(FactorBank, bank).F @ self.coef.T + self.intercept
 
-    def contributions(self, bank: KernelBank) -> Array:
-        return dense(cast(FactorBank, bank).F)[:, :, None] * self.coef.T
+    def contributions(self, bank: KernelBank, problems: slice = slice(None)) -> Array:
+        return dense(cast(FactorBank, bank).F)[:, :, None] * self.coef[problems].T
 
 
 # -- the bank holds the features themselves ----------------------------------------------------------------------------

@@ -62,7 +62,7 @@ class TwoLayerPredictor(Predictor):
     def values(self, bank: KernelBank) -> Array:
         return product(self.second(self.first_layer(bank), self.outputs), self.coef.T) + self.intercept
 
-    def contributions(self, bank: KernelBank) -> Array:
+    def contributions(self, bank: KernelBank, problems: slice = slice(None)) -> Array:
         raise ValueError(
             "the second layer is no sum of what kernels add: first_layer(X) returns the function of each of them"
         )
@@ -116,8 +116,8 @@ class TwoLayerPredictors(Predictor):
     def values(self, bank: KernelBank) -> Array:
         return np.concatenate([function.values(bank) for function in self.functions], axis=1)
 
-    def contributions(self, bank: KernelBank) -> Array:
-        return self.functions[0].contributions(bank)
+    def contributions(self, bank: KernelBank, problems: slice = slice(None)) -> Array:
+        return self.functions[0].contributions(bank, problems)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,179 @@
+"""The score of every target, split over the kernels whose sum the prediction is.
+
+The prediction of a target y is f = b + f_1 + ... + f_m, with a constant b and a function of each kernel. Written with
+z = y - b, g = f - b, and sums over samples with weights, of which S = sum_i s_i (y_i - mean(y))^2,
+
+    R2 = 1 - |y - f|^2 / S = R2(b) + sum_k (2 z'f_k - f_k'g) / S,          R2(b) = 1 - |z|^2 / S.
+
+The term of k is its part of R2 by the product measure. It is also the Shapley value of the game in which kernels enter
+the prediction one after the other, in any order: what two kernels explain together is halved between them, and a kernel
+whose function makes predictions worse has a negative part. R2(b) <= 0 is the score of the constant, zero where the mean
+of y is that of the training targets. It belongs to no kernel, and is divided in proportion to |f_k|^2, so that a kernel
+without a function has no part in it.
+
+The correlation of y and f is a sum over the kernels as it stands:
+
+    corr(y, f) = sum_k cov(y, f_k) / (sd(y) sd(f)).
+
+Dupre la Tour, Eickenberg, Nunez-Elizalde and Gallant, "Feature-space selection with banded ridge regression", NeuroImage
+264, 2022, for the product measure with several targets; Hoffman, "The paired-comparison assessment of relative
+importance", Psychological Bulletin 57, 1960, and Pratt, "Dividing the indivisible", 1987, for the measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils import check_array
+
+from multikernel._arrays import host
+from multikernel._linalg import as_columns
+from multikernel._rules import Choice
+from multikernel._typing import Array
+from multikernel.banks.threads import slices
+from multikernel.estimators.given import check_target
+from multikernel.estimators.parameters import checked_weights
+from multikernel.sources.rows import aligned
+from multikernel.tuning import BUFFER_VALUES
+
+SplitScoring = Literal["r2", "correlation"]
+_SCORINGS = Choice(("r2", "correlation"))
+_ROUNDING = 1e-14  # of a sum of squares about another number: what a variance is not told from zero by
+_FEWEST = 16  # targets that fit into memory at a time beside as many rows of X as are taken at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What kernels add to the predictions of some targets at some samples.
+
+    Parameters
+    ----------
+    rows, targets : slices of the samples and of the targets
+    values : array (rows, kernels, targets)
+    """
+
+    rows: slice
+    targets: slice
+    values: Array
+
+
+def parts_of(model: Any, X: Any) -> Iterator[Part]:
+    """The contributions of a model's kernels at samples X, in parts of limited size."""
+    m, start = model.weights_.shape[-1], 0
+    for bank in model.banks(X, m * _FEWEST):
+        rows = slice(start, start + bank.shape[0])
+        for targets in slices(np.size(model.intercept_), max(1, BUFFER_VALUES // max(1, m * bank.shape[0]))):
+            yield Part(rows, targets, model.predictor_.contributions(bank, targets))
+        start = rows.stop
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums over samples, with weights, that the parts of scores are made of; parts of predictions are added in place.
+
+    Parameters
+    ----------
+    Y : array (n, t)
+    intercept, mean : arrays (t,), b and the mean of the targets
+    weight : array (n,)
+    with_target, with_sum, squares : arrays (m, t), sums of (y - mean) f_k, of f_k g and of f_k^2
+    alone : array (m, t), sums of f_k
+    spread, errors, predicted : arrays (t,), sums of (y - mean)^2, of (y - f)^2 and of (f - mean)^2
+    """
+
+    Y: Array
+    intercept: Array
+    mean: Array
+    weight: Array
+    with_target: Array
+    with_sum: Array
+    squares: Array
+    alone: Array
+    spread: Array
+    errors: Array
+    predicted: Array
+
+    @classmethod
+    def of(cls, Y: Array, intercept: Array, weight: Array, m: int) -> Sums:
+        """Without any part."""
+        mean = weight @ Y / weight.sum()
+        return cls(Y, intercept, mean, weight, *np.zeros((4, m, len(mean))), *np.zeros((3, len(mean))))
+
+    def add(self, part: Part) -> None:
+        """Add the terms of some samples and targets."""
+        rows, targets, values = part.rows, part.targets, part.values
+        s = self.weight[rows]
+        g = values.sum(axis=1)
+        y = self.Y[rows, targets] - self.mean[targets]
+        f = g + (self.intercept - self.mean)[targets]
+        self.with_target[:, targets] += np.einsum("it,ikt->kt", s[:, None] * y, values)
+        self.with_sum[:, targets] += np.einsum("it,ikt->kt", s[:, None] * g, values)
+        self.squares[:, targets] += np.einsum("i,ikt,ikt->kt", s, values, values)
+        self.alone[:, targets] += np.einsum("i,ikt->kt", s, values)
+        self.spread[targets] += s @ y**2
+        self.errors[targets] += s @ (y - f) ** 2
+        self.predicted[targets] += s @ f**2
+
+    def r2(self, varies: Array) -> Array:
+        """The parts of R2 of the targets that vary."""
+        with_target = self.with_target + (self.mean - self.intercept) * self.alone
+        parts = _over(2.0 * with_target - self.with_sum, self.spread, varies)
+        whole = np.where(varies, 1.0, 0.0) - _over(self.errors, self.spread, varies)
+        size = self.squares.sum(axis=0)
+        share = np.where(size > 0, _over(self.squares, size, size > 0), 1.0 / len(self.squares))
+        return parts + (whole - parts.sum(axis=0)) * share
+
+    def correlations(self, varies: Array) -> Array:
+        """The parts of the correlations of the targets that vary with predictions that do."""
+        total = self.weight.sum()
+        bias = self.intercept - self.mean + self.alone.sum(axis=0) / total
+        variance = np.maximum(self.predicted - total * bias**2, 0.0)
+        variance[variance <= _ROUNDING * self.predicted] = 0.0
+        return _over(self.with_target, np.sqrt(self.spread * variance), varies)
+
+
+def split_scores(
+    model: Any, X: Any, Y: Any, parts: Iterable[Part], scoring: SplitScoring, sample_weight: Any = None
+) -> Array:
+    """The score of each target of a fitted model, split over its kernels: shape (kernels, targets).
+
+    Parameters
+    ----------
+    model : a fitted regressor with an ``intercept_``
+    X, Y : as its ``score`` takes them, with finite numbers in Y
+    parts : what kernels add to the predictions for X, every sample and target once, samples in order
+    scoring : "r2" or "correlation"
+    sample_weight : array (n,) or None
+
+    Raises
+    ------
+    ValueError : where Y is not of the model's targets or of X's samples, or holds anything but finite numbers
+    """
+    name = f"{type(model).__name__}: score_split"
+    _SCORINGS.check(scoring, f"{name}: scoring")
+    Y, sample_weight = aligned(X, Y=Y, sample_weight=sample_weight)
+    check_target(Y)
+    Y = as_columns(check_array(host(Y), ensure_2d=False, input_name="Y", dtype=(np.float64, np.float32)))
+    intercept = np.atleast_1d(model.intercept_)
+    if Y.shape[1] != len(intercept):
+        raise ValueError(f"{name}: Y has {Y.shape[1]} targets, and the model has {len(intercept)}")
+    weight = checked_weights(sample_weight, len(Y))
+    sums = Sums.of(Y, intercept, np.ones(len(Y)) if weight is None else weight, np.shape(model.weights_)[-1])
+    done = 0
+    for part in parts:
+        done = part.rows.stop
+        if done > len(Y):
+            break
+        sums.add(part)
+    if done != len(Y):
+        raise ValueError(f"{name}: Y has {len(Y)} rows, and X has {'more' if done > len(Y) else done}")
+    varies = np.ptp(Y if weight is None else Y[weight > 0], axis=0) > 0
+    return sums.r2(varies) if scoring == "r2" else sums.correlations(varies)
+
+
+def _over(values: Array, unit: Array, known: Array) -> Array:
+    """Values divided by the unit of each target; zero where that is not known, or zero."""
+    return np.divide(values, unit, out=np.zeros(values.shape), where=known & (unit > 0))
