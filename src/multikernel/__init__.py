@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from multikernel.estimators import *  # noqa: F403 - each name is listed below
     from multikernel.inspection import KernelImportance as KernelImportance
     from multikernel.inspection import WeightStability as WeightStability
+    from multikernel.inspection import explainable_variance as explainable_variance
     from multikernel.inspection import kernel_importance as kernel_importance
+    from multikernel.inspection import noise_ceiling as noise_ceiling
+    from multikernel.inspection import normalized_scores as normalized_scores
     from multikernel.inspection import source_values as source_values
     from multikernel.inspection import weight_stability as weight_stability
     from multikernel.paths import Path as Path
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from multikernel.persistence import save as save
     from multikernel.procedures import simplex_least_squares as simplex_least_squares
     from multikernel.selection import BankSearchCV as BankSearchCV
+    from multikernel.sources import Delayer as Delayer
     from multikernel.sources import bind as bind
     from multikernel.sources import views as views
 
@@ -81,12 +85,21 @@ _ROOMS = {
         "TwoLayerClassifier",
         "TwoLayerRegressor",
     ),
-    "inspection": ("KernelImportance", "WeightStability", "kernel_importance", "source_values", "weight_stability"),
+    "inspection": (
+        "KernelImportance",
+        "WeightStability",
+        "explainable_variance",
+        "kernel_importance",
+        "noise_ceiling",
+        "normalized_scores",
+        "source_values",
+        "weight_stability",
+    ),
     "paths": ("Path", "path"),
     "persistence": ("checkpoints", "load", "register", "save"),
     "procedures": ("simplex_least_squares",),
     "selection": ("BankSearchCV",),
-    "sources": ("bind", "views"),
+    "sources": ("Delayer", "bind", "views"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

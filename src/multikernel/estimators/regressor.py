@@ -106,10 +106,10 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
 
         With predictions f = ``intercept_`` + sum_k f_k, f_k = ``contributions(X)`` of kernel k, the parts are those of
         the product measure, (2 z'f_k - f_k'(sum_j f_j)) / S with z = y - ``intercept_`` and S the sum of squares of y
-        about its mean. They are the Shapley values of R2 as kernels enter the sum in any order. What two kernels explain
-        together is halved between them, and a part is negative where a kernel makes predictions worse. The score
-        of the intercept, zero where the mean of y is that of the training targets, is divided among the kernels in
-        proportion to the squares of their f_k. All parts of a target sum to its R2.
+        about its mean. They are the Shapley values of R2 as kernels enter the sum in any order: what two kernels
+        explain together is halved between them, and a part is negative where a kernel makes predictions worse. The
+        score of the intercept, zero where the mean of y is that of the training targets, is divided among the kernels
+        in proportion to the squares of their f_k. All parts of a target sum to its R2.
 
         Parameters
         ----------

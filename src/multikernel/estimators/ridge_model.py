@@ -167,7 +167,9 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
             ``return_std`` and ``split``
         """
         if split and return_std:
-            raise ValueError(f"{type(self).__name__}: a standard deviation is that of a whole prediction: leave out split")
+            raise ValueError(
+                f"{type(self).__name__}: a standard deviation is that of a whole prediction: leave out split"
+            )
         mean = super().predict(X, split=split)
         if not return_std:
             return mean

@@ -15,9 +15,9 @@ The correlation of y and f is a sum over the kernels as it stands:
 
     corr(y, f) = sum_k cov(y, f_k) / (sd(y) sd(f)).
 
-Dupre la Tour, Eickenberg, Nunez-Elizalde and Gallant, "Feature-space selection with banded ridge regression", NeuroImage
-264, 2022, for the product measure with several targets; Hoffman, "The paired-comparison assessment of relative
-importance", Psychological Bulletin 57, 1960, and Pratt, "Dividing the indivisible", 1987, for the measure.
+Dupre la Tour, Eickenberg, Nunez-Elizalde and Gallant, "Feature-space selection with banded ridge regression",
+NeuroImage 264, 2022, for the product measure with several targets; Hoffman, "The paired-comparison assessment of
+relative importance", Psychological Bulletin 57, 1960, and Pratt, "Dividing the indivisible", 1987, for the measure.
 """
 
 from __future__ import annotations
