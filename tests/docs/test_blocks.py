@@ -15,6 +15,7 @@ LONG = {
     "extend/bank",
     "guide/command_line",
     "guide/large",
+    "guide/many_targets",
     "guide/selection",
     "guide/text",
     "guide/views",
