@@ -42,7 +42,7 @@ from multikernel.estimators.variance_components import components_frame
 from multikernel.kernels import KernelFamily, polynomials, rbf_grid
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
-from multikernel.procedures.forecast import Cost, ridge
+from multikernel.procedures.forecast import Cost, many_targets, ridge
 from multikernel.procedures.forecast import ridge_cv as ridge_cv_cost
 from multikernel.procedures.ridge_cv import (
     Criterion,
@@ -117,6 +117,8 @@ def _check_folds(model: Any, fixed: FixedColumns, folds: Folds) -> None:
 
 def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
     folds = int(model.cv) if isinstance(model.cv, int | np.integer) else bank.n
+    if _shares_candidates(model, task.target):
+        return model.n_init * many_targets(bank, folds, task.target.shape[1])
     return model.n_init * ridge_cv_cost(bank, folds) + ridge(bank)
 
 

@@ -53,8 +53,15 @@ class TargetColumns:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, index: tuple[slice, slice]) -> Array:
-        """Some columns, ``[:, a:b]``, in double precision; ValueError where one holds a NaN or an infinity."""
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """All of them, for what looks at whole targets."""
+        return np.asarray(self[:, :], dtype=dtype)
+
+    def __getitem__(self, index: Any) -> Array:
+        """Some columns, ``[:, a:b]``, or some samples, in double precision; ValueError for a NaN or an infinity."""
+        if not isinstance(index, tuple):
+            whole = np.asarray(self[:, :])
+            return whole[index]
         rows, columns = index
         values = np.asarray(self.source[rows, columns], dtype=np.float64)
         finite = np.isfinite(values)

@@ -54,6 +54,8 @@ from multikernel.tuning import (
     SMALLEST_FIT,
     SMALLEST_STEP,
     SUPPORT_MATRICES,
+    TARGET_BLOCK,
+    TARGET_VALUES,
 )
 
 
@@ -297,6 +299,24 @@ def ridge_cv(bank: BankCost, folds: int) -> Cost:
         _of_samples(bank, work),
         _matrices(bank, RIDGE_CV_MATRICES if bank.features is None else RIDGE_CV_COPIES),
     )
+
+
+def many_targets(bank: BankCost, folds: int, targets: int) -> Cost:
+    """Weights for each target from shared candidates, of which some forty and one or two a target are tried.
+
+    A candidate takes an inverse, a target three models of a column for each fold, and the factor of its machine.
+    """
+    m = bank.m
+    n = float(bank.n)
+    columns = min(folds, 10)
+    candidates = 40.0 + 1.2 * targets
+    algebra = candidates * 2.0 * n**3 + targets * (6.0 * columns * m * n**2 + 40.0 * n**2 + n**3 / 3.0)
+    work = Work(algebra=BLAS_OPERATION * algebra, steps=candidates * SMALLEST_STEP + SMALLEST_FIT)
+    work = work + candidates * bank.sweep
+    block = min(float(targets), max(1.0, TARGET_BLOCK / n))
+    of_targets = 8.0 * (n * (targets + 3.0 * block) + 4.0 * TARGET_VALUES + block * m * (m + 8.0))
+    matrices = _matrices(bank, RIDGE_CV_MATRICES if bank.features is None else RIDGE_CV_COPIES)
+    return Cost(_of_samples(bank, work), matrices + of_targets)
 
 
 def learned_scales(bank: BankCost, kernels: int) -> Cost:
