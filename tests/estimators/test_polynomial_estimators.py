@@ -189,7 +189,7 @@ def test_free_products_beside_a_sum_of_kernels() -> None:
 
 @pytest.mark.parametrize(
     ("parameter", "values"),
-    [("alpha", [0.01, 1.0, 100.0]), ("radius", [0.0, 0.3, 3.0]), ("penalty", [0.001, 0.1, 1.0])],
+    [("alpha", [0.01, 100.0]), ("radius", [0.0, 3.0]), ("penalty", [0.01, 1.0])],
 )
 def test_path_follows_a_parameter(parameter: str, values: list[float]) -> None:
     found = path(PolynomialMKLRegressor(FAMILY, tol=1e-6), X, Y, parameter, values)
@@ -239,7 +239,7 @@ def test_parameters_are_checked(changes: dict[str, Any], message: str) -> None:
 
 
 def test_random_starts_are_repeatable() -> None:
-    settings: dict[str, Any] = {"degree": 3, "n_init": 12, "random_state": 3}
+    settings: dict[str, Any] = {"degree": 3, "n_init": 4, "random_state": 3}
     first, again = (PolynomialMKLRegressor(FAMILY, **settings).fit(X, Y) for _ in range(2))
     np.testing.assert_array_equal(first.weights_, again.weights_)
 

@@ -6,6 +6,7 @@ Every gap is computed again from weights and coefficients alone, with dense matr
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from cases import one_in
 from multikernel import (
     EasyMKLClassifier,
     GMKLRegressor,
@@ -108,8 +110,7 @@ SUPPORT = {
 }
 
 
-@pytest.mark.parametrize("given", GIVEN)
-@pytest.mark.parametrize("case", SUPPORT)
+@pytest.mark.parametrize(("case", "given"), one_in(2, product(SUPPORT, GIVEN)))
 def test_gap_of_a_support_vector_machine(case: str, given: str) -> None:
     model, gap, dual_norm = SUPPORT[case]
     model, y, K = fitted(model, given)

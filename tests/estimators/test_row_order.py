@@ -23,8 +23,8 @@ CLASS = (Y > 0).astype(int)
 ORDER = RNG.permutation(N)
 OTHER = "in another order: row 0 is "
 CLASSIFIER, REGRESSOR = (
-    mk.EasyMKLClassifier(kernels.rbf_grid([0.1, 1.0])),
-    mk.RLS2Regressor(kernels.rbf_grid([0.1, 1.0])),
+    mk.EasyMKLClassifier(kernels.rbf_grid([0.1, 1.0]), lam=0.1),
+    mk.RLS2Regressor(kernels.rbf_grid([0.1, 1.0]), alpha=0.1),
 )
 AUTOMATIC = [mk.MultiKernelClassifier(random_state=0), mk.MultiKernelRegressor(random_state=0)]
 EVERY = [(CLASSIFIER, CLASS), (REGRESSOR, Y), *zip(AUTOMATIC, (CLASS, Y), strict=True)]

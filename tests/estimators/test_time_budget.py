@@ -111,7 +111,7 @@ def with_choices(name):
 
 @pytest.mark.parametrize(
     ("name", "looks"),
-    one_in(4, product([*NAMES, "MultiKernelClassifier", "MultiKernelRegressor"], [AT_ONCE, 12.0, 150.0])),
+    one_in(7, product([*NAMES, "MultiKernelClassifier", "MultiKernelRegressor"], [AT_ONCE, 12.0, 150.0])),
 )
 def test_what_time_cut_is_the_same_or_warned_of(name, looks, monkeypatch):
     """Parameters, candidates, starts, folds and steps: what time leaves out either changes nothing, or is said."""
@@ -150,7 +150,7 @@ def test_a_rule_leaves_half_of_the_time_to_the_machine(cls, monkeypatch):
     assert 400.0 < left[0] <= 500.0
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", one_in(3, NAMES))
 def test_making_the_kernels_is_part_of_the_time(name, monkeypatch):
     X, y = data(n=30)
     left, bind = [], type(made(name))._bind

@@ -16,6 +16,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score, train_test_split
 
 import multikernel as mk
+from cases import one_in
 from multikernel import (
     BankSearchCV,
     EasyMKLClassifier,
@@ -423,7 +424,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize("cls", KINDS, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", one_in(2, KINDS), ids=lambda cls: cls.__name__)
 @pytest.mark.filterwarnings("ignore")
 def test_every_estimator_takes_matrices_views_and_parts_of_a_bank(cls: Any) -> None:
     seeded = {"random_state": 0} if "random_state" in inspect.signature(cls).parameters else {}

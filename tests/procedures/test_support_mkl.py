@@ -183,9 +183,11 @@ def many() -> tuple[Array, Array]:
     return np.exp(-0.5 * (X.T[:, :, None] - X.T[:, None, :]) ** 2), y
 
 
-@pytest.mark.parametrize("first", [2, 5, 30])
-@pytest.mark.parametrize("domain", [Simplex(), NormBall(1.0), Orthant(0.7, 1)], ids=["simplex", "ball-1", "orthant-1"])
-@pytest.mark.parametrize("start", [None, [50, 51], [0, 20, 40]], ids=str)
+@pytest.mark.parametrize(
+    ("first", "domain", "start"),
+    one_in(2, product([2, 5, 30], [Simplex(), NormBall(1.0), Orthant(0.7, 1)], [None, [50, 51], [0, 20, 40]])),
+    ids=str,
+)
 def test_kernels_left_out_are_not_forgotten(
     monkeypatch: pytest.MonkeyPatch, first: int, domain: Domain, start: list[int] | None
 ) -> None:

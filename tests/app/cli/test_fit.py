@@ -59,16 +59,18 @@ def test_word_labels_give_a_decision_value_for_each_class(invoke: Invoke) -> Non
         assert label == max(values, key=lambda name: values[name])
 
 
-@pytest.mark.parametrize("method", ["l1mkl", "lpmkl", "smkl"])
 @pytest.mark.parametrize(
-    ("kind", "labels", "options"),
-    [("word", {"maybe", "no", "yes"}, ("--C", "10")), ("number", {"3", "7"}, ())],
-    ids=["C given", "C chosen"],
+    ("method", "kind", "labels", "options"),
+    [
+        ("l1mkl", "word", {"maybe", "no", "yes"}, ("--C", "10")),
+        ("lpmkl", "number", {"3", "7"}, ("--C", "10")),
+        ("smkl", "number", {"3", "7"}, ()),
+    ],
 )
 def test_support_vector_methods_fit_and_predict(
     invoke: Invoke, method: str, kind: str, labels: set[str], options: tuple[str, ...]
 ) -> None:
-    train, new = write_table(Path("train.csv"), kind), write_table(Path("new.csv"), None, 7, seed=1)
+    train, new = write_table(Path("train.csv"), kind, 40), write_table(Path("new.csv"), None, 7, seed=1)
     chosen = ("--method", method, "--kernels", "rbf:1,4", *options)
     done = invoke("fit", train, "--target", "target", *chosen)
     assert done.exit_code == 0, done.output
@@ -100,10 +102,20 @@ def test_least_squares_methods_separate_classes(invoke: Invoke, method: str) -> 
     assert set(_predictions(result.stdout)["prediction"]) <= set(pd.read_csv(train)["target"].astype(str))
 
 
-@pytest.mark.parametrize("method", ["rls2", "polynomial", "ridgecv", "l1mkl", "hkl"])
-def test_methods_for_numbers_fit_and_predict(invoke: Invoke, method: str) -> None:
-    train, new = write_table(Path("train.csv"), "real"), write_table(Path("new.csv"), "real", 12, seed=1)
-    done = invoke("fit", train, "--target", "target", "--method", method, "--kernels", "features")
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("rls2", "--alpha", "0.01"),
+        ("polynomial", "--alpha", "0.1"),
+        ("ridgecv",),
+        ("l1mkl", "--C", "10"),
+        ("hkl", "--C", "10"),
+    ],
+    ids=lambda options: options[0],
+)
+def test_methods_for_numbers_fit_and_predict(invoke: Invoke, options: tuple[str, ...]) -> None:
+    train, new = write_table(Path("train.csv"), "real", 30), write_table(Path("new.csv"), "real", 12, seed=1)
+    done = invoke("fit", train, "--target", "target", "--kernels", "features", "--method", *options)
     assert done.exit_code == 0, done.output
     found = _predictions(invoke("predict", "model.mk", new).stdout)["prediction"]
     truth = pd.read_csv(new)["target"].to_numpy()

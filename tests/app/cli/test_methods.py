@@ -101,9 +101,21 @@ def test_values_are_written_as_in_python() -> None:
 
 
 def test_probabilities_are_learned_where_they_are_asked_for(invoke: Invoke) -> None:
-    write_table(Path("train.csv"), "number", 60)
-    write_table(Path("real.csv"), "real", 60)
-    fit = ("fit", "train.csv", "--target", "target", "--method", "l1mkl", "--kernels", "rbf:1,4", "--force")
+    write_table(Path("train.csv"), "number", 40)
+    write_table(Path("real.csv"), "real", 40)
+    fit = (
+        "fit",
+        "train.csv",
+        "--target",
+        "target",
+        "--method",
+        "l1mkl",
+        "--C",
+        "10",
+        "--kernels",
+        "rbf:1,4",
+        "--force",
+    )
     assert invoke(*fit).exit_code == 0
     assert "gives no probabilities; fit it with --proba" in invoke("predict", "model.mk", "train.csv", "--proba").stderr
     assert invoke(*fit, "--proba").exit_code == 0

@@ -14,7 +14,7 @@ from multikernel.app.cli.console import show_table
 
 def _run(*words: str, cwd: Path, code: str | None = None) -> subprocess.CompletedProcess[bytes]:
     start = [sys.executable, "-c", code] if code else [sys.executable, "-m", "multikernel.app.cli.main"]
-    return subprocess.run([*start, *words], cwd=cwd, capture_output=True, timeout=120, check=False)
+    return subprocess.run([*start, *words], cwd=cwd, capture_output=True, timeout=600, check=False)
 
 
 def _is_plain(output: bytes) -> bool:

@@ -35,7 +35,20 @@ def test_the_page_of_an_automatic_model_has_its_table_of_candidates(invoke: Any,
 
 
 def test_the_page_of_a_method_has_its_weights_and_its_certificate(invoke: Any, flowers: pd.DataFrame) -> None:
-    invoke("fit", "iris.csv", "--target", "target", "--method", "l1mkl", "--kernels", "rbf:0.1,1", "--out", "m.mk")
+    invoke(
+        "fit",
+        "iris.csv",
+        "--target",
+        "target",
+        "--method",
+        "l1mkl",
+        "--C",
+        "10",
+        "--kernels",
+        "rbf:0.1,1",
+        "--out",
+        "m.mk",
+    )
     invoke("report", "m.mk")
     page = Path("report.html").read_text()
     assert "The 2 largest weights of 2" in page

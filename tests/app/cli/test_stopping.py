@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 from csv_tables import write_table
+from typer.testing import CliRunner
+
+from multikernel.app.cli.program import app
 
 _START = [sys.executable, "-m", "multikernel.app.cli.main"]
 _FIT = ("fit", "train.csv", "--target", "target", "--lam", "0.1", "--kernels", "rls2")
@@ -43,7 +46,7 @@ def test_a_terminal_gets_a_bar_and_the_results_stay_plain(tmp_path: Path) -> Non
             stdout=subprocess.PIPE,
             stderr=theirs,
             env=os.environ | {"TERM": "xterm", "COLUMNS": "100"},
-            timeout=60,
+            timeout=600,
             check=True,
         )
         shown = os.read(ours, 1 << 16).decode(errors="replace")  # what is read at once may end within a character
@@ -56,23 +59,25 @@ def test_a_terminal_gets_a_bar_and_the_results_stay_plain(tmp_path: Path) -> Non
     assert b"\x1b" not in done.stdout
 
 
-def _completed(folder: Path, line: str) -> list[str]:
-    words = {"_MULTIKERNEL_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
-    done = subprocess.run(
-        _START, cwd=folder, env=os.environ | words, capture_output=True, text=True, timeout=60, check=False
-    )
-    return done.stdout.split()
+def _asked(line: str) -> dict[str, str]:
+    """The variables by which a shell asks how a line may go on."""
+    return {"_MULTIKERNEL_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
 
 
-def test_the_shell_completes_commands_methods_columns_and_parameters(tmp_path: Path) -> None:
+def _completed(line: str) -> list[str]:
+    return CliRunner().invoke(app, [], prog_name="multikernel", env=_asked(line)).stdout.split()
+
+
+def test_the_shell_completes_commands(tmp_path: Path) -> None:
+    asked = os.environ | _asked("multikernel me")
+    done = subprocess.run(_START, cwd=tmp_path, env=asked, capture_output=True, text=True, timeout=600, check=False)
+    assert done.stdout.split() == ["methods"]
+
+
+def test_methods_columns_and_parameters_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     write_table(tmp_path / "train.csv", "number", 20)
-    assert _completed(tmp_path, "multikernel me") == ["methods"]
-    assert _completed(tmp_path, "multikernel fit train.csv --method l") == [
-        "l1mkl",
-        "lpmkl",
-        "localized",
-        "linearrls2",
-    ]
-    assert _completed(tmp_path, "multikernel fit train.csv --target ") == ["age", "colour", "height", "target"]
-    assert "smoothing=" in _completed(tmp_path, "multikernel fit train.csv --method smkl --set s")
-    assert _completed(tmp_path, "multikernel fit train.csv --kernels r") == ["rbf:0.01,0.1,1", "rls2"]
+    assert _completed("multikernel fit train.csv --method l") == ["l1mkl", "lpmkl", "localized", "linearrls2"]
+    assert _completed("multikernel fit train.csv --target ") == ["age", "colour", "height", "target"]
+    assert "smoothing=" in _completed("multikernel fit train.csv --method smkl --set s")
+    assert _completed("multikernel fit train.csv --kernels r") == ["rbf:0.01,0.1,1", "rls2"]
