@@ -15,7 +15,6 @@ LONG = {
     "extend/bank",
     "guide/command_line",
     "guide/large",
-    "guide/many_targets",
     "guide/selection",
     "guide/text",
     "guide/views",

@@ -155,6 +155,22 @@ def test_units_do_not_matter(unit):
         np.testing.assert_allclose(found, model.score_split(SPACES[TEST], Y[TEST], scoring=scoring), atol=1e-9)
 
 
+def test_columns_without_penalty_have_no_part():
+    X = np.hstack([A, B, C[:, :1]])
+    bands = kernels.column_groups({"a": slice(0, 5), "b": slice(5, 10)}, kernels.Linear())
+    truth = Y + 2.0 * C[:, :1]
+    model = MultipleKernelRidgeCV(bands, fixed=[10], tol=1e-2).fit(X[TRAIN], truth[TRAIN])
+    known = model.intercept_ + X[TEST][:, 10:] @ model.fixed_coef_.T
+    f = model.predict(X[TEST], split=True)
+    np.testing.assert_allclose(known + f.sum(axis=0), model.predict(X[TEST]), atol=1e-8)
+    wanted = each_r2(truth[TEST], model.predict(X[TEST])) - each_r2(truth[TEST], known)
+    np.testing.assert_allclose(model.score_split(X[TEST], truth[TEST]).sum(axis=0), wanted, atol=1e-8)
+    correlations = model.score_split(X[TEST], truth[TEST], scoring="correlation")
+    y, whole = truth[TEST, 0], model.predict(X[TEST])[:, 0]
+    part = np.cov(y, f[0, :, 0])[0, 1] / (y.std(ddof=1) * whole.std(ddof=1))
+    np.testing.assert_allclose(correlations[0, 0], part, rtol=1e-8)
+
+
 def test_a_pipeline_passes_split_on():
     bands = kernels.column_groups({"a": slice(0, 5), "b": slice(5, 10)}, kernels.Linear())
     X = np.hstack([A, B])

@@ -78,7 +78,8 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
         split : bool, default False
             Whether predictions are split over the kernels: shape (m, len(X)) or (m, len(X), t). These are
-            ``contributions(X)`` with the kernels first, which sum to the predictions with ``intercept_``.
+            ``contributions(X)`` with the kernels first, which sum to the predictions with ``intercept_`` and columns
+            that are ``fixed``.
 
         Raises
         ------
@@ -109,7 +110,8 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         about its mean. They are the Shapley values of R2 as kernels enter the sum in any order: what two kernels
         explain together is halved between them, and a part is negative where a kernel makes predictions worse. The
         score of the intercept, zero where the mean of y is that of the training targets, is divided among the kernels
-        in proportion to the squares of their f_k. All parts of a target sum to its R2.
+        in proportion to the squares of their f_k. All parts of a target sum to its R2. Columns that are ``fixed`` have
+        no part: beside them the parts sum to R2 less that of the intercept and these columns.
 
         Parameters
         ----------
@@ -149,5 +151,10 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         True
         """
         check_is_fitted(self)
-        found = split_scores(self, X, Y, parts_of(self, X), scoring, sample_weight)
+        fixed = self._fixed_values(X)
+        found = split_scores(self, X, Y, parts_of(self, X), scoring, sample_weight, fixed)
         return found[:, 0] if self.dual_coef_.ndim == 1 else found
+
+    def _fixed_values(self, X: Any) -> Array | None:
+        """What columns without penalty add to the predictions, (len(X), t); None where a model has none."""
+        return None

@@ -495,11 +495,14 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         return pd.DataFrame({"coefficient": coef.ravel(), "standard error": errors.ravel()}, index=index)
 
     def _values(self, X: Any) -> Array:
-        values = super()._values(X)
+        values, fixed = super()._values(X), self._fixed_values(X)
+        return values if fixed is None else check_predicted(values + fixed, type(self).__name__)
+
+    def _fixed_values(self, X: Any) -> Array | None:
         if self._fixed_samples is None:
-            return values
+            return None
         columns = unpenalised(self, X)[:, int(self.fit_intercept) :]
-        return check_predicted(values + columns @ np.atleast_2d(self.fixed_coef_).T, type(self).__name__)
+        return np.asarray(columns @ np.atleast_2d(self.fixed_coef_).T)
 
     def _unpenalised(self, X: Any) -> Array | None:
         if self._fixed_samples is None:

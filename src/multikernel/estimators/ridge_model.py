@@ -155,7 +155,8 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
             where X are matrices or a bank against the training samples, which do not determine them
         split : bool, default False
             Whether predictions are split over the kernels: shape (m, len(X)) or (m, len(X), t). These are
-            ``contributions(X)`` with the kernels first, which sum to the predictions with ``intercept_``.
+            ``contributions(X)`` with the kernels first, which sum to the predictions with ``intercept_`` and columns
+            that are ``fixed``.
 
         Returns
         -------

@@ -11,6 +11,9 @@ whose function makes predictions worse has a negative part. R2(b) <= 0 is the sc
 of y is that of the training targets. It belongs to no kernel, and is divided in proportion to |f_k|^2, so that a kernel
 without a function has no part in it.
 
+Columns without penalty add a function h to b, which may explain much. Their score, R2(b + h), is then nobody's, and the
+parts sum to R2 less it.
+
 The correlation of y and f is a sum over the kernels as it stands:
 
     corr(y, f) = sum_k cov(y, f_k) / (sd(y) sd(f)).
@@ -78,29 +81,31 @@ class Sums:
     ----------
     Y : array (n, t)
     intercept, mean : arrays (t,), b and the mean of the targets
+    fixed : array (n, t), h of the columns without penalty; None where there are none
     weight : array (n,)
-    with_target, with_sum, squares : arrays (m, t), sums of (y - mean) f_k, of f_k g and of f_k^2
-    alone : array (m, t), sums of f_k
-    spread, errors, predicted : arrays (t,), sums of (y - mean)^2, of (y - f)^2 and of (f - mean)^2
+    with_target, with_rest, with_sum, squares : arrays (m, t), sums of f_k (y - mean), f_k (y - b - h), f_k g and f_k^2
+    spread, errors, bias, predicted : arrays (t,), sums of (y - mean)^2, (y - f)^2, f - mean and (f - mean)^2
     """
 
     Y: Array
     intercept: Array
     mean: Array
+    fixed: Array | None
     weight: Array
     with_target: Array
+    with_rest: Array
     with_sum: Array
     squares: Array
-    alone: Array
     spread: Array
     errors: Array
+    bias: Array
     predicted: Array
 
     @classmethod
-    def of(cls, Y: Array, intercept: Array, weight: Array, m: int) -> Sums:
+    def of(cls, Y: Array, intercept: Array, fixed: Array | None, weight: Array, m: int) -> Sums:
         """Without any part."""
         mean = weight @ Y / weight.sum()
-        return cls(Y, intercept, mean, weight, *np.zeros((4, m, len(mean))), *np.zeros((3, len(mean))))
+        return cls(Y, intercept, mean, fixed, weight, *np.zeros((4, m, len(mean))), *np.zeros((4, len(mean))))
 
     def add(self, part: Part) -> None:
         """Add the terms of some samples and targets."""
@@ -108,19 +113,24 @@ class Sums:
         s = self.weight[rows]
         g = values.sum(axis=1)
         y = self.Y[rows, targets] - self.mean[targets]
-        f = g + (self.intercept - self.mean)[targets]
+        known = (self.intercept - self.mean)[targets]
+        if self.fixed is not None:
+            known = known + self.fixed[rows, targets]
+        f = g + known
         self.with_target[:, targets] += np.einsum("it,ikt->kt", s[:, None] * y, values)
+        self.with_rest[:, targets] += np.einsum("it,ikt->kt", s[:, None] * (y - known), values)
         self.with_sum[:, targets] += np.einsum("it,ikt->kt", s[:, None] * g, values)
         self.squares[:, targets] += np.einsum("i,ikt,ikt->kt", s, values, values)
-        self.alone[:, targets] += np.einsum("i,ikt->kt", s, values)
         self.spread[targets] += s @ y**2
         self.errors[targets] += s @ (y - f) ** 2
+        self.bias[targets] += s @ f
         self.predicted[targets] += s @ f**2
 
     def r2(self, varies: Array) -> Array:
         """The parts of R2 of the targets that vary."""
-        with_target = self.with_target + (self.mean - self.intercept) * self.alone
-        parts = _over(2.0 * with_target - self.with_sum, self.spread, varies)
+        parts = _over(2.0 * self.with_rest - self.with_sum, self.spread, varies)
+        if self.fixed is not None:
+            return parts
         whole = np.where(varies, 1.0, 0.0) - _over(self.errors, self.spread, varies)
         size = self.squares.sum(axis=0)
         share = np.where(size > 0, _over(self.squares, size, size > 0), 1.0 / len(self.squares))
@@ -128,15 +138,19 @@ class Sums:
 
     def correlations(self, varies: Array) -> Array:
         """The parts of the correlations of the targets that vary with predictions that do."""
-        total = self.weight.sum()
-        bias = self.intercept - self.mean + self.alone.sum(axis=0) / total
-        variance = np.maximum(self.predicted - total * bias**2, 0.0)
+        variance = np.maximum(self.predicted - self.bias**2 / self.weight.sum(), 0.0)
         variance[variance <= _ROUNDING * self.predicted] = 0.0
         return _over(self.with_target, np.sqrt(self.spread * variance), varies)
 
 
 def split_scores(
-    model: Any, X: Any, Y: Any, parts: Iterable[Part], scoring: SplitScoring, sample_weight: Any = None
+    model: Any,
+    X: Any,
+    Y: Any,
+    parts: Iterable[Part],
+    scoring: SplitScoring,
+    sample_weight: Any = None,
+    fixed: Array | None = None,
 ) -> Array:
     """The score of each target of a fitted model, split over its kernels: shape (kernels, targets).
 
@@ -147,6 +161,7 @@ def split_scores(
     parts : what kernels add to the predictions for X, every sample and target once, samples in order
     scoring : "r2" or "correlation"
     sample_weight : array (n,) or None
+    fixed : array (n, t), what columns without penalty add to the predictions; None where there are none
 
     Raises
     ------
@@ -161,7 +176,8 @@ def split_scores(
     if Y.shape[1] != len(intercept):
         raise ValueError(f"{name}: Y has {Y.shape[1]} targets, and the model has {len(intercept)}")
     weight = checked_weights(sample_weight, len(Y))
-    sums = Sums.of(Y, intercept, np.ones(len(Y)) if weight is None else weight, np.shape(model.weights_)[-1])
+    every = np.ones(len(Y)) if weight is None else weight
+    sums = Sums.of(Y, intercept, fixed, every, np.shape(model.weights_)[-1])
     done = 0
     for part in parts:
         done = part.rows.stop
