@@ -18,8 +18,7 @@ from scipy import sparse
 from multikernel._typing import Array
 from multikernel.auto.samples import Cosine, DistanceSimilarity, Given, PreparedSamples, Similarity
 from multikernel.kernels import RBF
-from multikernel.sources.bank import mixing
-from multikernel.sources.completion import Regression, anchor_rows
+from multikernel.sources.completion import Regressions, anchor_rows, mixing
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,18 +94,10 @@ class PreparedCompletion:
     def _rows(self, place: int, new: PreparedSamples, present: Array) -> tuple[Any, Array]:
         """Samples as weighted sums of themselves and of the anchors with a source, a CSR matrix; and these anchors."""
         lacking = np.flatnonzero(~present[place])
-        own = np.flatnonzero(self.present[place])
+        own = self.regressions.observed(place)
         some = new.of(lacking)
-        others = self.others(place)
-        g = np.zeros((len(lacking), len(own)))
-        for u in others:
-            g += self._kernel(u, some, present[u][lacking])[:, own] / len(others)
-        weights = self._lacking[place].regression.weights(g)
+        weights = self.regressions.weights(place, len(lacking), lambda u: self._kernel(u, some, present[u][lacking]))
         return mixing(present[place], weights, len(new) + np.arange(len(own))), own
-
-    def others(self, place: int) -> list[int]:
-        """The sources of other views."""
-        return [u for u, view in enumerate(self.views) if view != self.views[place]]
 
     def _kernel(self, place: int, new: PreparedSamples, present: Array) -> Array:
         """A source of samples against the anchors, of mean self-value 1, and 0 where one lacks it."""
@@ -114,13 +105,10 @@ class PreparedCompletion:
         return K * (present[:, None] & self.present[place])
 
     @cached_property
-    def kernels(self) -> tuple[Array, ...]:
-        """Each source between the anchors."""
-        return tuple(self._kernel(u, self.samples, has) for u, has in enumerate(self.present))
-
-    @cached_property
-    def _lacking(self) -> tuple[LackedSource, ...]:
-        return tuple(LackedSource(self, place) for place in range(len(self.similarities)))
+    def regressions(self) -> Regressions:
+        """How each source follows from those of other views."""
+        kernels = tuple(self._kernel(u, self.samples, has) for u, has in enumerate(self.present))
+        return Regressions(kernels, list(self.present), self.views)
 
     def _given_columns(self, samples: PreparedSamples, present: Array) -> tuple[Any, ...]:
         """For each kernel matrix all training samples as weighted sums of those it knows; None where it knows all."""
@@ -134,29 +122,6 @@ class PreparedCompletion:
             own = self.samples.rows[self.present[place]]
             found.append(mixing(present[place], weights.toarray(), own))
         return tuple(found)
-
-
-@dataclass(frozen=True, eq=False)
-class LackedSource:
-    """One source of samples that lack it.
-
-    Parameters
-    ----------
-    completion : PreparedCompletion
-    place : int, which source it is
-    """
-
-    completion: PreparedCompletion
-    place: int
-
-    @cached_property
-    def regression(self) -> Regression:
-        """The weights of the anchors that have it."""
-        whole = self.completion
-        own = np.flatnonzero(whole.present[self.place])
-        kernels = whole.kernels
-        G = np.mean([kernels[u][np.ix_(own, own)] for u in whole.others(self.place)], axis=0)
-        return Regression.of(G, kernels[self.place][np.ix_(own, own)])
 
 
 def _gaussian(samples: PreparedSamples, columns: Array) -> Similarity:

@@ -143,14 +143,38 @@ def source_values(
     """
     import pandas as pd
 
-    check_scoring(estimator, scoring)
-    if not (is_classifier(estimator) or is_regressor(estimator)):
-        raise TypeError(f"source_values takes a classifier or a regressor, got {called(estimator)}")
     COUNT.check(repeats, "source_values: repeats")
     WHOLE.check(permutations, "source_values: permutations")
     FoldsRule().check(cv, "source_values: cv")
     if repeats > 1 and not isinstance(cv, Integral):
         raise ValueError("source_values: repeats draws folds anew; give cv as a number of folds, or repeats=1")
+    names, setting = _setting(estimator, X, y, groups, sources, scoring)
+    rng = check_random_state(random_state)
+    drawn = [_folds(estimator, cv, setting.groups, setting.y, rng) for _ in range(repeats)]
+    orders = _orders(drawn[0], setting.parts.n, setting.groups, permutations, rng) if permutations else []
+    subsets = _subsets(len(names), pairs)
+    scores, permuted = _scores(setting, drawn, subsets, orders, n_jobs, observe)
+    _check_finite(scores, names)
+    p = _p_values(scores, permuted, len(names), len(drawn[0]), permutations)
+    overlap = float(np.mean([len(test) / len(train) for folds in drawn for train, test in folds]))
+    frame: Any = pd.DataFrame(_rows(names, scores, p, overlap))
+    frame.attrs = {
+        **_errors(names, scores, overlap),
+        "pairs": _interactions(names, scores, overlap) if pairs else [],
+        "measure": _measure(estimator, scoring),
+        "folds": sum(map(len, drawn)),
+        "permutations": permutations,
+    }
+    return frame
+
+
+def _setting(
+    estimator: Any, X: Any, y: Any, groups: Any, sources: Mapping[str, Any] | None, scoring: Any
+) -> tuple[list[str], Setting]:
+    """The names of the sources, and the checked estimator and data."""
+    check_scoring(estimator, scoring)
+    if not (is_classifier(estimator) or is_regressor(estimator)):
+        raise TypeError(f"source_values takes a classifier or a regressor, got {called(estimator)}")
     y, groups = aligned(X, y=y, groups=groups)
     target = _target(estimator, y)
     parts = parts_of(X, isinstance(last_step(estimator), KernelEstimator) and is_precomputed(last_step(estimator)))
@@ -160,15 +184,18 @@ def source_values(
     if takes_bank(estimator) and last_step(estimator) is estimator and not isinstance(parts, KernelParts):
         estimator.forecast(parts.only(np.arange(len(parts.names))), target)  # checks the samples, and computes nothing
     grouped = None if groups is None else np.asarray(host(groups))
-    setting = Setting(estimator, parts, list(named.values()), by_kernels, target, grouped, scoring)
+    return list(named), Setting(estimator, parts, list(named.values()), by_kernels, target, grouped, scoring)
 
-    rng = check_random_state(random_state)
-    drawn = [_folds(estimator, cv, grouped, target, rng) for _ in range(repeats)]
-    if permutations:
-        orders = _orders(drawn[0], parts.n, grouped, permutations, rng)
-    else:
-        orders = []
-    subsets = _subsets(len(named), pairs)
+
+def _scores(
+    setting: Setting,
+    drawn: Sequence[Sequence[Fold]],
+    subsets: Sequence[Subset],
+    orders: Sequence[Array],
+    n_jobs: int | None,
+    observe: Callable[[int, int], object] | None,
+) -> tuple[dict[Subset, Array], list[Array]]:
+    """The scores of each subset of the sources, one for each fold; and of the first folds those of permuted sources."""
     total, count = sum(map(len, drawn)), itertools.count(1)
 
     def on_fold(fold: Fold, own: Sequence[Array]) -> tuple[dict[Subset, float], Array]:
@@ -177,43 +204,59 @@ def source_values(
             observe(next(count), total)
         return found
 
-    works = [
-        partial(on_fold, fold, orders if repeat == 0 else []) for repeat, folds in enumerate(drawn) for fold in folds
-    ]
+    first, *later = drawn
+    works = [partial(on_fold, fold, orders) for fold in first]
+    works += [partial(on_fold, fold, []) for folds in later for fold in folds]
     done = on_threads(works, n_jobs)
     scores = {subset: np.array([own[subset] for own, _ in done]) for subset in subsets}
-    _check_finite(scores, list(named))
-    moved = None
-    if permutations:
-        moved = np.mean([own for _, own in done[: len(drawn[0])]], axis=0)
-    overlap = float(np.mean([len(test) / len(train) for folds in drawn for train, test in folds]))
+    return scores, [own for _, own in done[: len(first)]]
 
-    every = tuple(range(len(named)))
+
+def _p_values(
+    scores: Mapping[Subset, Array], permuted: Sequence[Array], count: int, folds: int, permutations: int
+) -> list[float]:
+    """How often all sources score as well with a source permuted, on the first folds; NaN without permutations."""
+    if not permutations:
+        return [np.nan] * count
+    reached = float(scores[tuple(range(count))][:folds].mean())
+    better = (np.mean(permuted, axis=0) >= reached - _TIE).sum(axis=1)
+    return [(1 + int(each)) / (1 + permutations) for each in better]
+
+
+def _rows(
+    names: Sequence[str], scores: Mapping[Subset, Array], p: Sequence[float], overlap: float
+) -> list[dict[str, Any]]:
+    """A row for each source."""
+    every = tuple(range(len(names)))
     rows = []
-    errors: dict[str, dict[str, float]] = {"alone": {}, "without": {}}
-    for s, name in enumerate(named):
-        alone, without = scores[(s,)], scores[_without(every, s)]
+    for s, name in enumerate(names):
+        without = scores[_without(every, s)]
         adds = scores[every] - without
-        first = float(scores[every][: len(drawn[0])].mean())
-        if moved is None:
-            p = np.nan
-        else:
-            p = (1 + int((moved[s] >= first - _TIE).sum())) / (1 + permutations)
-        rows.append((name, alone.mean(), without.mean(), adds.mean(), _error(adds, overlap), p))
-        errors["alone"][name] = _error(alone, overlap)
-        errors["without"][name] = _error(without, overlap)
-    frame = pd.DataFrame(rows, columns=["source", "alone", "without", "adds", "se", "p"])
-    frame.attrs = {
+        rows.append(
+            {
+                "source": name,
+                "alone": scores[(s,)].mean(),
+                "without": without.mean(),
+                "adds": adds.mean(),
+                "se": _error(adds, overlap),
+                "p": p[s],
+            }
+        )
+    return rows
+
+
+def _errors(names: Sequence[str], scores: Mapping[Subset, Array], overlap: float) -> dict[str, Any]:
+    """The scores of all sources and of none, and the standard errors of the scores."""
+    every = tuple(range(len(names)))
+    return {
         "score": float(scores[every].mean()),
         "error": _error(scores[every], overlap),
         "constant": float(scores[()].mean()),
-        "errors": errors,
-        "pairs": _interactions(list(named), scores, overlap) if pairs else [],
-        "measure": _measure(estimator, scoring),
-        "folds": len(done),
-        "permutations": permutations,
+        "errors": {
+            "alone": {name: _error(scores[(s,)], overlap) for s, name in enumerate(names)},
+            "without": {name: _error(scores[_without(every, s)], overlap) for s, name in enumerate(names)},
+        },
     }
-    return frame
 
 
 def source_pairs(values: Any) -> Any:

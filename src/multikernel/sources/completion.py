@@ -21,13 +21,13 @@ benchmarks/missing_sources.py compares this with kernels that are 0, with means 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
@@ -85,6 +85,54 @@ class Regression:
 
 
 @dataclass(frozen=True, eq=False)
+class Regressions:
+    """How each source follows from the others, learned from some training samples when it is first asked for.
+
+    Parameters
+    ----------
+    kernels : for each source an array (n, n), its kernel between these samples, 0 where one lacks the source
+    present : for each source a bool array (n,), whether they have it
+    views : for each source the name of its view; sources of one view are missing together
+    learned : the regressions so far, by the number of the source
+    """
+
+    kernels: Sequence[Array]
+    present: Sequence[Array]
+    views: Sequence[str]
+    learned: dict[int, Regression] = field(default_factory=dict)
+
+    def observed(self, place: int) -> Array:
+        """The samples that have a source, by position."""
+        return np.flatnonzero(self.present[place])
+
+    def weights(self, place: int, count: int, crossed: Callable[[int], Array | None]) -> Array:
+        """a(x) of samples that lack a source: shape (count, observed).
+
+        Parameters
+        ----------
+        place : int, which source they lack
+        count : int, how many samples these are
+        crossed : function of another source, its kernel between them and all samples here, array (count, n), 0 where
+            one lacks it; None where all of them do
+        """
+        own = self.observed(place)
+        others = self._others(place)
+        if place not in self.learned:
+            block = np.ix_(own, own)
+            G = np.mean([self.kernels[u][block] for u in others], axis=0)
+            self.learned[place] = Regression.of(G, self.kernels[place][block])
+        g = np.zeros((count, len(own)))
+        for u in others:
+            K = crossed(u)
+            if K is not None:
+                g += K[:, own] / len(others)
+        return self.learned[place].weights(g)
+
+    def _others(self, place: int) -> list[int]:
+        return [u for u, view in enumerate(self.views) if view != self.views[place]]
+
+
+@dataclass(frozen=True, eq=False)
 class Anchors:
     """Some training samples, in whose features those of other samples are expressed.
 
@@ -112,6 +160,11 @@ class Anchors:
         """These means, arrays (n, n)."""
         return tuple(bank.combine(share).dense() for bank, share in zip(self.banks, self.shares, strict=True))
 
+    @cached_property
+    def regressions(self) -> Regressions:
+        """How each source follows from the others."""
+        return Regressions(self.kernels, self.present, self.views)
+
 
 @dataclass(frozen=True, eq=False)
 class Completion:
@@ -129,7 +182,7 @@ class Completion:
     @property
     def observed(self) -> Array:
         """The anchors that have the source, by position."""
-        return np.flatnonzero(self.anchors.present[self.place])
+        return self.anchors.regressions.observed(self.place)
 
     @property
     def bank(self) -> KernelBank:
@@ -143,24 +196,14 @@ class Completion:
         ----------
         X : Views
         """
-        own = self.observed
-        g = np.zeros((len(X), len(own)))
-        for u in self._others:
-            if self.anchors.views[u] in X.names:
-                crossed = self.anchors.banks[u].cross(X).combine(self.anchors.shares[u])
-                g += crossed.dense()[:, own] / len(self._others)
-        return self._regression.weights(g)
+        anchors = self.anchors
 
-    @property
-    def _others(self) -> list[int]:
-        return [u for u in range(len(self.anchors.banks)) if u != self.place]
+        def crossed(u: int) -> Array | None:
+            if anchors.views[u] not in X.names:
+                return None
+            return anchors.banks[u].cross(X).combine(anchors.shares[u]).dense()
 
-    @cached_property
-    def _regression(self) -> Regression:
-        own = np.ix_(self.observed, self.observed)
-        kernels = self.anchors.kernels
-        G = np.mean([kernels[u][own] for u in self._others], axis=0)
-        return Regression.of(G, kernels[self.place][own])
+        return anchors.regressions.weights(self.place, len(X), crossed)
 
 
 def anchor_rows(present: Sequence[Array]) -> Array:
@@ -179,3 +222,22 @@ def anchor_rows(present: Sequence[Array]) -> Array:
         if not has[chosen].any():
             chosen = np.append(chosen, np.flatnonzero(has)[: _MOST // 10])
     return np.unique(chosen)
+
+
+def mixing(present: Array, weights: Array, columns: Array) -> Any:
+    """Samples as weighted sums: themselves where they have a view, and else of some columns, as a CSR matrix.
+
+    Parameters
+    ----------
+    present : bool array (n,), which have it
+    weights : array (lacking samples, q)
+    columns : int array (q,), the columns to which the weights belong
+    """
+    n = len(present)
+    here = np.flatnonzero(present)
+    away = np.repeat(np.flatnonzero(~present), len(columns))
+    rows = np.concatenate([here, away])
+    where = np.concatenate([here, np.tile(columns, n - len(here))])
+    values = np.concatenate([np.ones(len(here)), weights.ravel()])
+    width = max(n, int(columns.max(initial=-1)) + 1)
+    return sparse.csr_array((values, (rows, where)), shape=(n, width))

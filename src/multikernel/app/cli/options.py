@@ -150,6 +150,7 @@ CheckpointFile = Annotated[
     Path | None, typer.Option(help="File that keeps the state of a fit in chunks, so that an interrupted fit resumes.")
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Shuffles the folds.")]
+Report = Annotated[Path | None, typer.Option(metavar="REPORT.HTML", help="Write a report as one file.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file to write where it exists.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else on stdout.")]
 DataDir = Annotated[Path | None, typer.Option(help="Directory of data files [default: $MULTIKERNEL_DATA].")]

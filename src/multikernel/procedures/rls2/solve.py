@@ -13,7 +13,7 @@ one.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -72,15 +72,9 @@ def rls2(
     observe : called after each step
     """
     target = checked_target(target, several=True)
-    units = RegressionUnits.of(target)
-    w = np.ones(len(target)) if sample_weight is None else np.sqrt(sample_weight)
-    Y = as_columns(target) / units.target
-    if fit_intercept:
-        mean = np.average(Y, axis=0, weights=sample_weight)
-    else:
-        mean = np.zeros(Y.shape[1])
-    scaled = (bank if sample_weight is None else bank.weighted(w)).scaled(scaling)
-    terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), w[:, None] * (Y - mean)))
+    posed = _Posed.of(target, alpha, fit_intercept, sample_weight)
+    scaled = (bank if sample_weight is None else bank.weighted(posed.roots)).scaled(scaling)
+    terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), posed.target))
     if start is None and mode == "certified" and len(target) >= RLS2_PART_FROM and terms.basis is None:
         start = _of_a_part(bank, target, alpha, scaling, fit_intercept, tol, max_iter, sample_weight)
     scaled = terms.problem.bank
@@ -89,7 +83,7 @@ def rls2(
         begin = _begin(scaled, scaling, Y) if start is None else start.values
         large = float((begin @ scaled.quad(Y)) / alpha) <= LARGE * float(np.vdot(Y, Y))
         ridge = Ridge(Y, alpha, large)
-        restated = _restated(observe, terms, alpha, units)
+        restated = posed.observer(observe, terms)
         if mode == "paper":
             size = float(np.hypot(np.linalg.norm(Y), np.linalg.norm(terms.beyond)))
             weights, point = alternation(scaled, ridge, size, max_iter, begin, restated)
@@ -99,28 +93,75 @@ def rls2(
     if large:
         terms = terms.reduced()
     weights = terms.whole(weights, tol)
-    found = terms.solution(point.solution(), weights.values)
-    part = 0.5 * alpha
-    single = target.ndim == 1
-
-    def in_units(each: Array) -> Array:
-        values = w[:, None] * each
-        return units.target * (values[:, 0] if single else values)
-
-    coef = in_units(found.coef)
-    with np.errstate(over="ignore"):
-        dual = replace(
-            found,
-            coef=coef,
-            intercept=units.target * (float(mean[0]) if single else mean),
-            value=units.squared(part * found.value),
-            upper=units.squared(part * found.upper),
-            factor=np.sqrt(part) * in_units(found.factor),
-            warm=coef,
-        )
-    bound = units.squared(part * float(weights.bound or 0.0))
+    dual = posed.solution(terms.solution(point.solution(), weights.values))
+    bound = posed.value(float(weights.bound or 0.0))
     weights = replace(weights, scaling=scaling, objective=dual.upper, bound=bound)
     return weights, within(weights, dual)
+
+
+@dataclass(frozen=True, eq=False)
+class _Posed:
+    """The problem on targets of spread 1 about their means; the roots of sample weights are in kernels and targets.
+
+    Parameters
+    ----------
+    target : array (n, t), the targets of that problem
+    roots : array (n,) > 0, the roots of the sample weights
+    mean : array (t,), the means that are taken off, in the unit of the targets
+    units : the unit of the targets
+    alpha : float > 0
+    single : whether the user's target has no second axis
+    """
+
+    target: Array
+    roots: Array
+    mean: Array
+    units: RegressionUnits
+    alpha: float
+    single: bool
+
+    @classmethod
+    def of(cls, target: Array, alpha: float, fit_intercept: bool, sample_weight: Array | None) -> _Posed:
+        units = RegressionUnits.of(target)
+        roots = np.ones(len(target)) if sample_weight is None else np.sqrt(sample_weight)
+        Y = as_columns(target) / units.target
+        if fit_intercept:
+            mean = np.average(Y, axis=0, weights=sample_weight)
+        else:
+            mean = np.zeros(Y.shape[1])
+        return cls(roots[:, None] * (Y - mean), roots, mean, units, alpha, target.ndim == 1)
+
+    def value(self, ridge: float) -> float:
+        """The value of RLS2 in the user's units, for that of the ridge machine: alpha / 2 times as much."""
+        return float(self.units.squared(0.5 * self.alpha * ridge))
+
+    def solution(self, found: DualSolution) -> DualSolution:
+        """The ridge machine's solution in the user's units."""
+        coef = self._in_units(found.coef)
+        with np.errstate(over="ignore"):
+            return replace(
+                found,
+                coef=coef,
+                intercept=self.units.target * (float(self.mean[0]) if self.single else self.mean),
+                value=self.value(found.value),
+                upper=self.value(found.upper),
+                factor=np.sqrt(0.5 * self.alpha) * self._in_units(found.factor),
+                warm=coef,
+            )
+
+    def observer(self, observe: Observer, terms: RidgeTerms) -> Observer:
+        """An observer of the values of the ridge machine, from an observer of those of RLS2."""
+        if observe is silent:
+            return silent
+
+        def restated(event: Event) -> None:
+            observe(replace(event, value=self.value(event.value + terms.shift)))
+
+        return restated
+
+    def _in_units(self, each: Array) -> Array:
+        values = self.roots[:, None] * each
+        return self.units.target * (values[:, 0] if self.single else values)
 
 
 def _of_a_part(
@@ -150,17 +191,6 @@ def _of_a_part(
         max_iter=max_iter,
         sample_weight=None if sample_weight is None else sample_weight[rows],
     )[0]
-
-
-def _restated(observe: Observer, terms: RidgeTerms, alpha: float, units: RegressionUnits) -> Observer:
-    """An observer of the values of RLS2, from an observer of those of the ridge."""
-    if observe is silent:
-        return silent
-
-    def restated(event: Event) -> None:
-        observe(replace(event, value=units.squared(0.5 * alpha * (event.value + terms.shift))))
-
-    return restated
 
 
 def _begin(scaled: KernelBank, scaling: Array, Y: Array) -> Array:

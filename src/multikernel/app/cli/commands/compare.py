@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -40,7 +39,7 @@ def compare(
     ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Outer folds, which test.")] = 5,
     seed: options.Seed = 0,
-    report: Annotated[Path | None, typer.Option(metavar="REPORT.HTML", help="Write a report as one file.")] = None,
+    report: options.Report = None,
     checkpoint: options.CheckpointDir = None,
     force: options.Force = False,
     as_json: options.Json = False,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -43,7 +42,7 @@ def path(
     given: options.Set = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds that test each value.")] = 5,
     seed: options.Seed = 0,
-    report: Annotated[Path | None, typer.Option(metavar="REPORT.HTML", help="Write a report as one file.")] = None,
+    report: options.Report = None,
     checkpoint: options.CheckpointDir = None,
     force: options.Force = False,
     as_json: options.Json = False,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -54,7 +54,7 @@ def values(
         bool, typer.Option("--pairs/--no-pairs", help="Whether two sources repeat or complete each other.")
     ] = True,
     seed: options.Seed = 0,
-    report: Annotated[Path | None, typer.Option(metavar="REPORT.HTML", help="Write a report as one file.")] = None,
+    report: options.Report = None,
     force: options.Force = False,
     as_json: options.Json = False,
     config: options.Config = None,
@@ -73,7 +73,7 @@ def values(
         if report is not None:
             check_new(report, force=force, inputs=others.paths(data), option="--report")
         check_config(save_config_to, force=force)
-        from multikernel.app.jobs.source_values import HEADER, pair_rows, rows_of, worth_of
+        from multikernel.app.jobs.source_values import worth_of
 
         table = read(data, leave_out, groups, others)
         worth = worth_of(
@@ -94,14 +94,20 @@ def values(
         if as_json:
             show_json("values", worth.to_json() | {"report": None if report is None else str(report)})
             return
-        found = worth.found
-        title = (
-            f"{others.title(data)}: {found['measure']} on {found['folds']} held-out folds, {found['score']:.4f} with "
-            f"all sources, {found['constant']:.4f} with a constant prediction"
-        )
-        show_table(title, HEADER, rows_of(found))
-        if found["pairs"]:
-            title = "Pairs of sources: below 0 they repeat each other, above 0 they complete each other"
-            show_table(title, ["source", "and", "interaction"], pair_rows(found), text=(1,))
+        _show(others.title(data), worth.found)
         if report is not None:
             typer.echo(f"report written to {report}")
+
+
+def _show(files: str, found: Mapping[str, Any]) -> None:
+    """The tables of the sources and of their pairs."""
+    from multikernel.app.jobs.source_values import HEADER, pair_rows, rows_of
+
+    title = (
+        f"{files}: {found['measure']} on {found['folds']} held-out folds, {found['score']:.4f} with all sources, "
+        f"{found['constant']:.4f} with a constant prediction"
+    )
+    show_table(title, HEADER, rows_of(found))
+    if found["pairs"]:
+        title = "Pairs of sources: below 0 they repeat each other, above 0 they complete each other"
+        show_table(title, ["source", "and", "interaction"], pair_rows(found), text=(1,))
