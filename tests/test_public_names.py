@@ -4,9 +4,15 @@ import ast
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import multikernel
+from multikernel.banks import DenseGram
+from multikernel.certificate import Certificate
+from multikernel.kernels import Standardize
+from multikernel.machines import HingeMachine
+from multikernel.observer import Progress
 
 HOME = Path(multikernel.__file__).parent
 FILES = [path for room in ("app", "reproduce") for path in sorted((HOME / room).rglob("*.py"))]
@@ -36,3 +42,18 @@ def test_names_and_attributes_are_public(path):
     ]
     own = ("self._", "cls._", "os._exit")
     assert [each for each in private if not each.startswith(own)] == []
+
+
+def test_former_names_give_a_warning():
+    progress = Progress("model", 1, 1, 3, Certificate("duality gap", 0.5), 1e-3, 0.0, 1.0)
+    with pytest.warns(FutureWarning, match="progress.summary"):
+        assert progress.told == progress.summary
+    with pytest.warns(FutureWarning, match="encoding.notation"):
+        assert Standardize().around("k") == Standardize().notation("k")
+    gram, y = DenseGram(np.eye(4)), np.array([1.0, -1.0, 1.0, -1.0])
+    machine = HingeMachine()
+    program = machine.program(y)
+    start = machine.solve_program(gram, program).warm
+    with pytest.warns(FutureWarning, match="machine.refined"):
+        found = machine.polished(gram, program, start, 1e-3)
+    assert found.value == machine.refined(gram, program, start, 1e-3).value

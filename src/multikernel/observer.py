@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._warnings import warn_user
 from multikernel.certificate import Certificate
 
 
@@ -89,6 +90,12 @@ class Progress:
     def summary(self) -> str:
         """How far it is, in a word or two."""
         return f"{self.certificate.kind} {self.certificate.value:.0e}"
+
+    @property
+    def told(self) -> str:
+        """The former name of ``summary``."""
+        warn_user("progress.told is now progress.summary", FutureWarning)
+        return self.summary
 
     def __str__(self) -> str:
         which = f" {self.problem}/{self.problems}" if self.problems > 1 else ""

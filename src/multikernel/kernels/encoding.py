@@ -16,6 +16,7 @@ from scipy import sparse
 
 from multikernel._rules import Instance, abbreviated
 from multikernel._typing import Array, Columns
+from multikernel._warnings import warn_user
 from multikernel.kernels.algebra import View, within
 from multikernel.kernels.base import Fact
 from multikernel.kernels.facts import Encodes
@@ -58,6 +59,11 @@ class Encoding(Specification, ABC):
     def notation(self, kernel: str) -> str:
         """How a kernel of samples so encoded is written."""
         return f"Encoded({kernel}, {self!r})"
+
+    def around(self, kernel: str) -> str:
+        """The former name of ``notation``."""
+        warn_user("encoding.around is now encoding.notation", FutureWarning)
+        return self.notation(kernel)
 
     @property
     def sparse(self) -> bool:

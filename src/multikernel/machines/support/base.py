@@ -15,6 +15,7 @@ import numpy as np
 
 from multikernel._parameters import Count, Positive
 from multikernel._typing import Array
+from multikernel._warnings import warn_user
 from multikernel.banks import FactorGram, Gram
 from multikernel.banks.factor_gram import few_features
 from multikernel.certificate import NO_PROGRESS
@@ -119,6 +120,11 @@ class SupportMachine(Machine):
         machine = replace(self, tol=max(_REFINED * tol, _FINEST), max_iter=min(self.max_iter, 1000 * len(start)))
         found = machine.solve_program(gram, program, start)
         return replace(found, converged=found.converged or found.gap <= tol)
+
+    def polished(self, gram: Gram, program: SupportProgram, start: Array, tol: float) -> DualSolution:
+        """The former name of ``refined``."""
+        warn_user("machine.polished is now machine.refined", FutureWarning)
+        return self.refined(gram, program, start, tol)
 
     def _on_working_samples(self, gram: Gram, program: SupportProgram, warm: Array | None) -> DualSolution:
         """Solve without the samples whose variables are zero and would not gain by rising."""
