@@ -73,6 +73,19 @@ class TestAgainstEachAlone:
         one, more = (model(n_init=count, random_state=0).fit(stack(parts), Y) for count in (1, 3))
         assert (more.cv_loss_ <= one.cv_loss_ * (1.0 + 2e-4)).all()
 
+    @pytest.mark.parametrize("m", [12, 50])
+    def test_many_kernels(self, m):
+        """Overlapping ones, fewer and more than samples."""
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(40, 5))
+        Y = np.sin(X[:, [0, 1, 1]]) + 0.5 * X[:, [2, 2, 3]] + 0.5 * rng.normal(size=(40, 3))
+        family = [kernels.RBF(gamma).on([j]) for gamma in np.geomspace(0.01, 10.0, m // 5 + 1) for j in range(5)]
+        bank = bind(family[:m], X)
+        many = MultipleKernelRidgeCV().fit(bank, Y)
+        for t in range(3):
+            alone = MultipleKernelRidgeCV().fit(bank, Y[:, t])
+            assert many.cv_loss_[t] <= alone.cv_loss_ * 1.02  # there are other minima, some lower and some higher
+
     def test_more_targets_than_samples_and_threads(self):
         parts, Y = data(n=30, t=40)
         one, two = (model(n_jobs=jobs).fit(stack(parts), Y) for jobs in (1, 2))

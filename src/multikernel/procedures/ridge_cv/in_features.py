@@ -104,6 +104,15 @@ class ErrorInFeatures(Criterion):
         assert known is not None
         return cls(bank, Y, FoldSums(known[1], known[0].sizes, held, fit_intercept), part)
 
+    def of_targets(self, index: Array | list[int]) -> ErrorInFeatures:
+        """Some of the targets."""
+        own = np.asarray(index)
+        sums = replace(self.sums, held=tuple(each.of_targets(own) for each in self.sums.held))
+        part = None
+        if isinstance(self.part, HeldOutError):
+            part = self.part.of_targets(own)
+        return replace(self, Y=self.Y[:, own], sums=sums, part=part)
+
     def few(self) -> Criterion | None:
         return self.part
 

@@ -24,8 +24,9 @@ from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.each_target import EachTarget, each_target
 from multikernel.procedures.ridge_cv.folds import Folds
+from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
-from multikernel.procedures.ridge_cv.search import RidgeCVWeights, held_out_error
+from multikernel.procedures.ridge_cv.search import RidgeCVWeights, held_out_error, least_error
 from multikernel.procedures.units import kernel_size, spread
 from multikernel.tuning import TARGET_BLOCK
 
@@ -98,7 +99,10 @@ def ridge_cv_each(
             later = seconds_left() * (t - part.stop) / (t - part.start)
         with limited(seconds_left() - later), one_blas_thread(n if jobs == 1 else 0):
             error = held_out_error(scaled, columns, folds, fit_intercept)
-            found = each_target(error, tol, max_iter, n_init, seed, told.observer(number))
+            if m > n:
+                found = _each_alone(error, tol, max_iter, n_init, seed)
+            else:
+                found = each_target(error, tol, max_iter, n_init, seed, told.observer(number))
             gram = error.gram if isinstance(error, ErrorInFeatures) else scaled.combine
             _write(answer, part, found, gram, columns, units, size, fit_intercept)
         rounds[number] = found.n_iter
@@ -130,6 +134,21 @@ def _jobs(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     return n_jobs if n_jobs > 0 else n_threads()
+
+
+def _each_alone(error: HeldOutError | ErrorInFeatures, tol: float, max_iter: int, n_init: int, seed: int) -> EachTarget:
+    """The same for more kernels than samples, whose models are kept by residuals (model.py): each target by itself."""
+    ends = []
+    for k in range(error.Y.shape[1]):
+        one = error.of_targets([k])
+        ends.append(least_error(one, one, tol, max_iter, n_init, seed))
+    return EachTarget(
+        v=np.stack([end.values / end.alpha for end in ends]),
+        errors=np.array([end.objective for end in ends]),
+        stationarity=np.array([np.inf if end.stationarity is None else end.stationarity for end in ends]),
+        n_iter=max(end.n_iter for end in ends),
+        history=max((end.history for end in ends), key=len),
+    )
 
 
 def _write(
