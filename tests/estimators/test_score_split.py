@@ -146,7 +146,7 @@ def test_a_constant_prediction_is_split_equally():
     np.testing.assert_array_equal(model.score_split(SPACES[TEST], Y[TEST, 0], scoring="correlation"), 0.0)
 
 
-@pytest.mark.parametrize("unit", [1e-6, 1e6])
+@pytest.mark.parametrize("unit", [1e-150, 1e-6, 1e6, 1e120])
 def test_units_do_not_matter(unit):
     model = AverageMKLRegressor("linear").fit(SPACES[TRAIN], Y[TRAIN])
     scaled = AverageMKLRegressor("linear").fit(SPACES[TRAIN], unit * Y[TRAIN])

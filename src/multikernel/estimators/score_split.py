@@ -140,7 +140,7 @@ class Sums:
         """The parts of the correlations of the targets that vary with predictions that do."""
         variance = np.maximum(self.predicted - self.bias**2 / self.weight.sum(), 0.0)
         variance[variance <= _ROUNDING * self.predicted] = 0.0
-        return _over(self.with_target, np.sqrt(self.spread * variance), varies)
+        return _over(self.with_target, np.sqrt(self.spread) * np.sqrt(variance), varies)
 
 
 def split_scores(
