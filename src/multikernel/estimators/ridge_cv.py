@@ -388,6 +388,10 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     a least-squares problem of order m, or of as many residuals where these are fewer. Centred kernels are centred once,
     on all samples.
 
+    Several targets with weights of their own are solved together, at points that they share: an inverse serves all of
+    them, of 1,000 targets and three kernels about 1,150 are needed. ``verbose`` then tells the geometric mean of their
+    stationarities, and ``history_`` has the largest before each round.
+
     References
     ----------
     Allen (1974), The relationship between variable selection and data augmentation and a method for prediction,
