@@ -1,8 +1,8 @@
 """How much work there is to do, by what limits it.
 
 Work is counted in seconds of one thread of the machine on which the constants were measured. Their sum decides between
-ways to solve a problem: it is the same everywhere, so that the same problem is solved by the same way. What a user is
-told is the work at the speeds of his own machine (``banks/speed.py``).
+ways to solve a problem: it is the same everywhere, so that the same problem is solved by the same way. What a
+forecast reports is the work at the speeds of the user's machine (``banks/speed.py``).
 """
 
 from __future__ import annotations

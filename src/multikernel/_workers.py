@@ -1,7 +1,7 @@
 """Work on other threads, for the one that waits for it: interrupted with it, and with its warnings given by it.
 
 Work may have a limit of time as well. Whatever goes on step by step asks ``time_is_up`` where it counts its steps, and
-returns the best that it has: a limit of time ends it like a limit of steps. A certificate tells what is missing then.
+returns the best that it has: a limit of time ends it like a limit of steps. A certificate then says what is missing.
 No certificate covers a choice between candidates, so a choice that had no time for all of them warns (``in_time``).
 
 A thread cannot be stopped from outside, and Ctrl-C reaches the main thread alone. So long work asks now and then, in
@@ -82,7 +82,7 @@ def in_time(candidates: Iterable[T], count: int, what: str, least: int = 1) -> I
 
 
 def warn_of_cut_choice(cause: str) -> None:
-    """Say that the time limit cut a choice, of which no certificate tells."""
+    """Warn that the time limit cut a choice, which no certificate shows."""
     warn_user(
         f"time_budget was used up during a choice: {cause}; with more time the model may be another one. "
         "Raise time_budget, or leave less to choose.",

@@ -89,27 +89,27 @@ def bound_given(model: Model, X: Any, binder: Binder) -> KernelBank:
 
 
 def same_bank(model: Model, bank: KernelBank, weight: Array | None) -> KernelBank:
-    """The training bank is that of the kernels."""
+    """Return the training bank unchanged."""
     return bank
 
 
 def same_samples(model: Model, X: Any) -> Any:
-    """New samples are taken as they are."""
+    """Return new samples unchanged."""
     return X
 
 
 def all_samples(model: Model, X: Any, weight: Array | None) -> Any:
-    """Kernels learn their widths and means from all training samples."""
+    """Return all training samples: kernels learn their widths and means from them."""
     return X
 
 
 def precision_of_samples(model: Model, m: int, n: int) -> Any:
-    """A bank stores matrices in the precision of the samples."""
+    """Return None: a bank stores matrices in the precision of the samples."""
     return None
 
 
 def double_precision(model: Model, m: int, n: int) -> Any:
-    """A bank stores matrices in double precision."""
+    """Return double precision, in which a bank then stores its matrices."""
     return np.float64
 
 
@@ -119,7 +119,7 @@ def no_column(model: Model, features: Features) -> tuple[int, ...]:
 
 
 def no_advice(model: Model, X: Any, labels: Array) -> None:
-    """Nothing is said of the default kernels."""
+    """Give no advice on the default kernels."""
 
 
 def kernels_against(model: Model, Z: Any) -> KernelBank:

@@ -156,7 +156,7 @@ def solve_tasks(
     learn: Callable[..., Learned],
     checkpoint: Checkpoint,
 ) -> list[Fitted]:
-    """Every task; of tasks that wait for each other, each leaves the later ones their part of the time."""
+    """Solve all tasks; where they run one after another, each leaves the later ones their part of the time."""
     schedule = model._method.schedule
     count, whole_time = len(tasks), seconds_left()
     at_once = schedule.all_at_once(model, count) or not np.isfinite(whole_time)
@@ -184,7 +184,7 @@ def solve_tasks(
 
 
 def tasks_of(model: Model, target: Array, sample_weight: Array | None, held_out: Resampling) -> list[Task]:
-    """The problems to solve, each of which knows how its samples are held out."""
+    """Return the problems to solve, each with the folds that hold out its samples."""
     tasks = model._method.tasks(model, target, sample_weight)
     if not held_out.decided:
         return list(tasks)

@@ -36,41 +36,41 @@ from multikernel.procedures.forecast import Cost
 
 
 def weighted_sum(model: Model) -> Combination:
-    """The kernels add up."""
+    """Combine the kernels by their weighted sum."""
     return Linear()
 
 
 def learned_weights(model: Model, fitted: Fitted) -> Array:
-    """The weights of the kernels in the predictor are those that were learned."""
+    """Return the learned weights, which are those of the predictor."""
     return fitted.weights.values
 
 
 def predictor_gram(model: Model, bank: KernelBank) -> Array:
-    """The learned kernel of a bank is known to the predictor."""
+    """Return the learned kernel of a bank, which the predictor computes."""
     return cast(Array, model.predictor_.gram(bank))
 
 
 def nothing_more(model: Model, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
-    """No further fitted attributes."""
+    """Set no further fitted attributes."""
 
 
 def no_further_check(model: Model) -> None:
-    """The annotations of the parameters say all that has to be said."""
+    """Check nothing beyond the annotations of the parameters."""
 
 
 def itself(model: Model, bank: KernelBank) -> KernelBank | None:
-    """The kernels whose sizes are compared are those of the bank."""
+    """Return the bank itself, whose kernels should be of similar size."""
     return bank
 
 
 def of_no_size(model: Model, bank: KernelBank) -> KernelBank | None:
-    """What a kernel counts does not depend on a number that it is multiplied with."""
+    """Return None: multiplying a kernel by a number changes nothing, so sizes need not be compared."""
     return None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Method:
-    """All in which one estimator differs from another, beside its parameters.
+    """Describe how an estimator learns: everything in which it differs from the others, except its parameters.
 
     Parameters
     ----------

@@ -329,7 +329,7 @@ def posed(model: Model, fitted: Fitted) -> WeightedRidge:
 
 
 def posterior_of(model: Model, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior | None:
-    """What a model knows of its problems.
+    """Return what a fitted model keeps for standard deviations and degrees of freedom.
 
     None for a model of a fold, whose samples are not those that were bound, and for one that learned from sums.
     """

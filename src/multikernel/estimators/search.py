@@ -134,7 +134,7 @@ def with_parameters(model: Estimator, **values: Any) -> Estimator:
 
 
 def no_names(model: Model) -> tuple[str, ...]:
-    """No parameter regularises."""
+    """Return no names: no parameter regularises."""
     return ()
 
 
@@ -144,7 +144,7 @@ def no_candidates(model: Model, name: str, whole: Samples) -> Array:
 
 
 def no_rule(model: Model, whole: Samples) -> dict[str, Any]:
-    """All parameters that are "auto" are searched."""
+    """Return no values: all parameters that are "auto" are searched."""
     return {}
 
 

@@ -4,7 +4,7 @@ Samples whose coefficients are zero at the solution could be left out, but they 
 
     solve     the problem on the working set, whose block of the matrix is formed
     certify   one product of the whole matrix, on the columns of the support, gives the duality gap over all samples,
-              and tells by how much each sample outside violates the conditions of optimality
+              and shows by how much each sample outside violates the conditions of optimality
     revise    violating samples join the working set; samples that are far from the support leave it
 
 After the first rounds no sample leaves any more, so the rounds come to an end.

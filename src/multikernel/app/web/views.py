@@ -49,7 +49,7 @@ class JoinedParts:
 
 @dataclass(frozen=True)
 class ViewsOfModel:
-    """The views that a model learned from, by which new files are told.
+    """The views that a model learned from, by which new files are recognised.
 
     Parameters
     ----------

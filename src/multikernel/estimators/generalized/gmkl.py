@@ -196,8 +196,8 @@ class GMKLRegressor(GeneralizedModel, RidgeRegressor):
     Parameters
     ----------
     alpha : float > 0 or "auto", default "auto"
-        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error, which ``alpha_``
-        tells.
+        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error, published
+        as ``alpha_``.
     penalty : float > 0 or "auto", default "auto"
         As in GMKLClassifier; "auto" is the variance of the target times the mean self-value of the kernels to the power
         of the norm, published as ``penalty_``. Of a sum of kernels alpha and penalty matter as one number.

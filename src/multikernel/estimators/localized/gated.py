@@ -325,8 +325,8 @@ class GatedMKLRegressor(GatedModel, KernelRegressor):
     Parameters
     ----------
     alpha : float > 0 or "auto", default "auto"
-        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error, which ``alpha_``
-        tells.
+        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error, published
+        as ``alpha_``.
     fit_intercept : bool, default True
         Whether the mean of the target is taken off first and is the intercept.
     kernels : kernel, its name, list or dict of kernels, or KernelFamily

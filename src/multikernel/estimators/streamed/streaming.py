@@ -26,7 +26,7 @@ def learned_like_samples(
     earlier: Fitted | None,
     observe: Observer,
 ) -> Learned:
-    """The bank of few samples that have the sums of all is learned like any other.
+    """Learn on the bank of few samples that have the sums of all, as on any other bank.
 
     An earlier solution gives its weights alone: its variables are of other coordinates.
     """
@@ -36,17 +36,17 @@ def learned_like_samples(
 
 
 def one_sum(model: Model) -> int:
-    """All rows are in one sum."""
+    """Keep one sum, of all rows."""
     return 1
 
 
 def no_factors(model: Model, q: int) -> float:
-    """Steps keep no factors."""
+    """Return 0: steps keep no factors."""
     return 0.0
 
 
 def nothing_refused(model: Model) -> None:
-    """All parameters follow from sums."""
+    """Accept all parameters: their problem follows from sums."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

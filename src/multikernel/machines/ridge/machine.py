@@ -41,8 +41,8 @@ class RidgeMachine(Machine):
     ----------
     alpha : float > 0, what is added to the diagonal
     fit_intercept : bool, whether the (weighted) mean of the targets is taken off first and is the intercept
-    reduced : bool, whether values are told less that of K = 0, tr Y'S Y / alpha: for alphas so large that J hardly
-        differs from it
+    reduced : bool, whether values are differences from that of K = 0, tr Y'S Y / alpha: for alphas so large that J
+        hardly differs from it
     """
 
     numeric: ClassVar[bool] = True

@@ -259,7 +259,7 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
 
 
 def warn_of_collapse(where: str) -> None:
-    """Say that every weight is 0, and what to do; ``where`` tells from which penalty on, or how far that is known."""
+    """Say that every weight is 0, and what to do; ``where`` says from which penalty on, or how far that is known."""
     warn_user(
         f"polynomial kernel learning: the penalty outweighs what the kernels explain ({where}), so every weight is 0 "
         "and the predictor is constant; lower the penalty, or alpha."
