@@ -15,6 +15,7 @@ LONG = {
     "extend/bank",
     "guide/command_line",
     "guide/large",
+    "guide/mixed_models",
     "guide/selection",
     "guide/text",
     "guide/views",

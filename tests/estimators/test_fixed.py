@@ -220,6 +220,11 @@ def test_what_is_refused():
         mk.BankSearchCV(MultipleKernelRidgeCV(FAMILY, fixed=["age"]), {"criterion": ["evidence"]}).fit(
             FRAME.drop(columns="site"), y
         )
+    views = {"g": G, "people": FRAME[["age", "site"]]}
+    with pytest.raises(ValueError, match="names every view"):
+        MultipleKernelRidgeCV(fixed=["g", "people"]).fit(views, y)
+    with pytest.raises(ValueError, match="no source that can be left out"):
+        mk.source_values(MultipleKernelRidgeCV(fixed="people"), views, y)
     late = FRAME.assign(late=(np.arange(N) > 80).astype(float))
     model = MultipleKernelRidgeCV(FAMILY, fixed=["late", "site"], criterion="evidence").fit(late, y)
     assert np.isnan(model.cv_loss_)
@@ -241,3 +246,14 @@ def test_in_scikit_learn(tmp_path):
     assert loaded.fixed_frame().equals(model.fixed_frame())
     model.set_params(fixed=None).fit(G, y)
     assert not hasattr(model, "fixed_coef_")
+
+
+def test_a_kernel_that_is_almost_constant():
+    """It may be 1e9 times the ridge in the direction of the intercept, where rounding must not reach the gradient."""
+    model = MultipleKernelRidgeCV([kernels.RBF(1e-3), kernels.RBF(10.0)], fixed=[], criterion="evidence", tol=1e-6)
+    assert model.fit(G, np.sin(G[:, 0])).converged_
+    zeros = {"none": np.zeros((N, N)), "people": FRAME[["age"]]}
+    nothing = MultipleKernelRidgeCV(fixed="people", criterion="evidence").fit(zeros, y)
+    table = nothing.variance_components(zeros, y)
+    assert table["variance"].tolist() == pytest.approx([0.0, np.linalg.lstsq(COLUMNS[:, :2], y)[1][0] / (N - 2)])
+    assert table["p"]["none"] == 1.0

@@ -77,6 +77,8 @@ def without_fixed_views(model: Any, X: Any) -> Any:
     if not keys or not (isinstance(X, Views) or is_views(X)):
         return X
     whole = Views.of(X)
+    if set(whole.names) <= set(keys):
+        raise ValueError(f"{type(model).__name__}: fixed names every view of X, and the kernels need others")
     kept = [k for k, name in enumerate(whole.names) if name not in keys]
     names = tuple(whole.names[k] for k in kept)
     return replace(whole, names=names, parts=tuple(whole.parts[k] for k in kept))
@@ -96,7 +98,7 @@ def learned_columns(model: Any, X: Any, n: int) -> FixedColumns | None:
     if model.fixed is None:
         return None
     name = type(model).__name__
-    if X is None:
+    if X is None and keys_of(model):
         raise ValueError(
             f"{name}: fixed names columns of samples, and this fit is on a bank, which holds kernels alone: search and "
             "compare with scikit-learn's GridSearchCV and cross_val_score, which give samples"

@@ -143,6 +143,11 @@ def source_values(
     """
     import pandas as pd
 
+    if getattr(last_step(estimator), "fixed", None) is not None:
+        raise ValueError(
+            f"source_values: {type(last_step(estimator)).__name__} has fixed columns, which are no source that can be "
+            "left out: give an estimator without fixed"
+        )
     COUNT.check(repeats, "source_values: repeats")
     WHOLE.check(permutations, "source_values: permutations")
     FoldsRule().check(cv, "source_values: cv")

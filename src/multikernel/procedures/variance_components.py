@@ -126,7 +126,7 @@ class VarianceComponents:
     Parameters
     ----------
     evidence : of the kernels that some contrast sees, and of all targets
-    used : int array, which of the kernels these are
+    used : int array, which of the kernels these are; the first where no contrast sees any
     sizes : array (m,), what all kernels were divided by
     units : array (t,), what the targets were divided by; 0 for targets of which nothing is left
     """
@@ -154,6 +154,8 @@ class VarianceComponents:
         used = np.flatnonzero(rest > 0.0)
         sizes = np.ones(len(bank))
         sizes[used] = rest[used] / count
+        if not len(used):
+            used = np.arange(1)  # of size 0, which stays at the variance 0
         units = np.array([spread(column) if column.any() else 0.0 for column in Z.T])
         known = units > 0.0
         scaled = bank.select(used).scaled(1.0 / sizes[used])
@@ -171,9 +173,8 @@ class VarianceComponents:
         m = len(self.sizes)
         places = np.append(self.used, m)
         own = int(np.count_nonzero(self.units[:t]))
-        begin = np.full(len(places), 1.0)
-        if start is not None:
-            begin = np.append(start * self.sizes, 1.0)[places]
+        begin = np.append(np.ones(m) if start is None else start * self.sizes, 1.0)[places]
+        begin[:-1][self.evidence.diagonals == 0.0] = 0.0
         if self.units[t] == 0.0:
             return Components.unknown(m)
         found = self._found(own, begin / begin.sum(), coverage)
@@ -255,6 +256,8 @@ class VarianceComponents:
         return whole
 
     def _p_values(self, tests: Array) -> Array:
+        if not tests.any():
+            return np.ones(len(tests))
         if len(tests) == 1:
             return self._null(tests)
         return np.where(tests > 0.0, 0.5 * stats.chi2.sf(tests, 1), 1.0)

@@ -19,7 +19,7 @@ Restricted likelihood (REML). Where the targets have a mean F b that is to be es
 orthonormal basis B, the density is that of what no b changes: of the n - p contrasts Q'y, Q'B = 0, whose covariance is
 tau_t (Q'K Q + I). With P = Q Q' = I - B B' these are the same formulas for P K P, z_t = P y_t and n - p in place of n,
 
-    det(P K P + I) = det(Q'K Q + I),    (P K P + I)^{-1} - B B' = Q (Q'K Q + I)^{-1} Q' = H,    P a_t = a_t,
+    det(P K P + I) = det(Q'K Q + I),    P (P K P + I)^{-1} P = Q (Q'K Q + I)^{-1} Q' = H,    P a_t = a_t,
 
 with H and P K_k a_t where H and K_k a_t stand above. With a column of ones alone this is not the density of targets
 less their mean: that takes the covariance of y for the one of P y, which is smaller in the direction of ones, and
@@ -45,7 +45,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.numerics.cholesky import factorise, solved
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
-from multikernel.procedures.ridge_cv.fixed import project, without_basis
+from multikernel.procedures.ridge_cv.fixed import project
 from multikernel.procedures.ridge_cv.model import Model, Tall, Wide
 
 
@@ -104,6 +104,8 @@ class Evidence(Criterion):
         if not factorise(factor):
             return None
         A = solved(factor, self.Y)
+        if self.basis is not None:
+            A -= product(self.basis, product(self.basis.T, A))
         energies = (self.Y * A).sum(axis=0)
         value = self._value(energies, 2.0 * float(np.log(np.diagonal(factor)).sum()))
         if not np.isfinite(value):
@@ -131,9 +133,9 @@ class Evidence(Criterion):
         """H: shape (n, n)."""
         H, _ = lapack.dpotri(left.factor, lower=1)
         M = np.tril(H) + np.tril(H, -1).T
-        if self.basis is None:
-            return np.asarray(M)
-        return np.asarray(without_basis(M, self.basis))
+        if self.basis is not None:
+            project(M, self.basis)
+        return np.asarray(M)
 
     def images(self, A: Array) -> Array:
         """P K_k A for every k: shape (m, n, t) for A of shape (n, t)."""

@@ -133,7 +133,11 @@ def determined(basis: Array, folds: Folds) -> bool:
 
 
 def project(K: Any, basis: Array) -> None:
-    """Replace a symmetric matrix K by P K P, P = I - B B'."""
+    """Replace a symmetric matrix K by P K P, P = I - B B'.
+
+    (P K P + I)^{-1} is projected as well to become that without B B': K may be 1e9 times as large as I along B, and its
+    inverse then differs from 1 there by 1e-7, which a kernel of that size would meet again.
+    """
     KB = product(K, basis)
     half = KB - 0.5 * product(basis, product(basis.T, KB))
     if foreign(K):
@@ -142,11 +146,3 @@ def project(K: Any, basis: Array) -> None:
         change = product(half, basis.T)
         K -= change
         K -= change.T
-
-
-def without_basis(H: Any, basis: Array) -> Any:
-    """(P K P + I)^{-1} - B B', from the first."""
-    if foreign(H):
-        return H - like(H, basis) @ like(H, basis).T
-    H -= product(basis, basis.T)
-    return H

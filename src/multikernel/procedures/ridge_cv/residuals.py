@@ -21,7 +21,7 @@ squares on the samples of T. The machine on all samples is the first part of
     [ F'      0 ] [ b ] = [ 0 ]        with    [ F'      0 ]      = [ .   . ],
 
 so the same identities of a partitioned inverse give the residuals of all folds, for z = y and with this H, which by a
-basis B of the columns and P = I - B B' is (P K P + I)^{-1} - B B'; again dH = -H dK H. Where the samples of T do not
+basis B of the columns and P = I - B B' is P (P K P + I)^{-1} P; again dH = -H dK H. Where the samples of T do not
 determine b, H_VV is singular.
 
 H and M are arrays of the library that K is of, and stay on its device; all that has a column for each fold or target is
@@ -42,7 +42,7 @@ from multikernel._typing import Array, Index
 from multikernel.banks.threads import slices
 from multikernel.numerics import lapack
 from multikernel.numerics.cholesky import factorise
-from multikernel.procedures.ridge_cv.fixed import project, without_basis
+from multikernel.procedures.ridge_cv.fixed import project
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
 from multikernel.tuning import SQUARE_TILE
 
@@ -142,7 +142,7 @@ class HeldOut:
                 project(K, self.basis)
             H = _inverse(K)
             if self.basis is not None:
-                H = without_basis(H, self.basis)
+                project(H, self.basis)
             blocks = Blocks.of(H, self.folds)
         except np.linalg.LinAlgError:
             return None
