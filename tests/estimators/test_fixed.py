@@ -248,10 +248,7 @@ def test_in_scikit_learn(tmp_path):
     assert not hasattr(model, "fixed_coef_")
 
 
-def test_a_kernel_that_is_almost_constant():
-    """It may be 1e9 times the ridge in the direction of the intercept, where rounding must not reach the gradient."""
-    model = MultipleKernelRidgeCV([kernels.RBF(1e-3), kernels.RBF(10.0)], fixed=[], criterion="evidence", tol=1e-6)
-    assert model.fit(G, np.sin(G[:, 0])).converged_
+def test_kernels_that_are_zero():
     zeros = {"none": np.zeros((N, N)), "people": FRAME[["age"]]}
     nothing = MultipleKernelRidgeCV(fixed="people", criterion="evidence").fit(zeros, y)
     table = nothing.variance_components(zeros, y)

@@ -93,3 +93,12 @@ def test_folds_that_do_not_determine_the_coefficients() -> None:
     assert determined(basis, Folds(np.arange(N) % 3, 3))
     error = HeldOutError.of(bind(FEW, X), FIXED.rest(Y), Folds(np.arange(N), N), basis=basis)
     assert error.model(error.at(np.ones(3))).slope.shape == (3,)  # ten merged folds would not determine them
+
+
+def test_a_kernel_that_is_almost_constant() -> None:
+    """It is 1e8 times the ridge in the direction of the intercept, where rounding must not reach the gradient."""
+    bank, Z = bind([kernels.RBF(1e-3), kernels.RBF(10.0)], X), FIXED.rest(Y[:, :1])
+    error, v = Evidence.of(bank, Z, basis=FIXED.basis), np.array([1e8, 1e6])
+    points = [error.at(v * np.exp(step)) for step in ([1e-3, 0.0], [-1e-3, 0.0])]
+    numeric = (points[0].value - points[1].value) / 2e-3
+    assert 2.0 * error.model(error.at(v)).slope[0] * v[0] == pytest.approx(numeric, rel=1e-3)

@@ -105,16 +105,6 @@ def _prepare(model: Any, bank: KernelBank, target: Array, X: Any, given: dict[st
     return partial(_learn, seed=_seed(model), fixed=learned_columns(model, X, n))
 
 
-def _check_folds(model: Any, fixed: FixedColumns, folds: Folds) -> None:
-    """ValueError where the coefficients of fixed columns do not follow from the samples outside a fold."""
-    if model.criterion == "held_out" and not determined(fixed.basis, folds):
-        raise ValueError(
-            f"{type(model).__name__}: without the samples of one fold the coefficients of the fixed columns are not "
-            "determined, as where one fold holds all samples of a level: give a cv that shuffles or stratifies, "
-            "fewer fixed columns, or criterion='evidence', which needs no folds"
-        )
-
-
 def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
     folds = int(model.cv) if isinstance(model.cv, int | np.integer) else bank.n
     if _shares_candidates(model, task.target):
@@ -160,7 +150,13 @@ def _learn_beside(
 ) -> Learned:
     """The same beside columns without penalty: weights for what these leave of the target, then their coefficients."""
     folds = _folds(model, task)
-    _check_folds(model, fixed, folds)
+    held_out_is_known = determined(fixed.basis, folds)
+    if model.criterion == "held_out" and not held_out_is_known:
+        raise ValueError(
+            f"{type(model).__name__}: without the samples of one fold the coefficients of the fixed columns are not "
+            "determined, as where one fold holds all samples of a level: give a cv that shuffles or stratifies, "
+            "fewer fixed columns, or criterion='evidence', which needs no folds"
+        )
     rest = fixed.rest(as_columns(task.target))
     size, unit = kernel_size(bank), spread(rest)
     # a kernel whose functions the columns explain has no part
@@ -177,6 +173,8 @@ def _learn_beside(
         left = (as_columns(task.target) / unit - values).reshape(task.target.shape)
         solution = machine.solve(gram, left)
     weights = replace(weights.in_units(size, unit), effects=effects.in_units(unit))
+    if not held_out_is_known:
+        weights = replace(weights, errors=np.full(len(weights.errors), np.nan))
     solution = MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
     if model.fit_intercept:
         assert weights.effects is not None
@@ -361,7 +359,8 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     weights_ : array (m,), with sum 1; (t, m) for t targets with weights of their own. All zero where no kernel is of
         use on held-out samples: the predictor is then constant.
     alpha_ : float, or array (t,): the ridge for these weights. Only the ratio of weights and ridge matters.
-    cv_loss_ : float, or array (t,): the mean squared error on the held-out samples, for either criterion
+    cv_loss_ : float, or array (t,): the mean squared error on the held-out samples, for either criterion; NaN where
+        the samples outside a fold do not determine the coefficients of ``fixed``
     kernel_names_ : array (m,)
     dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k that of the weights
     intercept_ : float or array (t,)
