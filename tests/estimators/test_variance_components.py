@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from mixed_models import DYESTUFF, PENICILLIN, SLEEP
 from multikernel import MultipleKernelRidgeCV, bind, kernels, precomputed
-from multikernel.procedures.restricted_likelihood import OfKernels, OfOneKernel, Spectrum
+from multikernel.procedures.restricted_likelihood import ContrastSpectrum, OfKernels, OfOneKernel
 from multikernel.procedures.ridge_cv.evidence import Evidence
 from multikernel.procedures.ridge_cv.fixed import FixedColumns
 from multikernel.procedures.variance_components import VarianceComponents, null_of_one_kernel
@@ -87,7 +87,7 @@ def test_scores_and_information(family):
     evidence = Evidence.of(bank, fixed.rest(y), False, fixed.basis)
     likelihoods = [OfKernels(evidence)]
     if len(family) == 1:
-        spectrum = Spectrum.of(evidence)
+        spectrum = ContrastSpectrum.of(evidence)
         likelihoods.append(OfOneKernel(spectrum, spectrum.targets[:, 0]))
     theta = np.array([0.4, 0.2, 0.8])[-len(D) :]
     step = 1e-4 * np.eye(len(D))

@@ -80,12 +80,12 @@ def rocs(curves: Sequence[Mapping[str, Any]]) -> Markup:
 
 
 def calibration(found: Mapping[str, Any]) -> Markup:
-    """How often it came true against what was said."""
-    drawing, across, up = _square("Calibration", "probability that was said", "came true")
+    """Plot observed frequencies against predicted probabilities."""
+    drawing, across, up = _square("Calibration", "predicted probability", "observed frequency")
     most = max(b["count"] for b in found["bins"])
     drawing.curve([(across(b["said"]), up(b["came"])) for b in found["bins"]], "c0")
     for b in found["bins"]:
-        tip = f"said {b['said']:.0%}, came true {b['came']:.0%}, in {b['count']} rows"
+        tip = f"predicted {b['said']:.0%}, observed {b['came']:.0%}, in {b['count']} rows"
         drawing.dot(across(b["said"]), up(b["came"]), 4 + 7 * (b["count"] / most) ** 0.5, "c0", tip)
     return drawing.svg()
 

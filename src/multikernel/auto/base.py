@@ -353,7 +353,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         """The blend at samples: shape (len(X), k)."""
         check_is_fitted(self)
         table = self._table(X, reset=False)
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is said below
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported below
             values = self.answer_(self.preparation_.samples(table))
         return check_predicted(values, type(self).__name__)
 

@@ -1,8 +1,8 @@
-"""What a fit will take, said before it: time, memory, and a way out where the memory is not enough.
+"""Forecasts of a fit: its time, its memory, and a way out where the memory is not enough.
 
-A method states what one of its problems costs (``Method.cost``, made of the costs in ``procedures/forecast.py``); what
-a bank takes the bank says itself. A fit is its bank, a search of the parameters that are "auto", its problems, and the
-folds that probabilities are calibrated on.
+A method states what one of its problems costs (``Method.cost``, made of the costs in ``procedures/forecast.py``), and a
+bank states its own cost. A fit is its bank, a search of the parameters that are "auto", its problems, and the folds that
+probabilities are calibrated on.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def itself(model: Model, bank: KernelBank) -> KernelBank | None:
     return bank
 
 
-def of_no_size(model: Model, bank: KernelBank) -> KernelBank | None:
+def scale_free(model: Model, bank: KernelBank) -> KernelBank | None:
     """Return None: multiplying a kernel by a number changes nothing, so sizes need not be compared."""
     return None
 

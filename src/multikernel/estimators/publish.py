@@ -59,8 +59,8 @@ def publish(model: Model, bank: KernelBank, fitted: Sequence[Fitted], single: bo
     model.predictor_ = predictor_of(bank, coef, intercept, in_predictor, method.combination(model))
     if not model.converged_ and not all(f.weights.rule_met for f in whole):
         budget = model.time_budget if time_is_up() else None
-        said = not_converged(type(model).__name__, model.certificate_, model.n_iter_, budget)
-        warn_user(said + _how_many(whole[0].weights, getattr(model, "tol", 0.0)), ConvergenceWarning)
+        message = not_converged(type(model).__name__, model.certificate_, model.n_iter_, budget)
+        warn_user(message + _how_many(whole[0].weights, getattr(model, "tol", 0.0)), ConvergenceWarning)
 
     method.publish(model, bank, fitted, single)
     if method.ridge is not None:
@@ -106,18 +106,20 @@ def not_converged(name: str, reached: Certificate, n_iter: int, budget: float | 
     n_iter : the steps taken
     budget : the seconds that it was given, where these are what ended it
     """
-    said = f"{name} did not converge: it reached a {reached} in {n_iter} iterations. "
+    message = f"{name} did not converge: it reached a {reached} in {n_iter} iterations. "
     advice = _ADVICE
     if budget is not None:
-        said = f"{name} stopped after its time budget of {budget:g} s: it reached a {reached} in {n_iter} iterations. "
+        message = (
+            f"{name} stopped after its time budget of {budget:g} s: it reached a {reached} in {n_iter} iterations. "
+        )
         advice = "Raise time_budget for a better one."
     if not np.isfinite(reached.value):
-        return said + f"Nothing is known of how good the model is. {advice}"
+        return message + f"Nothing is known of how good the model is. {advice}"
     # With 0.05 of the objective left to gain, predictions seldom change.
     model = "Do not rely on the model"
     if reached.value <= 0.05:
         model = "The model is usable"
-    return said + f"{model}: {_meaning(reached)}. {advice}"
+    return message + f"{model}: {_meaning(reached)}. {advice}"
 
 
 def _how_many(weights: Weights, tol: float) -> str:

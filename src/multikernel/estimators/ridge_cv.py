@@ -31,7 +31,7 @@ from multikernel.estimators.fixed import (
 )
 from multikernel.estimators.given import check_predicted
 from multikernel.estimators.linear_coefficients import linear_coefficients
-from multikernel.estimators.method import Method, of_no_size
+from multikernel.estimators.method import Method, scale_free
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.estimators.ridge_model import RidgeRegressor
@@ -441,7 +441,7 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         publish=_publish,
         ridge=_ridge,
         streaming=Streaming(learn=_learn_sums, folds=_folds_of_rows, kept_factors=_kept_factors, check=_check_sums),
-        sizes=of_no_size,
+        sizes=scale_free,
         several_targets=True,
         reads_columns=_many_targets,
         own_folds=True,

@@ -74,7 +74,7 @@ def parts_of(model: Any, X: Any) -> Iterator[Part]:
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class SplitSums:
     """Sums over samples, with weights, that the parts of scores are made of; parts of predictions are added in place.
 
     Parameters
@@ -102,7 +102,7 @@ class Sums:
     predicted: Array
 
     @classmethod
-    def of(cls, Y: Array, intercept: Array, fixed: Array | None, weight: Array, m: int) -> Sums:
+    def of(cls, Y: Array, intercept: Array, fixed: Array | None, weight: Array, m: int) -> SplitSums:
         """Without any part."""
         mean = weight @ Y / weight.sum()
         return cls(Y, intercept, mean, fixed, weight, *np.zeros((4, m, len(mean))), *np.zeros((4, len(mean))))
@@ -177,7 +177,7 @@ def split_scores(
         raise ValueError(f"{name}: Y has {Y.shape[1]} targets, and the model has {len(intercept)}")
     weight = checked_weights(sample_weight, len(Y))
     every = np.ones(len(Y)) if weight is None else weight
-    sums = Sums.of(Y, intercept, fixed, every, np.shape(model.weights_)[-1])
+    sums = SplitSums.of(Y, intercept, fixed, every, np.shape(model.weights_)[-1])
     done = 0
     for part in parts:
         done = part.rows.stop

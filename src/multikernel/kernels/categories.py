@@ -1,6 +1,6 @@
 """Categories as columns of zeros and ones.
 
-A category that the training sample does not have is all zeros, and is said in a warning. A missing cell is a category
+A category that the training sample does not have is all zeros, and a warning names it. A missing cell is a category
 of its own where the training sample has missing cells in that column.
 """
 

@@ -25,7 +25,7 @@ class Hamming(Kernel):
     """k(x, z) = the share of the columns in which x and z agree, in [0, 1].
 
     Categories are strings, pandas categories, or numbers. Missing cells are a category of their own. A category that
-    the training sample does not have agrees with none, and is said in a warning.
+    the training sample does not have agrees with none, and a warning names it.
 
     Examples
     --------

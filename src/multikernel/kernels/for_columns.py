@@ -37,7 +37,7 @@ from multikernel.kernels.text import Grams, NGrams
 from multikernel.kernels.widths import Width
 from multikernel.tables.columns import TYPES, Column, ColumnType, Declared, typed
 
-_STANDARD = Standardize()  # how numbers are encoded where nothing else is said
+_STANDARD = Standardize()  # how numbers are encoded by default
 _SINGLE = 100  # columns up to which each has a kernel of its own, and all together a ladder of widths
 _WIDE = (0.25, 1.0)  # of the widths in the ladder, those for more columns
 
@@ -197,7 +197,7 @@ def _kernels(column: Column) -> Iterator[tuple[str, Kernel]]:
 
 
 def _part(encoding: Encoding) -> str:
-    """What is said of a date."""
+    """Return the addition to a kernel's name for a part of a date."""
     inner = encoding.numbers if isinstance(encoding, Parsed) else encoding
     return f": {inner.part}" if isinstance(inner, DateParts) else ""
 

@@ -115,8 +115,8 @@ class Writer:
             return {k: self.encode(v, f"{where}.{k}") for k, v in vars(value).items()}
         except TypeError as error:
             if hasattr(value, "best_estimator_") and ".best_estimator_" not in str(error):
-                said = str(error).rpartition("; ")[0]
-                raise TypeError(f"{said}; save {where}.best_estimator_, which predicts the same") from None
+                reason = str(error).rpartition("; ")[0]
+                raise TypeError(f"{reason}; save {where}.best_estimator_, which predicts the same") from None
             raise
 
     def _on_host(self, value: Any) -> Array:

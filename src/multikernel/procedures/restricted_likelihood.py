@@ -95,7 +95,7 @@ class OfKernels(Likelihood):
 
 
 @dataclass(frozen=True, eq=False)
-class Spectrum:
+class ContrastSpectrum:
     """The eigenvalues d of one kernel on the contrasts, or no eigenvalues without a kernel, and U'z of all targets.
 
     Parameters
@@ -110,7 +110,7 @@ class Spectrum:
     beyond: float
 
     @classmethod
-    def of(cls, evidence: Evidence) -> Spectrum:
+    def of(cls, evidence: Evidence) -> ContrastSpectrum:
         """Of the single kernel of an evidence, for all of its targets."""
         K = np.array(evidence.bank.combine(np.ones(1)).dense(), dtype=np.float64)
         Z = evidence.Y
@@ -126,7 +126,7 @@ class Spectrum:
 class OfOneKernel(Likelihood):
     """Of one kernel by its spectrum; ``z`` is a column of the spectrum's targets."""
 
-    spectrum: Spectrum
+    spectrum: ContrastSpectrum
     z: Array
 
     def at(self, theta: Array) -> Local | None:

@@ -40,11 +40,11 @@ from multikernel._floats import SINGULAR
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.procedures.restricted_likelihood import (
+    ContrastSpectrum,
     Likelihood,
     Local,
     OfKernels,
     OfOneKernel,
-    Spectrum,
     maximised,
     of_target,
 )
@@ -225,10 +225,10 @@ class VarianceComponents:
         return OfOneKernel(spectrum, spectrum.targets[:, t])
 
     @cached_property
-    def _spectra(self) -> dict[int, Spectrum]:
+    def _spectra(self) -> dict[int, ContrastSpectrum]:
         """Of each kernel where there are at most two: with more none is ever alone."""
         return {
-            k: Spectrum.of(replace(self.evidence, bank=self.evidence.bank.select(np.array([k]))))
+            k: ContrastSpectrum.of(replace(self.evidence, bank=self.evidence.bank.select(np.array([k]))))
             for k in range(len(self.used))
             if len(self.used) < 3
         }

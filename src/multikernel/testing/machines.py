@@ -206,9 +206,9 @@ def check_starts(machine: Machine, case: MachineCase) -> None:
 
 def check_weights(machine: Machine, case: MachineCase) -> None:
     """A sample of weight 2 is one that is there twice; a machine that takes no weights says so in a sentence."""
-    said = _weights_refused(machine, case)
-    if said is not None:
-        require("weight" in said, f"the sentence does not say that it is about the weights: {said}")
+    message = _weights_refused(machine, case)
+    if message is not None:
+        require("weight" in message, f"the sentence does not say that it is about the weights: {message}")
         return
     counts = np.random.default_rng(4).integers(1, 4, size=len(case.target))
     copies = np.repeat(np.arange(len(counts)), counts)

@@ -64,17 +64,17 @@ def _unit(nodes: Sequence[Node], weights: Array) -> float:
 
 
 def _chosen(nodes: Sequence[Node], weights: Array) -> tuple[list[int], str]:
-    """Which nodes are drawn, and what is said of them."""
+    """Which nodes are drawn, and how the plot describes them."""
     heavy = [k for k, weight in enumerate(weights) if weight > 0]
     if not heavy:
         return [], "no node has weight"
     closed = [k for k, v in enumerate(nodes) if any(set(v) <= set(nodes[w]) for w in heavy)]
-    said = f"area: weight, the largest {_unit(nodes, weights):.3g}"
+    caption = f"area: weight, the largest {_unit(nodes, weights):.3g}"
     if len(closed) <= _DRAWN:
         ancestors = len(closed) - len(heavy)
-        return closed, said + (f"; ancestors without weight: {ancestors}" if ancestors else "")
+        return closed, caption + (f"; ancestors without weight: {ancestors}" if ancestors else "")
     largest = sorted(sorted(heavy, key=lambda k: -weights[k])[:_DRAWN])
-    return largest, f"{said}; the {len(largest)} largest of {len(heavy)} nodes with weight"
+    return largest, f"{caption}; the {len(largest)} largest of {len(heavy)} nodes with weight"
 
 
 def _lines(nodes: Sequence[Node]) -> list[tuple[int, int]]:

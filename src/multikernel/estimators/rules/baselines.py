@@ -13,7 +13,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.approximated import ApproximationName, Rank
 from multikernel.estimators.classifier import BinaryClassifier
-from multikernel.estimators.method import Method, of_no_size
+from multikernel.estimators.method import Method, scale_free
 from multikernel.estimators.parameters import ClassWeight, CrossValidation, PositiveOrAuto, WithinOneOrAuto
 from multikernel.estimators.protocol import Model, Task
 from multikernel.estimators.ridge_model import RidgeRegressor
@@ -215,7 +215,7 @@ def _each_alone(model: BaselineModel, bank: KernelBank, task: Task) -> Array:
 
 def _alone(method: Method) -> Method:
     """Each kernel is learned with, alone: so its size does not matter, and it is read many times."""
-    return replace(method, sizes=of_no_size, reads_kernels_few_times=False, own_folds=True)
+    return replace(method, sizes=scale_free, reads_kernels_few_times=False, own_folds=True)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

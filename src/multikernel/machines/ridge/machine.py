@@ -9,7 +9,7 @@ samples' weights s, all 1 if not given. It is both
 
 Cortes, Mohri and Rostamizadeh (2009), section 2. With K~ = S^{1/2} K S^{1/2} and Y~ = S^{1/2} Y, which have no inverse
 in them, A = S^{1/2} A~: weight zero is a sample that is not there, weight two one that is there twice. What any
-coefficients prove is said in ``solved.py``.
+coefficients prove is derived in ``solved.py``.
 """
 
 from __future__ import annotations

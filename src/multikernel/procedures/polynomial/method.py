@@ -97,7 +97,10 @@ def polynomial_mkl(
     random = rng or np.random.RandomState(0)
 
     def solve(inner: Problem, asked: float, begin: Array | None, observer: Observer) -> tuple[Weights, DualSolution]:
-        first = start if begin is None else Start(begin, None if start is None else start.variables)
+        first = start
+        if begin is not None:
+            known = None if start is None else start.variables
+            first = Start(begin, known)
         return _solved(inner, solver, asked, max_iter, n_init, random, first, observer)
 
     with one_blas_thread(problem.bank.shape[0]):

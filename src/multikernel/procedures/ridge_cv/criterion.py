@@ -11,7 +11,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.procedures.ridge_cv.model import Model
+from multikernel.procedures.ridge_cv.model import QuadraticModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class Criterion(ABC):
         raise NotImplementedError(f"{type(self).__name__} is no sum over targets")
 
     @abstractmethod
-    def model(self, point: Point) -> Model:
+    def model(self, point: Point) -> QuadraticModel:
         """A quadratic model near a point, with its gradient."""
 
     def few(self) -> Criterion | None:

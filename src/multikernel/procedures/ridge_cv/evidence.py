@@ -46,7 +46,7 @@ from multikernel.banks import KernelBank
 from multikernel.numerics.cholesky import factorise, solved
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
 from multikernel.procedures.ridge_cv.fixed import project
-from multikernel.procedures.ridge_cv.model import Model, Tall, Wide
+from multikernel.procedures.ridge_cv.model import QuadraticModel, Tall, Wide
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ class Evidence(Criterion):
             return applied
         return applied - np.einsum("ip,kpt->kit", self.basis, np.einsum("ip,kit->kpt", self.basis, applied))
 
-    def model(self, point: Point) -> Model:
+    def model(self, point: Point) -> QuadraticModel:
         left = cast(Explained, point.left)
         (n, t) = self.Y.shape
         m = len(self.bank)

@@ -30,7 +30,7 @@ from multikernel.certificate import Certificate
 from multikernel.numerics import levenberg_marquardt
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
-from multikernel.procedures.ridge_cv.model import Model
+from multikernel.procedures.ridge_cv.model import QuadraticModel
 
 _SPAN = 10  # steps whose gains are added up
 
@@ -57,7 +57,7 @@ class _CriterionModel(levenberg_marquardt.DampedModel):
 
     error: Criterion
     point: Point
-    near: Model
+    near: QuadraticModel
 
     @property
     def value(self) -> float:

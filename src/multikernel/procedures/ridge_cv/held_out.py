@@ -26,7 +26,7 @@ from multikernel.banks.threads import slices
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point, SharedWeights, TargetModels
 from multikernel.procedures.ridge_cv.fixed import determined
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
-from multikernel.procedures.ridge_cv.model import Model, Tall, Wide
+from multikernel.procedures.ridge_cv.model import QuadraticModel, Tall, Wide
 from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, Residuals, product
 from multikernel.tuning import TARGET_VALUES
 
@@ -91,7 +91,7 @@ class HeldOutError(Criterion):
         """L(0), the error of the predictor that is constant."""
         return self.held_out.constant()
 
-    def model(self, point: Point) -> Model:
+    def model(self, point: Point) -> QuadraticModel:
         """The Gauss-Newton model near a point.
 
         Where there are many folds, J is that of fewer and larger ones: their errors have about the same curvature. Each

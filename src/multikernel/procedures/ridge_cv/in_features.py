@@ -35,7 +35,7 @@ from multikernel.numerics.cholesky import factorise, solved
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point, SharedWeights, TargetModels
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
-from multikernel.procedures.ridge_cv.model import Model, Tall
+from multikernel.procedures.ridge_cv.model import QuadraticModel, Tall
 from multikernel.statistics import Moments, Summing
 from multikernel.tuning import COPIED_VALUES, FOLD_COORDINATES, FOLD_FACTORS_KEPT, FOLD_SUMS, TARGET_VALUES
 
@@ -167,7 +167,7 @@ class ErrorInFeatures(Criterion):
             return Point(v, FeatureErrors(tuple(found), errors))
         return None
 
-    def model(self, point: Point) -> Model:
+    def model(self, point: Point) -> QuadraticModel:
         """The sum of those of the targets."""
         m = len(self.sums.sizes)
         slope = np.zeros(m)

@@ -85,7 +85,7 @@ def ridge_cv_each(
     jobs = _jobs(n_jobs)
     most = max(1, min(TARGET_BLOCK // n, TARGET_BLOCK // m**2, -(-t // jobs)))
     parts = list(slices(t, -(-t // -(-t // most))))  # of about equal size
-    told = _Told(len(parts), tol, observe)
+    progress = _JointProgress(len(parts), tol, observe)
     rounds = np.zeros(len(parts), dtype=int)
     histories: list[tuple[float, ...]] = [()] * len(parts)
 
@@ -102,7 +102,7 @@ def ridge_cv_each(
             if m > n:
                 found = _each_alone(error, tol, max_iter, n_init, seed)
             else:
-                found = each_target(error, tol, max_iter, n_init, seed, told.observer(number))
+                found = each_target(error, tol, max_iter, n_init, seed, progress.observer(number))
             gram = error.gram if isinstance(error, ErrorInFeatures) else scaled.combine
             _write(answer, part, found, gram, columns, units, size, fit_intercept)
         rounds[number] = found.n_iter
@@ -182,7 +182,7 @@ def _write(
         answer.gap[rows] = solution.gap
 
 
-class _Told:
+class _JointProgress:
     """One observer of all blocks: the geometric mean of their stationarities, those that wait counted as begun."""
 
     def __init__(self, count: int, tol: float, observe: Observer) -> None:
@@ -192,7 +192,7 @@ class _Told:
         self.step = 0
 
     def observer(self, number: int) -> Observer:
-        def heard(event: Event) -> None:
+        def report(event: Event) -> None:
             logarithm = float(np.log(max(event.certificate.value, self.tol)))
             if event.step == 1:
                 self.reached[self.reached == 0.0] = logarithm  # the first of any block stands for those that wait
@@ -201,4 +201,4 @@ class _Told:
             mean = float(np.exp(self.reached.mean()))
             self.observe(Event(self.step, Certificate.stationarity(mean, 1.0), None, event.value, event.value))
 
-        return heard
+        return report

@@ -32,7 +32,7 @@ _DECADE = math.log(10.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Model(ABC):
+class QuadraticModel(ABC):
     """L(v + s) near v.
 
     Parameters
@@ -92,7 +92,7 @@ class Model(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Tall(Model):
+class Tall(QuadraticModel):
     """At least as many residuals as weights; ``curvature`` is C."""
 
     curvature: Array
@@ -114,7 +114,7 @@ class Tall(Model):
 
 
 @dataclass(frozen=True, eq=False)
-class Wide(Model):
+class Wide(QuadraticModel):
     """More weights than residuals; ``G`` has shape (N, m)."""
 
     G: Array
