@@ -180,7 +180,10 @@ def test_table_hands_out_rows_and_columns() -> None:
         (lambda: bind(kernels.random_monomials(2), WORDS), "RandomMonomials.* takes numbers"),
         (lambda: bind(kernels.rbf_subsets(2, [0.1]), WORDS), "takes numbers"),
         (lambda: bind(Spectrum(2), ["a", None]), "takes no missing cells, and column 0 of X has some: fill them in"),
-        (lambda: as_table(["a", 1]), "column 0 of X holds strings, but 1 in row 1: give the column strings alone"),
+        (
+            lambda: as_table(["a", 1]),
+            "column 0 of X holds strings, but 1 in row 1, and 'a' in row 0: give the column strings alone",
+        ),
         (
             lambda: as_table([["a", 1], ["b", np.inf]]),
             "column 1 of X holds inf in row 1, where a finite number is needed",

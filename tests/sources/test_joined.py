@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -158,6 +158,7 @@ class Annotated:
     obs: pd.DataFrame
     var_names: pd.Index
     obsm: dict[str, Any]
+    layers: dict[str, Any] = field(default_factory=dict)
 
     @property
     def obs_names(self) -> pd.Index:
@@ -193,13 +194,51 @@ def test_groups_of_variables_are_sources() -> None:
     for groups, message in (
         ({"x": ["a", "unknown"]}, "group 'x' names 'unknown', which is no variable and no column of obs"),
         ({"x": []}, "group 'x' is empty"),
-        ({"x": "X_umap"}, "group 'x' names 'X_umap', and obsm has 'X_pca'"),
+        ({"x": "X_umap"}, "group 'x' names 'X_umap', and obsm and layers have 'X_pca'"),
         ({"x": mask[:3]}, "group 'x' is a mask of 3 entries, and there are 5 variables"),
     ):
         with pytest.raises(ValueError, match=message):
             views.from_anndata(data, groups)
     with pytest.raises(TypeError, match=r"takes an AnnData object, and this DataFrame has no X"):
         views.from_anndata(GENES)
+
+
+@dataclass
+class OnDisk:
+    """What an AnnData object has that is backed by a file, whose rows can be had in their order only."""
+
+    whole: Annotated
+    isbacked: bool = True
+
+    @property
+    def obs_names(self) -> pd.Index:
+        return self.whole.obs_names
+
+    @property
+    def var_names(self) -> pd.Index:
+        return self.whole.var_names
+
+    @property
+    def X(self) -> Any:
+        return object()  # rows of a file are not indexed
+
+    def to_memory(self) -> Annotated:
+        return self.whole
+
+
+def test_what_is_backed_by_a_file_is_read_and_what_has_no_measurements_is_refused() -> None:
+    data = annotated(SHUFFLED)
+    data.layers = {"log": np.log1p(np.abs(data.X))}
+    V = views.from_anndata(OnDisk(data), {"log": "log", "few": ["c", "a"]})
+    np.testing.assert_array_equal(V.part("log"), data.layers["log"])
+    np.testing.assert_array_equal(V.part("few"), GENES[["c", "a"]].iloc[SHUFFLED])
+    joined = views({"clinic": CLINIC, "rna": OnDisk(data)}, rows="index")
+    np.testing.assert_array_equal(joined.part("rna"), GENES)
+    data.X = None
+    assert views.from_anndata(data, {"log": "log"}).names == ("log",)
+    for groups in (None, {"few": ["a"]}, {"mask": [True] * 5}):
+        with pytest.raises(ValueError, match="has no X"):
+            views.from_anndata(data, groups)
 
 
 def test_modalities_are_sources_and_may_lack_samples() -> None:

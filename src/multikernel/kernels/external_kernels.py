@@ -204,8 +204,16 @@ class External(Kernel):
     # -- checks ------------------------------------------------------------------------------------------------------
 
     def _value(self, x: Any, z: Any) -> float:
-        """What a function of two samples returns for them; ValueError where it is no number."""
-        value = self.obj(x, z)
+        """What a function of two samples returns for them; ValueError where it fails or that is no number."""
+        try:
+            value = self.obj(x, z)
+        except Exception as error:
+            shown = [abbreviated(each.item() if isinstance(each, np.generic) else each) for each in (x, z)]
+            raise ValueError(
+                f"{self!r} failed for the samples {shown[0]} and {shown[1]}, {type(error).__name__}: "
+                f"{error}. Leave out samples that it cannot compare; or, if it compares all samples at a time, leave "
+                "pairwise=True out"
+            ) from error
         if isinstance(value, float):
             return value
         if np.size(value) != 1 or np.asarray(value).dtype.kind not in "fiub":

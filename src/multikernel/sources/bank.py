@@ -21,9 +21,10 @@ from multikernel.banks.mapped import MappedBank
 from multikernel.banks.mixed import MixedBank
 from multikernel.kernels.family import KernelFamily
 from multikernel.sources.completion import Anchors, Completion, anchor_rows, mixing
+from multikernel.sources.faults import faults_of
 from multikernel.sources.joined import stand_ins
 from multikernel.sources.matrices import stack_of
-from multikernel.sources.samples import features_of, samples_of_view
+from multikernel.sources.samples import check_form, features_of, samples_of_view
 from multikernel.sources.view_samples import ViewSamples
 from multikernel.sources.views import Views
 from multikernel.tables.table import Table
@@ -58,7 +59,8 @@ class LearnedView:
         if self.family is None:
             bank = self.given.block(rows, rows)
         else:
-            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is named by who asks for the bank
+            # what overflows is named by who asks for the bank
+            with np.errstate(over="ignore", invalid="ignore"), faults_of(self.name):
                 bank = binder(self.family, self.given[rows], **options)
         if not self.present[rows].all():
             bank = bank.weighted(self.present[rows].astype(float))
@@ -93,8 +95,10 @@ def _of_matrices(view: str, bank: KernelBank, X: Views) -> LearnedView:
 
 
 def _of_samples(view: str, part: Any, X: Views, families: Callable[[str, Any], KernelFamily]) -> LearnedView:
-    family = families(view, part)
-    samples, present = samples_of_view(view, part, family.takes_objects)
+    with faults_of(view, X.index):
+        check_form(part)
+        family = families(view, part)
+        samples, present = samples_of_view(view, part, family.takes_objects)
     present = present & X.has(view)
     if not present.any():
         raise ValueError(f"view {view!r} is missing for all samples")
@@ -103,7 +107,8 @@ def _of_samples(view: str, part: Any, X: Views, families: Callable[[str, Any], K
     some = samples[having]
     missing = samples.among(having).missing.tolist() if isinstance(samples, Table) else ()
     takes_objects = family.takes_objects
-    family = family.resolve(replace(features, missing=tuple(missing))).learned(some)
+    with faults_of(view):
+        family = family.resolve(replace(features, missing=tuple(missing))).learned(some)
     whole = some if present.all() else samples[stand_ins(present)]
     labels = tuple(family.names)
     new = ViewSamples(view, features=features, example=some[:1], labels=labels, family=family, objects=takes_objects)
@@ -143,7 +148,7 @@ def bind_views(
         if view.family is None:
             bank = view.given
         else:
-            with np.errstate(over="ignore", invalid="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"), faults_of(view.name):
                 bank = binder(view.family, view.given, dtype=dtype)
         if not view.present.all():
             rows = mixing(view.present, completion.weights(X[~view.present]), own)

@@ -31,6 +31,7 @@ from scipy import linalg, sparse
 
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
+from multikernel.sources.faults import faults_of
 
 _MOST = 2000  # samples of which weighted sums are taken at most: one regression of so many takes 5 seconds
 _RIDGES = np.geomspace(1e-4, 1e2, 13)  # in units of the mean self-value of g, half a decade apart
@@ -152,7 +153,10 @@ class Anchors:
     @cached_property
     def shares(self) -> tuple[Array, ...]:
         """For each source what makes the mean of its kernels, divided by their mean self-values."""
-        sizes = [bank.traces() / has.sum() for bank, has in zip(self.banks, self.present, strict=True)]
+        sizes = []
+        for name, bank, has in zip(self.views, self.banks, self.present, strict=True):
+            with faults_of(name):
+                sizes.append(bank.traces() / has.sum())
         return tuple(np.divide(1.0, s, out=np.zeros_like(s), where=s > 0) / len(s) for s in sizes)
 
     @cached_property
@@ -182,7 +186,7 @@ class Completion:
     @property
     def observed(self) -> Array:
         """The anchors that have the source, by position."""
-        return self.anchors.regressions.observed(self.place)
+        return np.flatnonzero(self.anchors.present[self.place])  # known before any kernel is evaluated
 
     @property
     def bank(self) -> KernelBank:

@@ -56,6 +56,7 @@ def joined(
     ------
     ValueError : where a source has no labels, has one twice, or lacks samples that it must not lack
     """
+    sources = {name: in_memory(name, source) for name, source in sources.items()}
     labels = {name: _labels(name, source) for name, source in sources.items()}
     every = next(iter(labels.values()))
     for own in labels.values():
@@ -78,6 +79,18 @@ def joined(
             places = stand_ins(places >= 0, places)
         aligned[name] = _taken(source, places)
     return aligned, every, present
+
+
+def in_memory(name: str, source: Any) -> Any:
+    """A source as it is; an AnnData object that is backed by a file is read, since rows of files cannot be reordered.
+
+    Raises
+    ------
+    ValueError : where it has no measurements
+    """
+    if hasattr(source, "obs_names") and getattr(source, "X", None) is None:
+        raise ValueError(f"views: {name!r} has no X; set it, such as by adata.X = adata.layers[...]")
+    return source.to_memory() if getattr(source, "isbacked", False) else source
 
 
 def _labels(name: str, source: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._rules import shortened
-from multikernel.sources.joined import LabelledRows
+from multikernel.sources.joined import LabelledRows, in_memory
 
 
 def sources_of_anndata(data: Any, groups: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -17,8 +17,8 @@ def sources_of_anndata(data: Any, groups: Mapping[str, Any] | None = None) -> di
     Parameters
     ----------
     data : with ``X``, ``obs_names`` and ``var_names``, and ``obs``, ``obsm`` where groups name them
-    groups : from names of sources to what each consists of: the name of an entry of ``obsm``; or several names of
-        variables, or of columns of ``obs``; None is one source of all variables, "X"
+    groups : from names of sources to what each consists of: the name of an entry of ``obsm`` or ``layers``; or several
+        names of variables, or of columns of ``obs``; None is one source of all variables, "X"
 
     Raises
     ------
@@ -37,6 +37,8 @@ def sources_of_anndata(data: Any, groups: Mapping[str, Any] | None = None) -> di
         raise ValueError(
             "views.from_anndata: groups is a dict from names of sources to their variables, with one or more"
         )
+    if getattr(data, "isbacked", False):
+        data = data.to_memory()
     if groups is None:
         return {"X": LabelledRows(data.X, data.obs_names, data.var_names)}
     return {str(name): _group(data, str(name), given) for name, given in groups.items()}
@@ -63,14 +65,14 @@ def _group(data: Any, name: str, given: Any) -> Any:
     if isinstance(given, str):
         if given == "X":
             return LabelledRows(data.X, data.obs_names, data.var_names)
-        known = getattr(data, "obsm", {})
+        known = {**getattr(data, "layers", {}), **getattr(data, "obsm", {})}
         if given not in known:
             names = shortened(list(map(repr, known))) or "nothing"
-            raise ValueError(f"views.from_anndata: group {name!r} names {given!r}, and obsm has {names}")
+            raise ValueError(f"views.from_anndata: group {name!r} names {given!r}, and obsm and layers have {names}")
         values = known[given]
         if values.shape[0] != len(data.obs_names):
             raise ValueError(
-                f"views.from_anndata: {given!r} of obsm has {values.shape[0]} rows for {len(data.obs_names)} samples"
+                f"views.from_anndata: {given!r} has {values.shape[0]} rows for {len(data.obs_names)} samples"
             )
         if hasattr(values, "iloc"):  # a data frame
             return values
@@ -91,10 +93,10 @@ def _group(data: Any, name: str, given: Any) -> Any:
         places = np.flatnonzero(wanted)
         if not len(places):
             raise ValueError(f"views.from_anndata: group {name!r} is empty; give it at least one variable")
-        return LabelledRows(data.X[:, places], data.obs_names, data.var_names[places])
+        return LabelledRows(in_memory(name, data).X[:, places], data.obs_names, data.var_names[places])
     places = data.var_names.get_indexer(wanted)
     if (places >= 0).all():
-        return LabelledRows(data.X[:, places], data.obs_names, wanted)
+        return LabelledRows(in_memory(name, data).X[:, places], data.obs_names, wanted)
     columns = getattr(data, "obs", None)
     if columns is not None and set(wanted) <= set(columns.columns):
         return columns[list(wanted)]

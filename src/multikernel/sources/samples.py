@@ -46,21 +46,47 @@ def samples_of_view(view: str, part: Any, objects: bool = False) -> tuple[Any, A
 
 def _samples_of(part: Any) -> tuple[Any, Array]:
     """The same for a view without a name."""
-    if len(part.shape) > 1 and part.shape[1] == 0:
-        raise ValueError("it has no columns")
+    check_form(part)
     if getattr(getattr(part, "dtype", None), "kind", "") == "c":
         raise ValueError("Complex data not supported: it holds complex numbers; give their parts as numbers")
     part = part.reshape(-1, 1) if isinstance(part, np.ndarray) and part.ndim == 1 else part
     table = as_table(part)
     if table is not None:
         return table, ~table.absent
-    X = check_array(part, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+    X = check_array(part, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False)
     if hasattr(X, "tocsr") and not np.isfinite(X.data).all():
-        raise ValueError("it is sparse and has a NaN among its entries; leave these out or fill them in")
+        raise ValueError("it is sparse and has a NaN or infinity among its entries; leave these out or fill them in")
+    if not hasattr(X, "tocsr"):
+        _refuse_infinity(X, part)
     if hasattr(X, "tocsr") or not np.isnan(X).any():
         return X, np.ones(X.shape[0], dtype=bool)
     table = Table.of_numbers(X)
     return table, ~table.absent
+
+
+def check_form(part: Any) -> None:
+    """ValueError where samples have no columns, or more than rows and columns, or hold fields."""
+    if len(part.shape) > 1 and part.shape[1] == 0:
+        raise ValueError("it has no columns")
+    if len(part.shape) > 2:
+        raise ValueError(
+            f"it has {len(part.shape)} dimensions, {part.shape}: give each sample one row, such as by "
+            "X.reshape(len(X), -1), or a list of objects with kernels of their own"
+        )
+    if getattr(getattr(part, "dtype", None), "names", None):
+        raise ValueError("it is a structured array: give its fields as the columns of a data frame")
+
+
+def _refuse_infinity(X: Array, part: Any) -> None:
+    """ValueError where a number is infinite, with its column and row."""
+    if not np.isinf(X).any():
+        return
+    row, j = np.argwhere(np.isinf(X))[0]
+    column = repr(column_names(part)[j]) if is_frame(part) else j
+    raise ValueError(
+        f"column {column} of X holds {X[row, j]} in row {row}, where a finite number is needed, or NaN where it is not "
+        "known"
+    )
 
 
 def features_of(part: Any, samples: Any) -> Features:

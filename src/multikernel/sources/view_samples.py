@@ -23,6 +23,7 @@ from multikernel.banks.weighted import WeightedBank
 from multikernel.kernels.family import KernelFamily
 from multikernel.kernels.features import Features
 from multikernel.sources.completion import Completion, mixing
+from multikernel.sources.faults import faults_of
 from multikernel.sources.joined import stand_ins
 from multikernel.sources.matrices import known_rows, matched_columns, matrices_between, rows_of, stack_of
 from multikernel.sources.samples import features_of, samples_of_view, stacked
@@ -83,12 +84,13 @@ class ViewSamples(SampleMap):
         if self.features is None:
             return self._cross_matrices(bank, X)
         samples, present = self._new(X)
-        if present.all():
-            return bank.cross(samples)
-        if self.completion is None:
-            return _zeroed(bank.cross(samples), present)
-        mixed = bank if isinstance(bank, MixedBank) else MixedBank(bank, identity(0), identity(bank.shape[1]))
-        return mixed.crossed(*self._completed(samples, present, X))
+        with faults_of(self.view):
+            if present.all():
+                return bank.cross(samples)
+            if self.completion is None:
+                return _zeroed(bank.cross(samples), present)
+            mixed = bank if isinstance(bank, MixedBank) else MixedBank(bank, identity(0), identity(bank.shape[1]))
+            return mixed.crossed(*self._completed(samples, present, X))
 
     def _completed(self, samples: Any, present: Array, X: Views) -> tuple[Any, Any]:
         """Samples, and weights (CSR) of these whose sums the samples of X are."""
@@ -187,7 +189,8 @@ class ViewSamples(SampleMap):
         if self._is_missing(X):
             return nothing
         part = X.part(self.view)
-        samples, present = samples_of_view(self.view, part, self.objects)
+        with faults_of(self.view, X.index):
+            samples, present = samples_of_view(self.view, part, self.objects)
         if isinstance(self.example, Objects) and not isinstance(samples, Objects):
             raise ValueError(
                 f"view {self.view!r} held objects in training, and holds numbers now: give a list of objects"
@@ -216,10 +219,8 @@ class ViewSamples(SampleMap):
         missing = samples.among(np.flatnonzero(present)).missing.tolist() if isinstance(samples, Table) else []
         if not missing or self.family is None or self.features is None:
             return
-        try:
+        with faults_of(self.view):
             self.family.resolve(replace(self.features, missing=tuple(missing)))
-        except ValueError as error:
-            raise ValueError(f"view {self.view!r}: {error}") from None
 
     def _cross_matrices(self, bank: KernelBank, X: Views) -> KernelBank:
         """New samples against the columns, where the view was given as kernel matrices."""

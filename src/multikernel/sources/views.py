@@ -88,7 +88,10 @@ class Views:
                     "views(..., rows='index') joins it with others"
                 )
             if not part.shape:
-                raise ValueError(f"a view has a row for each sample; {str(name)!r} is {abbreviated(items[name])}")
+                raise ValueError(
+                    f"a view has a row for each sample; {str(name)!r} is {abbreviated(items[name])}: give an array, a "
+                    "data frame or a list, or leave it out"
+                )
         check_rows(*((f"X[{key!r}]", part) for key, part in keyed(X, parts)))
         sizes = {str(name): int(part.shape[0]) for name, part in zip(items, parts, strict=True)}
         if len(set(sizes.values())) > 1:
@@ -292,7 +295,8 @@ class ViewsMaker:
         ----------
         data : AnnData, or another object with ``X``, ``obs_names`` and ``var_names``
         groups : from names of sources to what each consists of: several names of variables, or of columns of ``obs``,
-            or a mask of the variables; or the name of an entry of ``obsm``. None is one source "X" of all variables.
+            or a mask of the variables; or the name of an entry of ``obsm`` or ``layers``. None is one source "X" of
+            all variables.
 
         Returns
         -------

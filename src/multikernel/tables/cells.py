@@ -85,9 +85,10 @@ class Cells:
             values = np.array([str(value) for value in values], dtype=object)
         elif not (is_string | absent).all():
             row = int(np.argmin(is_string | absent))
+            first = int(np.argmax(is_string))
             raise ValueError(
-                f"column {name} of X holds strings, but {values[row]!r} in row {row}: give the column strings alone "
-                "(an empty string is a string), or numbers alone"
+                f"column {name} of X holds strings, but {values[row]!r} in row {row}, and {values[first]!r} in row "
+                f"{first}: give the column strings alone (an empty string is a string), or numbers alone"
             )
         return cls(name, "strings", _filled(values, absent, None))
 
