@@ -1,7 +1,7 @@
 """Forecasts of a fit: its time, its memory, and a way out where the memory is not enough.
 
-A method states what one of its problems costs (``Method.cost``, made of the costs in ``procedures/forecast.py``), and a
-bank states its own cost. A fit is its bank, a search of the parameters that are "auto", its problems, and the folds that
+A method states what one of its problems costs (``Method.cost``, made of costs in ``procedures/forecast.py``), and a
+bank states its own cost. A fit is its bank, a search of the parameters that are "auto", its problems, and folds that
 probabilities are calibrated on.
 """
 
