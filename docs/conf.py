@@ -33,7 +33,7 @@ extensions = [
     "run_blocks",
 ]
 html_math_renderer = "mathml"
-exclude_patterns = ["_extra/reproduced/cells.jsonl", "_build", "figures"]
+exclude_patterns = ["_extra/reproduced/cells.jsonl", "_extra/reproduced/headline.md", "_build", "figures"]
 templates_path = ["_templates"]
 nitpicky = True
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]

@@ -8,7 +8,6 @@ Right: how the smoothed optimum approaches that of L1-MKL as the smoothing vanis
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +26,8 @@ from multikernel.domains import Simplex
 from multikernel.machines import HingeMachine
 from multikernel.optimizers import LevelMethod
 from multikernel.problem import Problem
+from multikernel.procedures.nesterov import nesterov
 from multikernel.procedures.smoothed import smoothed
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-from smkl_nesterov import nesterov_as_published
 
 OUT = Path(__file__).parents[1] / "images" / "smoothing.png"
 C, SMOOTHING, STEPS = 1.0, 1.0, 10_000
@@ -51,11 +48,11 @@ def convergence(ax: Any, bank: KernelBank, y: Any) -> None:
     optimum, errors = best.objective, []
     smoothed(bank, y, C, SMOOTHING, tol=1e-11, max_iter=STEPS, observe=lambda k, value, gap: errors.append(value))
     ours = np.array(errors) - optimum
-    run = nesterov_as_published(bank, y, C, SMOOTHING, STEPS)
+    run = nesterov(bank, y, C, SMOOTHING, 0.0, STEPS, printed=False)
     steps = np.arange(1, STEPS + 1)
     shown = ours > 1e-10 * abs(optimum)
     ax.loglog(steps, run.guarantee(best.a), "--", color=BOUND)
-    ax.loglog(steps, run.values - optimum, color=PUBLISHED)
+    ax.loglog(steps, run.values_of_steps - optimum, color=PUBLISHED)
     ax.loglog(steps[: len(ours)][shown], ours[shown], color=OURS)
     ax.text(45, 1.2e4, "guarantee of the theorem", color=BOUND)
     ax.text(1.2, 25, f"published: fixed steps 1/L, L = {run.lipschitz:,.0f}", color=PUBLISHED)

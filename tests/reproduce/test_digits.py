@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from multikernel.reproduce import keeping
 from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.dpp import digits, parity
 from multikernel.reproduce.experiment import Cell
@@ -30,6 +34,40 @@ def test_votes_of_all_pairs(source: DataSource, variant: str) -> None:
         assert share.value == pytest.approx(float(count.value) / 0.6)
     else:  # one pair of 45 names no digit
         assert digits._share(found) is digits._count(found) is None
+
+
+@pytest.mark.parametrize("noise", [0.1, 1.0, 3.0])
+def test_what_is_kept_has_the_same_votes(noise: float) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(10, size=500)
+    found = []
+    for a, b in digits.PAIRS:
+        side = np.where(truth == a, 1.0, np.where(truth == b, -1.0, rng.choice([-1.0, 1.0], size=500)))
+        own = digits._packed(truth) if (a, b) == digits.PAIRS[0] else ""
+        found.append({"decisions": digits._packed(side + noise * rng.normal(size=500)), "truth": own, "support": a})
+    kept = digits.kept(found)
+    assert digits._count(kept) == digits._count(found)
+    assert digits._share(kept) == digits._share(found)
+    assert digits.kept(kept) == kept
+    assert [each["support"] for each in kept] == [each["support"] for each in found]
+    assert len(kept[0]["decisions"]) < len(found[0]["decisions"]) or noise > 1.0
+
+
+def test_the_file_that_is_kept(tmp_path: Path) -> None:
+    truth = np.arange(10)
+    lines = [{"experiment": "nkrr/x", "package": "1", "fields": {}, "found": {"error": 0.5}}]
+    for a, b in digits.PAIRS:
+        fields = {"images": "raw", "variant": "stated", "train": 60_000, "a": a, "b": b}
+        found = {"decisions": digits._packed(np.where(truth == a, 1.0, -1.0)), "truth": digits._packed(truth)}
+        lines.append({"experiment": "dpp/digits", "package": "1", "fields": fields, "found": found})
+    lines.append({**lines[-1], "fields": {**lines[-1]["fields"], "images": "deskewed"}})  # one pair of 45
+    file = tmp_path / "cells.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    keeping.main(file)
+    kept = [json.loads(line) for line in gzip.decompress((tmp_path / "cells.jsonl.gz").read_bytes()).splitlines()]
+    assert kept[0] == lines[0]
+    assert len(kept) == 46
+    assert {(line["found"]["decisions"], line["found"]["test digits"]) for line in kept[1:]} == {("", 10)}
 
 
 def test_even_against_odd(source: DataSource) -> None:

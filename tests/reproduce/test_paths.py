@@ -12,21 +12,39 @@ from multikernel.datasets import Dataset
 from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.published import published as every_number
 from multikernel.reproduce.rls2 import benchmark, prostate
-from multikernel.reproduce.verdict import Mark, Measured, mark_of
+from multikernel.reproduce.verdict import Mark, mark_of
 
 
 @pytest.mark.parametrize("method", prostate.METHODS)
 def test_coefficients_of_prostate_are_the_printed_ones(published: Callable[[str], Dataset], method: str) -> None:
     published("prostate")
     found = prostate.EXPERIMENT.measure(
-        next(cell for cell in prostate.EXPERIMENT.cells(False) if cell.get("method") == method),
+        next(cell for cell in prostate.EXPERIMENT.cells(False) if (cell["step"], cell["method"]) == ("fit", method)),
         DataSource(),
         {},
     )
     rows = [r for r in every_number() if r.data == "Prostate" and r.method == method and r.metric in found]
     assert len(rows) >= 11
     for row in rows:
-        assert mark_of(row, Measured(found[row.metric]), "neither")[0] is Mark.WITHIN, (row, found[row.metric])
+        assert mark_of(row, prostate._column([found[row.metric]]), "neither") is Mark.WITHIN, (row, found[row.metric])
+
+
+def test_the_rule_of_one_standard_error_chooses_from_the_errors_of_the_folds(
+    published: Callable[[str], Dataset],
+) -> None:
+    published("prostate")
+    cell = next(cell for cell in prostate.EXPERIMENT.cells(False) if cell["step"] == "folds")
+    found = prostate.EXPERIMENT.measure(cell, DataSource(), {})
+    error = np.array(found["error"])
+    simplest = prostate.ALPHAS.index(found["chosen"])
+    limit = error.min() + found["standard error"][error.argmin()]
+    assert error[simplest] <= limit
+    assert (error[:simplest] > limit).all()
+    X, y, train = prostate._data(DataSource())
+    b = np.array([found[f"coefficient {name}"] for name in prostate.FEATURES])
+    predicted = X[~train] @ b + y[train].mean()
+    assert found["test MSE"] == pytest.approx(np.mean((predicted - y[~train]) ** 2))
+    assert found["variables"] == np.count_nonzero(b)
 
 
 def test_kernels_at_the_best_lambda_and_at_one_that_ties() -> None:

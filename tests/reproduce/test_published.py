@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter
+
 import pytest
 
 from multikernel.reproduce.catalogue import EXPERIMENTS, bindings, chosen, experiment
-from multikernel.reproduce.published import PAPERS, PublishedNumber, published
+from multikernel.reproduce.published import PAPERS, Kind, PublishedNumber, published
 from multikernel.reproduce.verdict import NotComparable, Query
 
 
@@ -29,7 +33,26 @@ def test_each_query_has_cells_that_answer_it() -> None:
         if isinstance(binding, Query):
             of = [c for c in cells[each.key] if all(c.get(name) == v for name, v in binding.where.items())]
             assert of, row
-            assert any(cell.get("variant", "stated") == "stated" for cell in of), row
+            assert any(cell.get("variant", "stated") == binding.stated for cell in of), row
+
+
+def test_what_counts_as_a_result() -> None:
+    """Constants, sizes and times are none, nor are cells without a number; what is a mean says over how many."""
+    kinds = Counter(row.kind for row in published())
+    assert kinds == {Kind.RESULT: 278, Kind.SIZE: 94, Kind.TIME: 34, Kind.PROTOCOL: 33, Kind.BLANK: 9}
+    for row in published():
+        assert (row.kind is Kind.BLANK) <= (row.value == "")
+        assert (row.metric.startswith(("training time", "seconds", "time s"))) == (row.kind is Kind.TIME)
+        if row.deviation is not None and row.kind is Kind.RESULT:
+            assert row.repetitions > 1, row
+        if found := re.search(r"x(\d+)", row.setting):
+            assert row.repetitions in (1, int(found[1]))
+
+
+def test_variants_that_look_at_the_published_numbers_are_named() -> None:
+    for each in EXPERIMENTS:
+        assert each.fitted <= set(each.variants)
+    assert {name for each in EXPERIMENTS for name in each.fitted} == {"nearest point", "tied lambda"}
 
 
 def test_cells_are_told_apart_by_their_fields() -> None:
@@ -56,6 +79,9 @@ def test_variants_have_a_sentence_and_stated_has_none() -> None:
     ("855", (854.5, 855.5)),
     ("Yes", None),
     ("", None),
+    ("<25", (-math.inf, 25.0)),
+    (">7", (7.0, math.inf)),
+    ("~0.005", (0.0025, 0.01)),
 ])  # fmt: skip
 def test_what_prints_alike(value: str, limits: tuple[float, float] | None) -> None:
     assert PublishedNumber("nkrr", "", "", "", "", "", value, None).limits == pytest.approx(limits)

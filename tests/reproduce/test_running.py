@@ -105,7 +105,7 @@ def test_data_that_are_not_there_are_told_and_left_out(tmp_path: Path) -> None:
     told: list[str] = []
     (tmp_path / "data").mkdir()
     first = reproduce("nkrr", tmp_path, table=1, quick=True, data_dir=tmp_path / "data", report=told.append)
-    assert told == ["left out, since the data are not there: breast_wisconsin, ionosphere, parkinsons, sonar"]
+    assert told == ["left out, since the data are not there: breast_wisconsin, ionosphere, kin8nm, parkinsons, sonar"]
     assert "not run" in first.with_name("nkrr.html").read_text()
 
 

@@ -4,47 +4,97 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from multikernel.reproduce.catalogue import _judged
 from multikernel.reproduce.experiment import Experiment
-from multikernel.reproduce.pages.tables import Counts, line
-from multikernel.reproduce.published import PublishedNumber
+from multikernel.reproduce.pages.tables import Counts, headline, line, variant_counts
+from multikernel.reproduce.published import Kind, PublishedNumber
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.verdict import Constant, Mark, Measured, NotComparable, Query, extent, mark_of
+from multikernel.reproduce.verdict import (
+    Constant,
+    Mark,
+    Measured,
+    NotComparable,
+    Query,
+    Verdict,
+    agreement,
+    extent,
+    mark_of,
+)
 
 
-def row(value: str = "0.70", deviation: float | None = 0.03) -> PublishedNumber:
-    return PublishedNumber("nkrr", "Table 1", "Sonar", "linear", "", "RMSE", value, deviation)
+def row(
+    value: str = "0.70", deviation: float | None = 0.03, repetitions: int = 30, kind: Kind = Kind.RESULT
+) -> PublishedNumber:
+    return PublishedNumber("nkrr", "Table 1", "Sonar", "linear", "", "RMSE", value, deviation, repetitions, kind)
 
 
 @pytest.mark.parametrize(("measured", "better", "mark"), [
     (0.73, "lower", Mark.WITHIN),
     (0.66, "lower", Mark.BETTER),
     (0.66, "higher", Mark.WORSE),
-    (0.66, "neither", Mark.WORSE),
+    (0.66, "neither", Mark.OTHER),
     (0.74, "lower", Mark.WORSE),
     (0.74, "higher", Mark.BETTER),
     (float("nan"), "lower", Mark.WORSE),
+    (float("nan"), "higher", Mark.WORSE),
+    (float("-inf"), "lower", Mark.WORSE),
+    ("left", "higher", Mark.WORSE),
 ])  # fmt: skip
-def test_marks(measured: float, better: Any, mark: Mark) -> None:
-    assert mark_of(row(), Measured(measured), better)[0] is mark
+def test_marks(measured: float | str, better: Any, mark: Mark) -> None:
+    assert mark_of(row(), Measured(measured), better) is mark
 
 
-def test_without_a_published_deviation_our_own_counts_and_then_the_print() -> None:
-    assert mark_of(row(deviation=None), Measured(0.75, 0.05, 30), "lower")[0] is Mark.WITHIN
-    assert mark_of(row(deviation=None), Measured(0.7049), "lower")[0] is Mark.WITHIN
-    assert mark_of(row(deviation=None), Measured(0.7051), "lower")[0] is Mark.WORSE
+@pytest.mark.parametrize(("measured", "deviation", "errors"), [
+    (Measured(0.70, 0.04, 25), True, True),  # 2 sqrt(.03^2 / 9 + .04^2 / 25) = 0.02561
+    (Measured(0.7304, 0.04, 25), True, True),  # half a unit of print, 0.005, is allowed
+    (Measured(0.7308, 0.04, 25), True, False),
+    (Measured(0.7352, 0.04, 25), False, False),
+    (Measured(0.7352, 0.12, 25), False, True),  # 2 sqrt(.03^2 / 9 + .12^2 / 25) = 0.052
+    (Measured(0.6648, 0.12, 25), False, True),
+])  # fmt: skip
+def test_both_measures_of_agreement(measured: Measured, deviation: bool, errors: bool) -> None:
+    found = agreement(row(repetitions=9), measured)
+    assert (found.deviation, found.errors) == (deviation, errors)
+    assert found.within is (deviation or errors)
+    assert (mark_of(row(repetitions=9), measured, "lower") is Mark.WITHIN) is found.within
+
+
+def test_a_deviation_that_is_not_published_is_taken_to_be_ours() -> None:
+    found = agreement(row(deviation=None, repetitions=4), Measured(0.75, 0.06, 9))
+    assert found.deviation is None
+    assert found.margin == pytest.approx(2 * np.sqrt(0.06**2 / 4 + 0.06**2 / 9))
+    assert found.errors
+    assert not agreement(row(deviation=None, repetitions=4), Measured(0.78, 0.06, 9)).within
+    assert agreement(row(deviation=None), Measured(0.7049)).within
+    assert not agreement(row(deviation=None), Measured(0.7051)).within
+
+
+@pytest.mark.parametrize(("value", "inside", "outside"), [
+    ("<25", (24.9, -3.0), (25.1,)),
+    (">7", (7.1, 1e9), (6.9,)),
+    ("~0.005", (0.0026, 0.0099), (0.0024, 0.011)),
+])  # fmt: skip
+def test_bounds_and_orders_of_magnitude(value: str, inside: tuple[float, ...], outside: tuple[float, ...]) -> None:
+    for number, mark in [(n, Mark.WITHIN) for n in inside] + [(n, Mark.OTHER) for n in outside]:
+        assert mark_of(row(value, None), Measured(number), "neither") is mark
 
 
 def test_a_range_holds_both_ends() -> None:
-    assert mark_of(row("1.40-1.70", None), extent([1.45, 1.6]), "lower")[0] is Mark.WITHIN
-    assert mark_of(row("1.40-1.70", None), extent([1.45, 1.8]), "lower")[0] is Mark.WORSE
-    assert mark_of(row("1.40-1.70", None), extent([1.1, 1.2]), "lower")[0] is Mark.BETTER
+    published = row("1.40-1.70", None)
+    assert mark_of(published, extent([1.45, 1.6]), "lower") is Mark.WITHIN
+    assert mark_of(published, extent([1.45, 1.8]), "lower") is Mark.WORSE
+    assert mark_of(published, extent([1.1, 1.2]), "lower") is Mark.BETTER
+    assert mark_of(published, extent([1.1, 1.8]), "lower") is Mark.WORSE
 
 
 def experiment() -> Experiment:
-    return Experiment("nkrr", "x", "", "", lambda quick: [], lambda *_: {}, variants={"raw": "Raw features."})
+    variants = {"raw": "Raw features.", "nearest": "What is nearest to the published number."}
+    return Experiment(
+        "nkrr", "x", "", "", lambda quick: [], lambda *_: {}, variants=variants, fitted=frozenset({"nearest"})
+    )
 
 
 def results(**errors: float) -> Results:
@@ -55,7 +105,7 @@ def test_a_variant_never_replaces_what_is_stated() -> None:
     query = Query({"data": "sonar"}, ("error",), "lower", cause="centring")
     verdict = _judged(row(), experiment(), query, results(stated=0.9, raw=0.71))
     assert (verdict.mark, verdict.agreeing, verdict.cause) == (Mark.WORSE, ("raw",), "centring")
-    assert Counts.of([verdict]).agreeing == 1
+    assert Counts.of([verdict]).variant == 1
     assert "raw" in line(verdict).variants
 
     alone = _judged(row(), experiment(), query, results(raw=0.71))
@@ -69,16 +119,25 @@ def test_a_reading_summarises_the_cells_of_what_is_stated() -> None:
     assert (verdict.mark, verdict.agreeing) == (Mark.WORSE, ("raw",))
 
 
-def test_worse_without_a_cause_is_open() -> None:
-    verdict = _judged(row(), experiment(), Query({}, ("error",), "lower"), results(stated=0.9))
+@pytest.mark.parametrize(("error", "sign"), [(0.9, "▼ worse"), (0.5, "▲ better")])
+def test_what_differs_without_a_cause_is_open_also_for_the_better(error: float, sign: str) -> None:
+    verdict = _judged(row(), experiment(), Query({}, ("error",), "lower"), results(stated=error))
     assert not verdict.explained
     assert Counts.of([verdict]).unexplained == 1
-    assert line(verdict).remark == "Open"
+    assert (line(verdict).remark, line(verdict).sign) == ("Open", sign)
+
+
+def test_the_cells_of_one_variant_can_be_what_is_stated() -> None:
+    query = Query({}, ("error",), "lower", stated="raw")
+    verdict = _judged(row(), experiment(), query, results(stated=0.9, raw=0.71))
+    assert verdict.mark is Mark.WITHIN
+    assert set(verdict.measured) == {"stated"}
 
 
 def test_constants_and_what_is_not_comparable() -> None:
     assert _judged(row("0.8", None), experiment(), Constant(0.8), Results(())).mark is Mark.WITHIN
-    assert _judged(row("0.8", None), experiment(), Constant(0.5), Results(())).mark is Mark.WORSE
+    other = _judged(row("0.8", None), experiment(), Constant(0.5, "a misprint"), Results(()))
+    assert (other.mark, other.cause) == (Mark.OTHER, "a misprint")
     verdict = _judged(row(), experiment(), NotComparable("no data"), Results(()))
     assert (verdict.mark, verdict.cause) == (Mark.NOT_COMPARABLE, "no data")
 
@@ -89,3 +148,41 @@ def test_lists_are_repetitions_and_cells_without_the_quantity_are_left_out() -> 
     assert measured is not None
     assert (measured.value, measured.deviation, measured.count) == (2.0, 1.0, 3)
     assert query.measured([{"L2": {}}]) is None
+
+
+def judge(better: Any = "lower", kind: Kind = Kind.RESULT, cause: str = "", **errors: float) -> Verdict:
+    return _judged(row(kind=kind), experiment(), Query({}, ("error",), better, cause=cause), results(**errors))
+
+
+def test_counts_of_hand_made_rows() -> None:
+    verdicts = [
+        judge(stated=0.71),
+        judge(stated=0.72, raw=0.9),  # a variant takes nothing from what is reproduced as stated
+        judge(stated=0.9, raw=0.71),
+        judge(stated=0.9, raw=0.71, nearest=0.70),
+        judge(stated=0.9, raw=0.8, nearest=0.70),
+        judge(stated=0.5, cause="a mistake"),
+        judge(stated=0.5, raw=0.5),
+        judge(stated=0.9, cause="other data"),
+        judge("neither", stated=0.9),
+        judge(raw=0.71),
+        _judged(row(), experiment(), NotComparable("no data"), Results(())),
+        *(judge(kind=kind, stated=0.9) for kind in Kind if kind is not Kind.RESULT),
+    ]
+    counts = Counts.of(verdicts)
+    assert (counts.within, counts.by_deviation, counts.by_errors) == (2, 2, 1)  # two errors: 0.011
+    assert (counts.variant, counts.fitted) == (2, 1)
+    assert (counts.better, counts.worse, counts.other, counts.unexplained) == (2, 1, 1, 2)
+    assert counts.with_deviation == 9
+    assert (counts.not_comparable, counts.not_run) == (1, 1)
+    assert (counts.judged, counts.total) == (9, 11)
+    assert (counts.stated_share, counts.variant_share) == ("22 %", "44 %")
+    text = headline(counts)
+    assert "Of 9 published results, 2 (22 %)" in text
+    assert "2 better, 1 worse, 1 neither; for 2 of these" in text
+
+
+def test_each_variant_is_counted_for_itself() -> None:
+    verdicts = [judge(stated=0.71, raw=0.9), judge(stated=0.9, raw=0.71), judge(stated=0.71)]
+    found = {each.name: (each.judged, each.within) for each in variant_counts(verdicts, ["stated", "raw", "nearest"])}
+    assert found == {"stated": (3, 2), "raw": (2, 1)}

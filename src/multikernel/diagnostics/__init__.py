@@ -9,6 +9,7 @@ from multikernel.diagnostics.mass import center_of_mass, effective_number, posit
 from multikernel.diagnostics.montecarlo import Estimate, empirical_rademacher
 from multikernel.diagnostics.report import KernelReport, check_kernel
 from multikernel.diagnostics.similarity import alignment
+from multikernel.diagnostics.smoothing import SmoothingBounds, smoothing_bounds
 from multikernel.diagnostics.spectrum import spectral_ratio, spectral_ratios
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Convexity",
     "Estimate",
     "KernelReport",
+    "SmoothingBounds",
     "alignment",
     "center_of_mass",
     "check_kernel",
@@ -28,6 +30,7 @@ __all__ = [
     "positive_weights",
     "rademacher_bound",
     "radius_margin_bound",
+    "smoothing_bounds",
     "spectral_rademacher_bound",
     "spectral_ratio",
     "spectral_ratios",

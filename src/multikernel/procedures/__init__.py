@@ -4,6 +4,7 @@ from multikernel.procedures.base import Start, Weights, outcome
 from multikernel.procedures.easymkl import easymkl, max_min
 from multikernel.procedures.generalized import generalized_mkl
 from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex
+from multikernel.procedures.nesterov import nesterov
 from multikernel.procedures.simplex_least_squares import nearest_point, simplex_least_squares
 from multikernel.procedures.smoothed import smoothed
 from multikernel.procedures.support_mkl import support_mkl
@@ -24,6 +25,7 @@ __all__ = [
     "hidden_convex",
     "max_min",
     "nearest_point",
+    "nesterov",
     "outcome",
     "proportional",
     "simplex_least_squares",

@@ -12,7 +12,7 @@ max_a 1'a - 1/2 a'Y K(theta) Y a + (s/2) sum_k theta_k log theta_k.
 
 The method is FISTA (Beck and Teboulle 2009) with the step length found on the way and a restart where the momentum
 leads uphill (O'Donoghue and Candes 2015). The step that theory guarantees is far shorter
-(``benchmarks/smkl_nesterov.py`` takes it).
+(``nesterov`` takes it).
 
 Certificates: a tangent at any z, feasible or not, lies below f_s, so f_s* >= f_s(z) + min_u g'(u - z) over the box;
 and at the point returned a'g + sum_i C_i max(0, -g_i), the same at z = a. Against the unsmoothed problem: primal minus

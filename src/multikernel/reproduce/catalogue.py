@@ -9,7 +9,19 @@ from multikernel.reproduce import dpp, facts, nkrr, report, rls2, smkl
 from multikernel.reproduce.experiment import Experiment
 from multikernel.reproduce.published import PAPERS, PublishedNumber
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.verdict import Binding, Constant, Mark, Measured, NotComparable, Query, Verdict, mark_of
+from multikernel.reproduce.verdict import (
+    DIFFERING,
+    STATED,
+    Binding,
+    Constant,
+    Mark,
+    Measured,
+    NotComparable,
+    Query,
+    Verdict,
+    agreement,
+    mark_of,
+)
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     *nkrr.EXPERIMENTS,
@@ -58,10 +70,6 @@ def bindings(row: PublishedNumber) -> Iterator[tuple[Experiment, Binding]]:
             yield each, binding
 
 
-STATED = "stated"
-_GOOD = (Mark.WITHIN, Mark.BETTER)
-
-
 def judged(row: PublishedNumber, results: Mapping[str, Results]) -> Verdict:
     """The verdict on one published number; ``results`` by the key of the experiment."""
     for experiment, binding in bindings(row):
@@ -74,16 +82,15 @@ def _judged(row: PublishedNumber, experiment: Experiment, binding: Binding, resu
         return Verdict(row, Mark.NOT_COMPARABLE, cause=binding.reason)
     if isinstance(binding, Constant):
         measured = Measured(binding.value)
-        mark, _ = mark_of(row, measured, "neither")
-        return Verdict(row, mark, {STATED: measured}, "what the protocol sets", directed=False)
+        return Verdict(row, mark_of(row, measured, "neither"), {STATED: measured}, cause=binding.cause)
     measured_by = _by_variant(binding, experiment, results)
+    agreements = {name: agreement(row, measured) for name, measured in measured_by.items()}
     if STATED not in measured_by:
-        return Verdict(row, Mark.NOT_RUN, measured_by)
-    marks = {name: mark_of(row, measured, binding.better) for name, measured in measured_by.items()}
-    mark, allowed = marks[STATED]
-    agreeing = tuple(name for name, (other, _) in marks.items() if name != STATED and other in _GOOD)
-    cause = binding.cause if mark is Mark.WORSE else ""
-    return Verdict(row, mark, measured_by, allowed, cause, agreeing, binding.better != "neither")
+        return Verdict(row, Mark.NOT_RUN, measured_by, agreements)
+    mark = mark_of(row, measured_by[STATED], binding.better)
+    agreeing = tuple(name for name, each in agreements.items() if name != STATED and each.within)
+    fitted = tuple(name for name in agreeing if name in experiment.fitted)
+    return Verdict(row, mark, measured_by, agreements, binding.cause if mark in DIFFERING else "", agreeing, fitted)
 
 
 def _by_variant(query: Query, experiment: Experiment, results: Results) -> dict[str, Measured]:
@@ -91,9 +98,12 @@ def _by_variant(query: Query, experiment: Experiment, results: Results) -> dict[
     found = {}
     cells = results.where(**query.where)
     for name in (STATED, *experiment.variants):
-        as_stated = name in query.readings
-        of = Results(tuple(e for e in cells if e[0].get("variant", STATED) == (STATED if as_stated else name)))
-        measured = (replace(query, summary=query.readings[name]) if as_stated else query).measured(of.found)
+        if name == query.stated != STATED:
+            continue
+        read = name in query.readings
+        wanted = query.stated if read or name == STATED else name
+        of = Results(tuple(e for e in cells if e[0].get("variant", STATED) == wanted))
+        measured = (replace(query, summary=query.readings[name]) if read else query).measured(of.found)
         if measured is not None:
             found[name] = measured
     return found

@@ -84,6 +84,7 @@ class Experiment:
     bind : for a published number of this paper how it follows from the cells; None for one of another experiment
     tables, figures : the numbers of the paper's tables and figures that this one repeats
     variants : the names of what is measured beside "stated", each with a plain sentence
+    fitted : those of them that were chosen by looking at the published numbers
     version : int, raised whenever the protocol changes, so that earlier results are not taken for its own
     tol : float, the relative certificate that the fits reach
     seconds : float, what a cell takes about, before any was measured
@@ -100,6 +101,7 @@ class Experiment:
     tables: tuple[int, ...] = ()
     figures: tuple[int, ...] = ()
     variants: Mapping[str, str] = field(default_factory=dict)
+    fitted: frozenset[str] = frozenset()
     version: int = 1
     tol: float = 1e-6
     seconds: float = 1.0

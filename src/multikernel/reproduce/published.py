@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 
@@ -15,7 +17,25 @@ PAPERS = {
     "report": "Li, Venturi and Xu, Learning the kernel for classification and regression",
     "smkl": "Xu, Jin, Zhu, Lyu and King (2010), Smooth optimization for effective multiple kernel learning",
 }
+AUTHORS = {
+    "nkrr": "Cortes and others",
+    "dpp": "Donini and Aiolli",
+    "rls2": "Dinuzzo",
+    "report": "Li and others",
+    "smkl": "Xu and others",
+}
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)(?:-(\d+(?:\.\d+)?))?")
+_BOUND = re.compile(r"([<>~])(\d+(?:\.\d+)?)")
+
+
+class Kind(StrEnum):
+    """What a published number is; only results are judged, and counted."""
+
+    RESULT = "result"
+    SIZE = "size"  # of a data set
+    PROTOCOL = "protocol"  # a constant that the paper sets
+    TIME = "time"  # seconds, of a processor of its day
+    BLANK = "blank"  # a cell without a number
 
 
 @dataclass(frozen=True)
@@ -27,8 +47,11 @@ class PublishedNumber:
     paper : str, a key of ``PAPERS``
     place : str, such as "Table 1", "Figure 3" or "text 4.1"
     data, method, setting, metric : str, in the paper's words
-    value : str, as printed: a number, a range "1.40-1.70", or a word; empty for a dash in the paper
+    value : str, as printed: a number, a range "1.40-1.70", a bound "<25" or ">7", an order of magnitude "~0.005", or a
+        word; empty for a dash in the paper
     deviation : float or None, the published standard deviation
+    repetitions : int, over how many repetitions the published number is a mean
+    kind : Kind
     """
 
     paper: str
@@ -39,10 +62,19 @@ class PublishedNumber:
     metric: str
     value: str
     deviation: float | None
+    repetitions: int = 1
+    kind: Kind = Kind.RESULT
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """The least and the largest number that prints as this value does; None for a word."""
+        """The least and the largest number that this value stands for; None for a word.
+
+        A number stands for those that print alike, and an order of magnitude for those from half to twice of it.
+        """
+        bound = _BOUND.fullmatch(self.value)
+        if bound is not None:
+            number = float(bound[2])
+            return {"<": (-math.inf, number), ">": (number, math.inf), "~": (0.5 * number, 2.0 * number)}[bound[1]]
         found = _RANGE.fullmatch(self.value)
         if found is None:
             return None
@@ -62,7 +94,11 @@ def published() -> tuple[PublishedNumber, ...]:
     """All rows of the package's file."""
     text = files("multikernel.reproduce").joinpath("published.csv").read_text(encoding="utf-8")
     return tuple(
-        PublishedNumber(**line, deviation=float(deviation) if deviation else None)
+        PublishedNumber(
+            **{name: line[name] for name in ("paper", "place", "data", "method", "setting", "metric", "value")},
+            deviation=float(line["deviation"]) if line["deviation"] else None,
+            repetitions=int(line["repetitions"] or 1),
+            kind=Kind(line["kind"]),
+        )
         for line in csv.DictReader(text.splitlines())
-        for deviation in [line.pop("deviation")]
     )

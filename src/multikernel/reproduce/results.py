@@ -99,6 +99,8 @@ class Ledger:
         return sum(line["experiment"] == stamp.experiment and not self._counts(stamp, line) for line in self._lines)
 
     def _counts(self, stamp: Stamp, line: Line) -> bool:
+        if line["experiment"] != stamp.experiment:
+            return False
         accepted = (stamp, *(replace(stamp, package=package) for package in self._also))
         return any(each.stands_on(line) for each in accepted)
 

@@ -1,7 +1,18 @@
-"""What is said of a measured number beside the published one."""
+"""What is said of a measured number beside the published one.
+
+A result agrees with a published mean x of n repetitions with deviation s where ours, y of m with deviation t, is
+
+    |y - x| <= s                                    within one published deviation (the paper's own measure), or
+    |y - x| <= 2 sqrt(s^2 / n + t^2 / m)            within two standard errors of the difference
+
+both up to the rounding of print. The first asks whether one repetition could have given the other mean, the second
+whether the two means differ by more than chance; both are shown. Everything else differs: for the better, for the
+worse, or, where neither more nor less is better, as such.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -13,16 +24,21 @@ from multikernel.reproduce.published import PublishedNumber
 
 Found = Mapping[str, Any]  # what the measurement of one cell gave: numbers, lists of numbers, or one of these by name
 Better = Literal["lower", "higher", "neither"]
+STATED = "stated"
 
 
 class Mark(StrEnum):
     """The verdicts."""
 
-    WITHIN = "within one deviation"
-    BETTER = "better"
-    WORSE = "worse"
+    WITHIN = "within"
+    BETTER = "differs: better"
+    WORSE = "differs: worse"
+    OTHER = "differs"  # where neither more nor less is better
     NOT_COMPARABLE = "not comparable"
     NOT_RUN = "not run"
+
+
+DIFFERING = (Mark.BETTER, Mark.WORSE, Mark.OTHER)
 
 
 @dataclass(frozen=True)
@@ -32,7 +48,7 @@ class Measured:
     Parameters
     ----------
     value : float or str, the mean, or a word
-    deviation : float, of the repetitions; 0 where there is one
+    deviation : float, of the repetitions; 0 where there is one, and where none applies
     count : int, how many repetitions
     low, high : float or None, the ends of what was measured, where the paper states a range
     """
@@ -52,7 +68,7 @@ def over_repetitions(values: Sequence[float]) -> Measured:
 
 
 def extent(values: Sequence[float]) -> Measured:
-    """From the least to the largest number."""
+    """From the least to the largest number; all of it counts."""
     numbers = np.asarray(values, dtype=float)
     return Measured(float(numbers.mean()), 0.0, 1, float(numbers.min()), float(numbers.max()))
 
@@ -69,6 +85,7 @@ class Query:
     summary : what makes one number of those of all cells, or None where some of these are missing that it needs
     cause : the name of the cause where the number differs from the published one; empty while it is not known
     readings : other summaries of the cells of what is stated, by the name of the variant
+    stated : str, the variant of the cells that are what the paper states
     """
 
     where: Mapping[str, Any]
@@ -77,6 +94,7 @@ class Query:
     summary: Callable[[Sequence[Any]], Measured | None] = over_repetitions
     cause: str = ""
     readings: Mapping[str, Callable[[Sequence[Any]], Measured | None]] = field(default_factory=dict)
+    stated: str = STATED
 
     def measured(self, found: Sequence[Found]) -> Measured | None:
         """The number, from what the cells gave."""
@@ -97,9 +115,16 @@ class Query:
 
 @dataclass(frozen=True)
 class Constant:
-    """A number that the protocol sets: what the code of the experiment takes."""
+    """A number that the protocol sets: what the code of the experiment takes.
+
+    Parameters
+    ----------
+    value : float or str
+    cause : str, why it is another one than the published; empty where it is the same
+    """
 
     value: float | str
+    cause: str = ""
 
 
 @dataclass(frozen=True)
@@ -113,6 +138,26 @@ Binding = Query | Constant | NotComparable
 
 
 @dataclass(frozen=True)
+class Agreement:
+    """How far a measured number is from the published one.
+
+    Parameters
+    ----------
+    deviation : bool or None, whether at most one published deviation; None where none is published
+    errors : bool, whether at most two standard errors of the difference
+    margin : float, these two standard errors
+    """
+
+    deviation: bool | None
+    errors: bool
+    margin: float = 0.0
+
+    @property
+    def within(self) -> bool:
+        return bool(self.deviation) or self.errors
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What is said of one published number.
 
@@ -121,47 +166,67 @@ class Verdict:
     row : the published number
     mark : Mark, by what was measured as the paper states it
     measured : by the name of the variant, "stated" first
-    allowed : str, what "within" means here
+    agreement : of each of these
     cause : str, why the number differs or is not comparable; empty while that is open
-    agreeing : the variants, other than "stated", that are within or better
-    directed : whether lower, or higher, numbers are better; where neither is, a number that is not within differs
+    agreeing : the variants, other than "stated", that are within
+    fitted : those of them that were chosen by looking at the published numbers
     """
 
     row: PublishedNumber
     mark: Mark
     measured: Mapping[str, Measured] = field(default_factory=dict)
-    allowed: str = ""
+    agreement: Mapping[str, Agreement] = field(default_factory=dict)
     cause: str = ""
     agreeing: tuple[str, ...] = ()
-    directed: bool = True
+    fitted: tuple[str, ...] = ()
 
     @property
-    def comparable(self) -> bool:
-        return self.mark not in (Mark.NOT_COMPARABLE, Mark.NOT_RUN)
+    def differs(self) -> bool:
+        """Whether it does as stated."""
+        return self.mark in DIFFERING
 
     @property
     def explained(self) -> bool:
-        """Whether a number that is worse as stated has a cause with a name."""
+        """Whether a number that differs as stated has a cause with a name."""
         return bool(self.cause or self.agreeing)
 
 
-def mark_of(row: PublishedNumber, measured: Measured, better: Better) -> tuple[Mark, str]:
-    """The mark, and what was allowed: the published deviation, else our own, else the rounding of print."""
+def standard_error(row: PublishedNumber, measured: Measured) -> float:
+    """Of the difference of two means over repetitions; a deviation that is not published is taken to be as ours."""
+    published = measured.deviation if row.deviation is None else row.deviation
+    return math.hypot(published / math.sqrt(row.repetitions), measured.deviation / math.sqrt(measured.count))
+
+
+def agreement(row: PublishedNumber, measured: Measured) -> Agreement:
+    """Both measures of agreement; half a unit of the last printed digit is always allowed, for the rounding."""
+    margin = 2.0 * standard_error(row, measured)
+    return Agreement(
+        None if row.deviation is None else _apart(row, measured, row.deviation) == 0,
+        _apart(row, measured, margin) == 0,
+        margin,
+    )
+
+
+def mark_of(row: PublishedNumber, measured: Measured, better: Better) -> Mark:
+    """The verdict: within by one of the two measures, or else on which side."""
+    if agreement(row, measured).within:
+        return Mark.WITHIN
+    side = _apart(row, measured, 0.0)
+    if better == "neither":
+        return Mark.OTHER
+    number = not isinstance(measured.value, str) and math.isfinite(measured.value)
+    return Mark.BETTER if number and (side < 0) == (better == "lower") else Mark.WORSE
+
+
+def _apart(row: PublishedNumber, measured: Measured, allowed: float) -> int:
+    """-1 where it is below what is allowed, 1 where it is above, or on both sides; 0 inside; words are 0 or 1."""
     limits = row.limits
     if isinstance(measured.value, str) or limits is None:
-        mark = Mark.WITHIN if str(measured.value) == row.value else Mark.WORSE
-        return mark, "the same word"
-    allowed = row.deviation or 0.0
-    kind = "the published deviation"
-    if not allowed:
-        allowed = measured.deviation
-        if allowed:
-            kind = f"the deviation of {measured.count} repetitions here"
-        else:
-            kind = "the rounding of print"
+        return int(str(measured.value) != row.value)
     low, high = (measured.value if end is None else end for end in (measured.low, measured.high))
+    if not math.isfinite(low) or not math.isfinite(high):
+        return 1
     slack = allowed + 1e-9 * max(abs(low), abs(high))
-    if low >= limits[0] - slack and high <= limits[1] + slack:
-        return Mark.WITHIN, kind
-    improved = {"lower": high < limits[0], "higher": low > limits[1], "neither": False}[better]
-    return (Mark.BETTER if improved else Mark.WORSE), kind
+    if high > limits[1] + slack:
+        return 1
+    return -1 if low < limits[0] - slack else 0

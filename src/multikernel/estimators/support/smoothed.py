@@ -31,7 +31,7 @@ from multikernel.estimators.support.method import (
 from multikernel.machines import HingeMachine
 from multikernel.observer import Observer
 from multikernel.problem import Problem
-from multikernel.procedures import Start, Weights, smoothed, solved_in_own_units, support_mkl
+from multikernel.procedures import Start, Weights, nesterov, smoothed, solved_in_own_units, support_mkl
 from multikernel.procedures.forecast import Cost, hinge
 
 
@@ -55,6 +55,7 @@ def without_intercept(model: SmoothedModel) -> HingeMachine:
 
 
 _PROBLEM = SupportMKL(with_entropy, without_intercept)
+_GRADIENTS: dict[str, Any] = {"accelerated": smoothed, "nesterov": nesterov}
 
 
 def _learn(model: SmoothedModel, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
@@ -68,9 +69,10 @@ def _solve(model: SmoothedModel, problem: Problem, start: Start | None, observe:
     """The weights, by the problem without an intercept; then the machine, with one where it is asked for."""
     bank, y, sample_weight = problem.bank, problem.target, problem.sample_weight
     machine, domain = cast(HingeMachine, problem.machine), cast(EntropySimplex, problem.domain)
-    if model.solver == "accelerated":
+    if model.solver in _GRADIENTS:
         upper, smoothing = machine.program(y, sample_weight).upper, 2.0 * domain.strength
-        accelerated = smoothed(bank, y, upper, smoothing, model.tol, model.max_iter, observe=observe)
+        method = _GRADIENTS[model.solver]
+        accelerated = method(bank, y, upper, smoothing, model.tol, model.max_iter, observe=observe)
         weights, a = cast(Weights, accelerated), accelerated.a
     else:
         found, dual = support_mkl(problem, model.tol, model.max_iter, start, observe)
@@ -113,9 +115,10 @@ class SMKLClassifier(BinaryClassifier):
         Whether the support vector machine at the end has an intercept; the smoothed problem has none.
     smoothing : float > 0, default 1.0
         s. The smoothed value is above the unsmoothed one by at most (s/2) log m.
-    solver : {"auto", "accelerated"}, default "auto"
+    solver : {"auto", "accelerated", "nesterov"}, default "auto"
         "auto" is an interior point method over weights and support vectors together; "accelerated" Nesterov's method
-        on the smoothed problem, with the step sizes found on the way.
+        on the smoothed problem, with the step sizes found on the way; "nesterov" the published algorithm with its
+        printed constants, which takes a hundred times as many steps: raise ``max_iter``.
     class_weight : None, "balanced" or dict from labels to weights, default None
         What C is multiplied with for the samples of each class, as in scikit-learn.
     multiclass : {"ovr", "ovo"}, default "ovr"
@@ -187,7 +190,7 @@ class SMKLClassifier(BinaryClassifier):
     C: PositiveOrAuto = 1.0
     fit_intercept: bool = True
     smoothing: Annotated[float, Number(above=0, why="without smoothing use L1MKLClassifier")] = 1.0
-    solver: Literal["auto", "accelerated"] = "auto"
+    solver: Literal["auto", "accelerated", "nesterov"] = "auto"
     class_weight: ClassWeight = None
     tol: Part = 1e-4
     max_iter: Count = 1000

@@ -73,7 +73,7 @@ def _bind(row: PublishedNumber) -> Binding | None:
     if row.place == "Figure 3":
         cause = "homogeneous polynomials of centred features have no lower degrees; a constant gives them"
         return Query({"step": "test"}, ("error",), "lower", extent, cause)
-    if row.data == "kin-8nm" and row.metric.startswith("std"):
+    if row.data == "kin-8nm" and row.metric.startswith("standard deviation"):
         where = {"factor": 10, "learned": "yes", "degree": 4, "step": "test"}
         cause = (
             "an order of magnitude: the mean over all degrees with one row in 10 to 50 is 0.003, with a constant 0.005"

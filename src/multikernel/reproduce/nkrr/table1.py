@@ -22,23 +22,21 @@ METHODS = {
     "quadratic L1": PolynomialMethod(2, 1),
     "quadratic L2": PolynomialMethod(2, 2),
 }
+ONE = "lambda = 1"
 PREPARATIONS = {
     "stated": FeatureScaling("interval", "features"),
     "uncentred": FeatureScaling("interval", "none"),
     "raw": FeatureScaling("raw", "none"),
     "examples centred": FeatureScaling("interval", "examples"),
     "all rows scale": FeatureScaling("interval", "none", rows="all"),
+    ONE: FeatureScaling("interval", "features"),
 }
 VARIANTS = {
     "uncentred": "Features are on [0, 1] and are not centred; a square of centred features has lost its linear part.",
     "raw": "Features are as they come in the file.",
     "examples centred": "Each example loses the mean of its own features: a mean along the wrong axis.",
     "all rows scale": "As uncentred, with features scaled by training and test rows.",
-}
-_ONLY = {  # variants that were found for some data sets, and say nothing of the others
-    "raw": ("ionosphere", "sonar"),
-    "examples centred": ("breast_wisconsin", "sonar"),
-    "all rows scale": ("parkinsons",),
+    ONE: "As stated, with lambda = 1 in place of the choice by folds, which choose 10 and more for linear kernels.",
 }
 ALPHAS = tuple(np.logspace(4, -4, 17).tolist())
 RADII = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # times the size of weights 1
@@ -49,8 +47,7 @@ def _cells(quick: bool) -> Sequence[Cell]:
     names = ["parkinsons"] if quick else list(DATA.values())
     variants = ["stated", "uncentred"] if quick else list(PREPARATIONS)
     methods = [name for name in METHODS if not quick or "uniform" in name]
-    every = grid(data=names, variant=variants, method=methods, step=["choice"])
-    choices = [choice for choice in every if choice["data"] in _ONLY.get(choice["variant"], names)]
+    choices = grid(data=names, variant=variants, method=methods, step=["choice"])
     return [
         Cell.of(**{**dict(choice.fields), "step": "test", "seed": seed}).after(choice)
         for choice in choices
@@ -64,7 +61,8 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
     method = METHODS[cell["method"]]
     if cell["step"] == "choice":
         Z = prepare(X)
-        return method.chosen(Z, y, method.grid(ALPHAS, [f * Z.shape[1] ** (1 / (method.norm or 2)) for f in RADII]))
+        alphas = (1.0,) if cell["variant"] == ONE else ALPHAS
+        return method.chosen(Z, y, method.grid(alphas, [f * Z.shape[1] ** (1 / (method.norm or 2)) for f in RADII]))
     train, test = share(y, 0.5, cell["seed"], stratified=True)
     return method.tested(prepare(X, train), y, (train, test), given["parameters"], EXPERIMENT.tol)
 
@@ -79,6 +77,8 @@ def _bind(row: PublishedNumber) -> Binding | None:
 def _cause(row: PublishedNumber) -> str:
     if row.data == "Breast":
         return "centring of each example, a mean along the wrong axis, gives the published numbers"
+    if row.data == "Sonar" and row.method.startswith("linear"):
+        return "lambda: the published errors are those of lambda = 1, above those of the lambda that folds choose"
     return "centring: the published numbers come out where features are not centred"
 
 

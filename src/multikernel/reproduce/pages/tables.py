@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel.reproduce.catalogue import STATED
-from multikernel.reproduce.verdict import Mark, Measured, Verdict
+from multikernel.reproduce.published import Kind
+from multikernel.reproduce.verdict import STATED, Agreement, Mark, Measured, Verdict
 
 SIGNS = {
     Mark.WITHIN: "✓ within",
     Mark.BETTER: "▲ better",
     Mark.WORSE: "▼ worse",
+    Mark.OTHER: "≠ differs",
     Mark.NOT_COMPARABLE: "not comparable",
     Mark.NOT_RUN: "not run",
 }
@@ -21,56 +22,80 @@ SIGNS = {
 
 @dataclass(frozen=True)
 class Counts:
-    """How many published numbers have which verdict.
+    """How many published results have which verdict.
 
     Parameters
     ----------
-    within, better : as the paper states it
-    agreeing : worse as stated, and within or better in a named variant
-    explained : worse, with a cause that has a name
-    unexplained : worse, without
+    within : as the paper states it, by one of the two measures of agreement
+    by_deviation, by_errors : those within one published deviation, and within two standard errors of the difference
+    with_deviation : how many of those that are judged have a published deviation
+    variant : not as stated, and within in a named variant that was not chosen by looking at the published numbers
+    fitted : only in one that was
+    better, worse, other : in no variant, and on which side as stated
+    unexplained : those of these three whose cause is not known
     not_comparable, not_run : without a measured number
     """
 
     within: int
+    by_deviation: int
+    by_errors: int
+    with_deviation: int
+    variant: int
+    fitted: int
     better: int
-    agreeing: int
-    explained: int
+    worse: int
+    other: int
     unexplained: int
     not_comparable: int
     not_run: int
 
     @classmethod
     def of(cls, verdicts: Sequence[Verdict]) -> Counts:
-        marks = [v.mark for v in verdicts]
-        worse = [v for v in verdicts if v.mark is Mark.WORSE]
-        agreeing = sum(bool(v.agreeing) for v in worse)
-        explained = sum(bool(v.cause) and not v.agreeing for v in worse)
+        """Of results; numbers of another kind are left out."""
+        results = [v for v in verdicts if v.row.kind is Kind.RESULT]
+        within = [v for v in results if v.mark is Mark.WITHIN]
+        differing = [v for v in results if v.differs]
+        nowhere = [v for v in differing if not v.agreeing]
+        fitted = sum(bool(v.agreeing) and set(v.agreeing) == set(v.fitted) for v in differing)
+
+        def of(mark: Mark, among: Sequence[Verdict] = nowhere) -> int:
+            return sum(v.mark is mark for v in among)
+
         return cls(
-            marks.count(Mark.WITHIN),
-            marks.count(Mark.BETTER),
-            agreeing,
-            explained,
-            len(worse) - agreeing - explained,
-            marks.count(Mark.NOT_COMPARABLE),
-            marks.count(Mark.NOT_RUN),
+            within=len(within),
+            by_deviation=sum(bool(v.agreement[STATED].deviation) for v in within),
+            by_errors=sum(v.agreement[STATED].errors for v in within),
+            with_deviation=sum(v.row.deviation is not None for v in (*within, *differing)),
+            variant=len(differing) - len(nowhere) - fitted,
+            fitted=fitted,
+            better=of(Mark.BETTER),
+            worse=of(Mark.WORSE),
+            other=of(Mark.OTHER),
+            unexplained=sum(not v.explained for v in nowhere),
+            not_comparable=of(Mark.NOT_COMPARABLE, results),
+            not_run=of(Mark.NOT_RUN, results),
         )
 
     @property
-    def comparable(self) -> int:
-        return self.within + self.better + self.agreeing + self.explained + self.unexplained
+    def judged(self) -> int:
+        """Those that have a measured number beside them."""
+        return self.within + self.variant + self.fitted + self.better + self.worse + self.other
 
     @property
     def total(self) -> int:
-        return self.comparable + self.not_comparable + self.not_run
+        return self.judged + self.not_comparable + self.not_run
+
+    def share(self, count: int) -> str:
+        """Of those that are judged, in percent."""
+        return f"{100 * count / self.judged:.0f} %" if self.judged else "-"
 
     @property
-    def share(self) -> str:
-        """Of the comparable numbers how many are within or better, as stated and with named variants."""
-        if not self.comparable:
-            return "-"
-        good = self.within + self.better
-        return f"{100 * good / self.comparable:.0f} % ({100 * (good + self.agreeing) / self.comparable:.0f} %)"
+    def stated_share(self) -> str:
+        return self.share(self.within)
+
+    @property
+    def variant_share(self) -> str:
+        return self.share(self.within + self.variant)
 
 
 @dataclass(frozen=True)
@@ -129,20 +154,32 @@ def printed(measured: Measured, like: str) -> str:
     return number(measured.value, like) + spread
 
 
+def measure(agreement: Agreement | None, by_errors: bool) -> str:
+    """One measure of agreement, as a tick; empty where it does not apply."""
+    if agreement is None:
+        return ""
+    held = agreement.errors if by_errors else agreement.deviation
+    return "" if held is None else "✓" if held else "–"
+
+
 @dataclass(frozen=True)
 class Line:
     """One published number as a line of a table."""
 
+    place: str
     data: str
     method: str
     what: str
     published: str
     stated: str
     count: str
+    by_deviation: str
+    by_errors: str
     sign: str
     style: str
     variants: str
     remark: str
+    ratio: str
 
 
 def line(verdict: Verdict) -> Line:
@@ -158,23 +195,83 @@ def line(verdict: Verdict) -> Line:
     sign = SIGNS[verdict.mark]
     style = verdict.mark.name.lower().replace("_", "-")
     remark = verdict.cause
-    if verdict.mark is Mark.WORSE:
-        if not verdict.directed:
-            sign = "≠ differs"
+    if verdict.differs:
+        style += " differs"
         if verdict.agreeing:
-            sign += " (variant ✓)"
+            sign += f" ({'fitted' if set(verdict.agreeing) == set(verdict.fitted) else 'variant'} ✓)"
             style += " agreeing"
         else:
             remark = remark or "open"
+    agreement = verdict.agreement.get(STATED)
     return Line(
+        place=row.place,
         data=row.data,
         method=row.method,
         what=", ".join(filter(None, (row.setting, row.metric))),
         published=(row.value or "left out") + spread,
         stated=printed(stated, row.value) if stated else "",
         count=str(stated.count) if stated and stated.count > 1 else "",
+        by_deviation=measure(agreement, by_errors=False),
+        by_errors=measure(agreement, by_errors=True),
         sign=sign,
         style=style,
         variants="; ".join(others),
         remark=remark[:1].upper() + remark[1:],
+        ratio=_ratio(row.value, stated),
+    )
+
+
+def _ratio(value: str, measured: Measured | None) -> str:
+    """How many times less time is measured than published."""
+    if measured is None or isinstance(measured.value, str) or not value.replace(".", "").isdigit():
+        return ""
+    return f"{float(value) / measured.value:.3g}" if measured.value else ""
+
+
+@dataclass(frozen=True)
+class VariantCount:
+    """How many results of an experiment one way to run it reproduces.
+
+    Parameters
+    ----------
+    name : "stated", or the variant
+    judged : how many results it has
+    by_deviation, by_errors, within : how many of them agree by the first measure, the second, and one of the two
+    """
+
+    name: str
+    judged: int
+    by_deviation: int
+    by_errors: int
+    within: int
+
+
+def variant_counts(verdicts: Sequence[Verdict], names: Sequence[str]) -> list[VariantCount]:
+    """Of each way for itself: none picks for a row what suits it."""
+    counts = []
+    for name in names:
+        found = [v.agreement[name] for v in verdicts if name in v.agreement and v.row.kind is Kind.RESULT]
+        counts.append(
+            VariantCount(
+                name,
+                len(found),
+                sum(bool(a.deviation) for a in found),
+                sum(a.errors for a in found),
+                sum(a.within for a in found),
+            )
+        )
+    return [each for each in counts if each.judged]
+
+
+def headline(counts: Counts) -> str:
+    """The state of the reproduction in two sentences."""
+    apart = counts.better + counts.worse + counts.other
+    return (
+        f"Of {counts.judged} published results, {counts.within} ({counts.stated_share}) are reproduced as the papers "
+        f"state the experiments: {counts.by_errors} within two standard errors of the difference, and "
+        f"{counts.by_deviation} of the {counts.with_deviation} with a published deviation within that. "
+        f"{counts.variant} more are reproduced in a named variant ({counts.variant_share} in all), {counts.fitted} "
+        f"only where a parameter is fitted to the published numbers, and {apart} differ in every variant: "
+        f"{counts.better} better, {counts.worse} worse, {counts.other} neither; for {counts.unexplained} of these no "
+        "cause is known."
     )

@@ -15,10 +15,18 @@ from multikernel.files import write_whole
 from multikernel.reproduce.catalogue import bindings, judged
 from multikernel.reproduce.experiment import Experiment, Figure
 from multikernel.reproduce.pages.html import inline_svg, provenance, templates
-from multikernel.reproduce.pages.tables import Counts, ExperimentCost, Line, line
-from multikernel.reproduce.published import PAPERS, published
+from multikernel.reproduce.pages.tables import (
+    Counts,
+    ExperimentCost,
+    Line,
+    VariantCount,
+    headline,
+    line,
+    variant_counts,
+)
+from multikernel.reproduce.published import AUTHORS, PAPERS, Kind, published
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.verdict import Mark, Verdict
+from multikernel.reproduce.verdict import STATED, Mark, Verdict
 
 
 @dataclass(frozen=True)
@@ -29,19 +37,30 @@ class Section:
     results: Results
     verdicts: tuple[Verdict, ...]
 
+    def of(self, *kinds: Kind) -> list[Verdict]:
+        """The verdicts on numbers of these kinds."""
+        return [verdict for verdict in self.verdicts if verdict.row.kind in kinds]
+
     @property
     def places(self) -> dict[str, list[Line]]:
-        """The lines of each table or figure of the paper."""
+        """The results of each table or figure of the paper."""
         found: dict[str, list[Line]] = {}
-        for verdict in self.verdicts:
+        for verdict in self.of(Kind.RESULT):
             found.setdefault(verdict.row.place, []).append(line(verdict))
         return found
 
     @property
     def variants(self) -> dict[str, str]:
         """The variants that were measured."""
-        there = self.results.values("variant")
+        there = {name for verdict in self.verdicts for name in verdict.measured} | set(self.results.values("variant"))
         return {name: text for name, text in self.experiment.variants.items() if name in there}
+
+    @property
+    def variant_counts(self) -> list[VariantCount]:
+        """How many results each way to run the experiment reproduces; none where there is one way."""
+        if not self.variants:
+            return []
+        return variant_counts(self.verdicts, [STATED, *self.variants])
 
     @property
     def figures(self) -> list[tuple[str, str, Markup]]:
@@ -64,18 +83,41 @@ class Page:
         return PAPERS[self.paper]
 
     @property
+    def authors(self) -> str:
+        return AUTHORS[self.paper]
+
+    @property
     def file(self) -> str:
         return f"{self.paper}.html"
 
     @cached_property
+    def verdicts(self) -> list[Verdict]:
+        return [verdict for section in self.sections for verdict in section.verdicts]
+
+    @cached_property
     def counts(self) -> Counts:
-        return Counts.of([verdict for section in self.sections for verdict in section.verdicts])
+        return Counts.of(self.verdicts)
 
     @property
-    def open(self) -> list[Line]:
-        """Those that are worse without a known cause."""
-        every = [verdict for section in self.sections for verdict in section.verdicts]
-        return [line(v) for v in every if v.mark is Mark.WORSE and not v.explained]
+    def differing(self) -> list[Line]:
+        """The results that differ in every variant, or agree only in one that was fitted to them."""
+        return [
+            line(v)
+            for v in self.verdicts
+            if v.row.kind is Kind.RESULT and v.differs and set(v.agreeing) == set(v.fitted)
+        ]
+
+    @property
+    def facts(self) -> dict[str, list[Line]]:
+        """What is printed beside results: sizes of data, and constants of the protocol."""
+        kinds = {"Sizes of the data": Kind.SIZE, "Constants of the protocol": Kind.PROTOCOL}
+        found = {title: [line(v) for v in self.verdicts if v.row.kind is kind] for title, kind in kinds.items()}
+        return {title: lines for title, lines in found.items() if lines}
+
+    @property
+    def times(self) -> list[Line]:
+        """Running times, of another processor."""
+        return [line(v) for v in self.verdicts if v.row.kind is Kind.TIME]
 
     @property
     def errata(self) -> list[Erratum]:
@@ -103,6 +145,8 @@ def write_pages(
 ) -> Path:
     """Write a page for each paper that has experiments, and ``index.html``, whose path is returned.
 
+    ``headline.md`` has the counts of the first page for other documents.
+
     Parameters
     ----------
     out : Path, the directory
@@ -118,12 +162,30 @@ def write_pages(
     for each in pages:
         text = environment.get_template("paper.html.j2").render(page=each)
         write_whole(out / each.file, text.encode())
-    verdicts = [verdict for each in pages for section in each.sections for verdict in section.verdicts]
+    verdicts = [verdict for each in pages for verdict in each.verdicts]
+    total = Counts.of(verdicts)
     text = environment.get_template("index.html.j2").render(
-        pages=pages, total=Counts.of(verdicts), costs=costs, cost=ExperimentCost.of(costs)
+        pages=pages,
+        total=total,
+        headline=headline(total),
+        others=_others(verdicts),
+        costs=costs,
+        cost=ExperimentCost.of(costs),
     )
     write_whole(out / "index.html", text.encode())
+    text = environment.get_template("headline.md.j2").render(pages=pages, total=total, headline=headline(total))
+    write_whole(out / "headline.md", text.encode())
     return out / "index.html"
+
+
+def _others(verdicts: Sequence[Verdict]) -> list[tuple[str, int, int, int]]:
+    """Of the numbers that are no results: what they are, how many there are, and how many are the same and another."""
+    words = {Kind.SIZE: "sizes of data sets", Kind.PROTOCOL: "constants of protocols"}
+    counts = []
+    for kind, name in words.items():
+        of = [v for v in verdicts if v.row.kind is kind]
+        counts.append((name, len(of), sum(v.mark is Mark.WITHIN for v in of), sum(v.differs for v in of)))
+    return counts
 
 
 @dataclass(frozen=True)

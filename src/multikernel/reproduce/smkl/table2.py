@@ -28,6 +28,14 @@ DATA = {
 }
 METHODS = ("L1-MKL", "L2-MKL", "SMKL", "SMKL, bound", "average", "PWMK")
 SPLITS = 20
+FEWER = 10  # of the variant
+LARGE = "C = 100"
+RUNS = {
+    "full": (COSTS, METHODS),
+    "coarse": (COSTS[3::6], ("L1-MKL", "L2-MKL", "average")),
+    LARGE: ((100.0,), ("L1-MKL", "L2-MKL", "SMKL")),
+}
+_LARGE = "a large C, which the data do not choose, gives the published numbers of L1-MKL"
 CAUSE = (
     "the count goes with the stop: over these splits, with C = 10, the reduced gradient keeps 28 kernels at a gap of "
     "0.1 and 23 at 0.01, the optimum 22"
@@ -42,14 +50,13 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
     scales = len(train) / np.maximum(bank.traces(), 1e-12)
     own = bank.scaled(scales)
     new = bank.scaled(scales).cross(Z[test])
-    costs = COSTS if cell["grid"] == "full" else COSTS[3::6]
-    names = METHODS if cell["grid"] == "full" else ("L1-MKL", "L2-MKL", "average")
+    costs, names = RUNS[cell.get("variant", cell["grid"])]
     return compared(own, y[train], new, y[test], cell["seed"], costs, names)
 
 
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.place == "Table 2":
-        return Query({"data": DATA[row.data]}, (row.method, "accuracy"), "higher")
+        return Query({"data": DATA[row.data]}, (row.method, "accuracy"), "higher", cause=_LARGE)
     if row.metric.startswith("kernels selected"):
         return Query({"data": "ionosphere"}, ("L1-MKL", "selected"), "neither", cause=CAUSE)
     return None
@@ -80,11 +87,15 @@ EXPERIMENT = Experiment(
     cells=lambda quick: (
         grid(data=["heart_statlog"], seed=range(2), grid=["coarse"])
         if quick
-        else grid(data=list(DATA.values()), seed=range(SPLITS), grid=["full"])
+        else [
+            *grid(data=list(DATA.values()), seed=range(SPLITS), grid=["full"]),
+            *grid(data=list(DATA.values()), seed=range(FEWER), grid=["full"], variant=[LARGE]),
+        ]
     ),
     measure=_measure,
     bind=_bind,
     tables=(2,),
+    variants={LARGE: "C = 100 everywhere, in place of the choice by folds; all larger C give the same machine."},
     tol=GAP,
     seconds=60.0,
     draw=(
@@ -92,6 +103,7 @@ EXPERIMENT = Experiment(
             "Methods beside the average",
             "The plain average of the kernels is as good as what is learned, or better.",
             _draw,
+            {"variant": None},
         ),
     ),
 )

@@ -1,0 +1,39 @@
+"""What is said of the reproduction elsewhere is what the kept cells give."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+from multikernel.reproduce.catalogue import EXPERIMENTS, judged
+from multikernel.reproduce.pages.tables import Counts, headline
+from multikernel.reproduce.published import published
+from multikernel.reproduce.results import Ledger
+from multikernel.reproduce.running import results_of
+
+ROOT = Path(__file__).parents[2]
+KEPT = ROOT / "docs" / "_extra" / "reproduced"
+HEADLINE = (KEPT / "headline.md").read_text().splitlines()[0]
+
+
+def test_the_readme_and_the_first_page_have_the_headline() -> None:
+    found = re.match(r"Of (\d+) published results, (\d+) \((\d+ %)\) .* \((\d+ %) in all\)", HEADLINE)
+    assert found is not None
+    judged, within, stated, variants = found.groups()
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    assert f"{within} of {judged} published results ({stated})" in readme
+    assert f"{variants} with named variants" in readme
+    assert HEADLINE in (KEPT / "index.html").read_text()
+
+
+@pytest.mark.study
+def test_the_kept_cells_give_the_headline(tmp_path: Path) -> None:
+    file = tmp_path / "cells.jsonl"
+    file.write_bytes(gzip.decompress((KEPT / "cells.jsonl.gz").read_bytes()))
+    versions = {line["package"] for line in Ledger(file)._lines}
+    ledger = Ledger(file, versions)
+    results = {each.key: results_of(each, ledger, quick=False) for each in EXPERIMENTS}
+    assert headline(Counts.of([judged(row, results) for row in published()])) == HEADLINE
