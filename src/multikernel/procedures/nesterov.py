@@ -132,7 +132,6 @@ def nesterov(
         converged=certificate.reached(tol),
         n_iter=len(gaps),
         history=tuple(gaps),
-        warm=beta,
         bound=bound,
         a=beta,
         unsmoothed_gap=problem.unsmoothed_gap(beta, q_beta, g),

@@ -55,14 +55,14 @@ class Section:
         there = {name for verdict in self.verdicts for name in verdict.measured} | set(self.results.values("variant"))
         return {name: text for name, text in self.experiment.variants.items() if name in there}
 
-    @property
+    @cached_property
     def variant_counts(self) -> list[VariantCount]:
         """How many results each way to run the experiment reproduces; none where there is one way."""
         if not self.variants:
             return []
         return variant_counts(self.verdicts, [STATED, *self.variants])
 
-    @property
+    @cached_property
     def figures(self) -> list[tuple[str, str, Markup]]:
         """Titles, sentences and pictures, once there are results."""
         return [(f.title, f.see, Markup(self._drawn(f))) for f in self.experiment.draw if self.results.where(**f.where)]
