@@ -2,7 +2,8 @@
 
 A package is here a folder of ``multikernel``, or one of its files. Its tests are those whose folder or file has its
 name. One case runs of each of them, and of the conformance suites as well, whatever was changed. All cases run of test
-files that were changed themselves, and of those that are named after a changed file. ``make test`` decides.
+files that were changed themselves, and of those that are named after a changed file. Browsers, processes and whole
+comparisons run with ``make test``, which decides.
 """
 
 from __future__ import annotations
@@ -19,6 +20,16 @@ FURTHER = {  # packages whose tests have other names
     "persistence": ["golden", "test_model_files.py", "test_saved_pipelines.py"],
     "problem": ["optimizers/test_optimizers_problem.py"],
 }
+LONG = (  # a minute has no time for these, unless they were changed themselves
+    "app/cli/test_demo.py",
+    "app/cli/test_demo_several.py",
+    "app/cli/test_process.py",
+    "app/cli/test_stopping.py",
+    "app/web/test_browser.py",
+    "app/web/test_runs.py",
+    "app/web/test_soak.py",
+    "estimators/test_streamed_memory.py",
+)
 
 
 def changed(since: str) -> list[str]:
@@ -64,8 +75,10 @@ def main() -> int:
     one, every = chosen(given.packages, [] if given.packages else changed(given.since))
     paths = sorted(str(path.relative_to(ROOT)) for path in one | every)
     whole = [f"--whole={path.relative_to(ROOT).as_posix()}" for path in sorted(every)]
+    left_out = [f"--ignore={TESTS}{file}" for file in LONG if ROOT / TESTS / file not in every]
     print("tests of", *paths)
-    command = ["-m", "pytest", "-q", "--one-case", *whole, "--numprocesses", "auto", "--maxprocesses", "4", *paths]
+    command = ["-m", "pytest", "-q", "--one-case", *whole, *left_out, "--numprocesses", "auto", "--maxprocesses", "4"]
+    command += paths
     return subprocess.run([sys.executable, *command], cwd=ROOT).returncode
 
 

@@ -1,5 +1,8 @@
 """Regularisation given as "auto": it predicts, is told, and does not depend on units or on the order of samples."""
 
+from functools import cache
+from itertools import product
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -8,6 +11,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 import multikernel as mk
+from cases import one_in
 from multikernel import kernels
 from multikernel.estimators.search import WholeFit
 
@@ -60,11 +64,17 @@ def sample(model, n=40, seed=0):
     return X, (y > 0).astype(int) if hasattr(model, "predict_proba") or "Classifier" in type(model).__name__ else y
 
 
+@cache
+def chosen(model):
+    """The fit with the number that it chooses, for all tests."""
+    return clone(model).fit(*sample(model))
+
+
 @pytest.mark.parametrize("case", ALL, ids=named)
 def test_a_fit_with_the_number_that_was_chosen_is_the_same_fit(case):
     model, name = case
     X, y = sample(model)
-    found = clone(model).fit(X, y)
+    found = chosen(model)
     number = getattr(found, f"{name}_")
     assert isinstance(number, float)
     assert getattr(found, name) == "auto"
@@ -80,7 +90,7 @@ def test_the_choice_does_not_follow_the_order_of_the_samples(case):
         pytest.skip("the folds on which the kernels are tried alone follow the order")
     X, y = sample(model)
     order = np.random.default_rng(1).permutation(len(y))
-    one, other = clone(model).fit(X, y), clone(model).fit(X[order], y[order])
+    one, other = chosen(model), clone(model).fit(X[order], y[order])
     assert getattr(other, f"{name}_") == pytest.approx(getattr(one, f"{name}_"))
 
 
@@ -88,19 +98,18 @@ def test_the_choice_does_not_follow_the_order_of_the_samples(case):
 def test_the_choice_follows_the_unit_of_the_target(case):
     model, _ = case
     X, y = sample(model)
-    one, other = clone(model).fit(X, y).predict(X), clone(model).fit(X, 1e3 * y).predict(X)
+    one, other = chosen(model).predict(X), clone(model).fit(X, 1e3 * y).predict(X)
     assert other == pytest.approx(1e3 * one, abs=1e-2 * 1e3 * y.std())
 
 
-@pytest.mark.parametrize("factor", [1e-3, 1e4])
-@pytest.mark.parametrize("case", ALL, ids=named)
+@pytest.mark.parametrize(("case", "factor"), one_in(3, product(ALL, [1e-3, 1e4])), ids=named)
 def test_the_choice_follows_the_size_of_the_kernels(case, factor):
     model, _ = case
     if isinstance(model, mk.GMKLClassifier | mk.HKLClassifier | mk.HKLRegressor) or model.kernels is None:
         pytest.skip("weights without a bound, or products, have their own units")
     X, y = sample(model)
     scaled = clone(model).set_params(kernels=[factor * kernel for kernel in FEW])
-    one, other = clone(model).fit(X, y), scaled.fit(X, y)
+    one, other = chosen(model), scaled.fit(X, y)
     assert np.mean(np.abs(other.predict(X) - one.predict(X)) > 1e-2 * np.std(y)) < 0.05
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -17,10 +18,10 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from multikernel import EasyMKLClassifier, kernels
-from multikernel.app.demo.results import StudyPlan
-from multikernel.app.demo.study import SVC_GRID
+from multikernel.app.demo import results, study
 
-FOLDS, DEGREE = 2, 3
+FOLDS, DEGREE, LAMS = 2, 3, (0.0, 0.2, 0.6)
+SVC_GRID = {"C": [1.0, 100.0], "gamma": [0.1, 1.0]}
 
 
 class Page(HTMLParser):
@@ -57,6 +58,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Page, str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(out.parent)
         patch.delenv("MULTIKERNEL_DATA", raising=False)
+        patch.setattr(results, "StudyPlan", partial(results.StudyPlan, lams=LAMS))
+        patch.setattr(study, "SVC_GRID", SVC_GRID)
         result = CliRunner().invoke(app, [str(word) for word in words])
     assert result.exit_code == 0, result.output
     assert [path.name for path in out.parent.iterdir()] == ["page.html"]  # nothing temporary is left
@@ -72,7 +75,7 @@ def _outside_auc(model: object) -> list[float]:
 
 
 def _inner() -> StratifiedKFold:
-    return StratifiedKFold(StudyPlan().inner_folds, shuffle=True, random_state=3)
+    return StratifiedKFold(results.StudyPlan().inner_folds, shuffle=True, random_state=3)
 
 
 def test_the_table_has_all_methods_with_sensible_numbers(page: tuple[Page, str]) -> None:
@@ -84,7 +87,7 @@ def test_the_table_has_all_methods_with_sensible_numbers(page: tuple[Page, str])
 
 
 def test_easymkl_is_what_scikit_learns_own_nested_search_finds(page: tuple[Page, str]) -> None:
-    grid = {"lam": StudyPlan().lams}
+    grid = {"lam": LAMS}
     model = EasyMKLClassifier(kernels.homogeneous_polynomials(DEGREE))
     aucs = _outside_auc(GridSearchCV(model, grid, cv=_inner(), scoring="roc_auc"))
     row = page[0].methods["easymkl"]

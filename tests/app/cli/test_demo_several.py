@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.model_selection import StratifiedKFold
 
-from multikernel.app.demo import several
+from multikernel.app.demo import results, several, study
+from multikernel.app.jobs import compare
 from multikernel.app.jobs.compare import methods_to_compare
 
 
@@ -64,6 +66,9 @@ def test_the_report_and_the_console_tell_what_the_folds_gave(
     invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(several, "JOBS", (small,))
+    monkeypatch.setattr(compare, "_BOOSTING", {"max_iter": [3, 5]})
+    monkeypatch.setattr(results, "StudyPlan", partial(results.StudyPlan, lams=(0.1, 0.5)))
+    monkeypatch.setattr(study, "SVC_GRID", {"C": [1.0], "gamma": [0.1]})
     monkeypatch.delenv("MULTIKERNEL_DATA", raising=False)
     out = tmp_path / "page.html"
     found: Any = json.loads(invoke("demo", "--folds", "2", "--max-degree", "1", "--out", str(out), "--json").stdout)
