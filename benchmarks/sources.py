@@ -8,7 +8,8 @@ that ``sources_data.py`` prepares; the digits of scikit-learn and two simulated 
 the estimators of many kernels take ``views({...})`` as they are, with default parameters. The others get numbers
 standardised, with medians where they miss, words weighted by how rare they are with rows of norm 1, and everything that
 they tune by five folds of the training samples. A cell is a set, a method and a fold; with --kept it is kept in a file
-of lines and not computed again, and several processes may write to one file. Scores are the part of right labels.
+of lines and not computed again, and several processes may write to one file. Scores are the part of right labels; of a
+target of numbers, the part of the variance of the test samples that is explained, and the linear model is a ridge.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from fnmatch import fnmatch
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -31,27 +33,49 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.datasets import load_digits
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.metrics.pairwise import cosine_similarity, linear_kernel, rbf_kernel
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
 import multikernel as mk
 
 Array = np.ndarray
 Sources = dict[str, Any]
 
-MOST = {"digits": 600, "bbc": 400, "news": 400, "reviews": 400, "pixels": 400}  # samples, drawn by a fixed seed
+MOST = {
+    "digits": 600,
+    "bbc": 400,
+    "news": 400,
+    "reviews": 400,
+    "pixels": 400,
+    "solubility": 400,
+}  # samples, drawn by a fixed seed
 SPECIES = 20  # of the hundred of leaves
 WORDS = 5000
 TREES = 200  # of CatBoost
-IN_FILES = ("rosmap", "breast", "drugs", "news3", "bbc", "webkb", "prokaryotic", "msrc", "leaves")
-COUNTS = ("news3", "bbc", "webkb")  # counts of words, or links: sparse matrices
+WIDE = 50  # columns beyond which it gets smaller trees of a tenth of the columns: five times as fast, and no worse
+IN_FILES = (
+    "rosmap",
+    "breast",
+    "drugs",
+    "news3",
+    "bbc",
+    "webkb",
+    "prokaryotic",
+    "msrc",
+    "leaves",
+    "liver",
+    "solubility",
+)
+COUNTS = ("news3_*", "bbc_*", "webkb_*", "solubility_runs")  # counts of words, links or runs: sparse matrices
+NUMBERS = ("liver", "solubility")  # sets whose target is a number
 SETS = ("digits", "diet", "genotype", *IN_FILES, "news", "reviews", "pixels", "one_of_three", "two_of_three")
 
 
@@ -75,6 +99,8 @@ def load(name: str, options: argparse.Namespace) -> tuple[Sources, Array]:
         sources, y = {key: part.iloc[known] for key, part in sources.items()}, y[known]
     drawn = np.random.default_rng(0).permutation(len(y))[: MOST.get(name)]
     some = {key: _rows(part, drawn) for key, part in sources.items()}
+    if name in NUMBERS:
+        return some, y[drawn].astype(float)
     return some, np.unique(y[drawn], return_inverse=True)[1]
 
 
@@ -93,8 +119,9 @@ def _of_files(name: str, folder: Path | None) -> tuple[Sources, Array]:
     paths = sorted(folder.glob(f"{name}_*.csv.gz"))
     parts = {path.name.removeprefix(f"{name}_").removesuffix(".csv.gz"): _read(path) for path in paths}
     y = parts.pop("target")["target"].to_numpy()
-    if name in COUNTS:
-        return {key: sparse.csr_matrix(part.to_numpy(float)) for key, part in parts.items()}, y
+    for key, part in parts.items():
+        if any(fnmatch(f"{name}_{key}", pattern) for pattern in COUNTS):
+            parts[key] = sparse.csr_matrix(part.to_numpy(float))
     return parts, y
 
 
@@ -209,6 +236,11 @@ class Split:
         stack = sparse.hstack if any(map(sparse.issparse, self.train.values())) else np.hstack
         return tuple(_csr(stack(list(part.values()))) for part in (self.train, self.test))
 
+    @cached_property
+    def machines(self) -> dict[str, Machine]:
+        """A tuned machine for every source."""
+        return {name: Machine().fit(X, self.y) for name, X in self.train.items()}
+
 
 def _csr(X: Any) -> Any:
     return X.tocsr() if sparse.issparse(X) else X
@@ -232,7 +264,18 @@ def _prepared(train: Any, test: Any) -> tuple[Any, Any]:
 
 # -- methods -----------------------------------------------------------------------------------------------------------
 
-INNER = StratifiedKFold(5, shuffle=True, random_state=1)
+SHUFFLED = {"n_splits": 5, "shuffle": True}
+
+
+def numbers(y: Array) -> bool:
+    """Whether the target is a number."""
+    return y.dtype.kind == "f"
+
+
+def folds(y: Array, seed: int, count: int = 5) -> list[tuple[Array, Array]]:
+    """Training and test samples, classes in proportion."""
+    split = KFold if numbers(y) else StratifiedKFold
+    return list(split(count, shuffle=True, random_state=seed).split(np.zeros(len(y)), y))
 
 
 class Machine:
@@ -244,7 +287,9 @@ class Machine:
         regularisation = np.array([0.1, 1.0, 10.0, 100.0])
         tried: list[tuple[Callable[[Any, Any], Array], Array]] = [(linear_kernel, regularisation / (10.0 * squared))]
         tried += [(partial(rbf_kernel, gamma=times / squared), regularisation) for times in (0.1, 0.5, 2.0)]
-        grids = [GridSearchCV(SVC(kernel="precomputed"), {"C": C}, cv=INNER) for _, C in tried]
+        machine = SVR(kernel="precomputed") if numbers(y) else SVC(kernel="precomputed")
+        self.inner = folds(y, seed=1)
+        grids = [GridSearchCV(machine, {"C": C}, cv=self.inner) for _, C in tried]
         matrices = [kernel(X, X) for kernel, _ in tried]
         found = [grid.fit(K, y) for grid, K in zip(grids, matrices, strict=True)]
         best = int(np.argmax([grid.best_score_ for grid in found]))
@@ -253,12 +298,16 @@ class Machine:
         return self
 
     def held_out(self, y: Array) -> Array:
-        """Decision values of training samples, of machines that were trained without them."""
-        values = cross_val_predict(self.found.best_estimator_, self.K, y, cv=INNER, method="decision_function")
+        """Decision values or predictions of training samples, of machines that were trained without them."""
+        method = "predict" if numbers(y) else "decision_function"
+        values = cross_val_predict(self.found.best_estimator_, self.K, y, cv=self.inner, method=method)
         return values.reshape(len(y), -1)
 
-    def decision_function(self, X: Any) -> Array:
-        return self.found.decision_function(self.kernel(X, self.X)).reshape(X.shape[0], -1)
+    def values(self, X: Any) -> Array:
+        """Decision values, or predictions."""
+        found = self.found.best_estimator_
+        value = found.predict if isinstance(found, SVR) else found.decision_function
+        return value(self.kernel(X, self.X)).reshape(X.shape[0], -1)
 
     def predict(self, X: Any) -> Array:
         return self.found.predict(self.kernel(X, self.X))
@@ -269,31 +318,28 @@ def _norm(X: Any) -> float:
     return float(X.multiply(X).sum() if sparse.issparse(X) else (X * X).sum()) / X.shape[0]
 
 
-def predicted(make: Callable[[Any], Any]) -> Callable[[Split], Array]:
+def predicted(make: Callable[[Any, bool], Any]) -> Callable[[Split], Array]:
     """By one model of all sources side by side."""
 
     def predict(split: Split) -> Array:
         train, test = split.together()
-        return make(train).fit(train, split.y).predict(test)
+        return np.ravel(make(train, numbers(split.y)).fit(train, split.y).predict(test))
 
     return predict
 
 
 def late_fusion(split: Split) -> Array:
-    """A machine for every source; logistic regression on what they say of samples held out."""
-    machines = {name: Machine().fit(X, split.y) for name, X in split.train.items()}
-    train = [each.held_out(split.y) for each in machines.values()]
-    test = [each.decision_function(split.test[name]) for name, each in machines.items()]
-    scaler = StandardScaler().fit(np.hstack(train))
-    stacked = GridSearchCV(LogisticRegression(max_iter=2000), {"C": [0.01, 0.1, 1.0, 10.0]}, cv=INNER)
-    stacked.fit(scaler.transform(np.hstack(train)), split.y)
-    return stacked.predict(scaler.transform(np.hstack(test)))
+    """A machine for every source; logistic or ridge regression on what they say of samples held out."""
+    train = np.hstack([each.held_out(split.y) for each in split.machines.values()])
+    test = np.hstack([each.values(split.test[name]) for name, each in split.machines.items()])
+    scaler = StandardScaler().fit(train)
+    model = linear(train, numbers(split.y)).fit(scaler.transform(train), split.y)
+    return model.predict(scaler.transform(test))
 
 
 def single(split: Split) -> dict[str, tuple[float, Array]]:
-    """A machine for every source: its part of right labels on held-out training samples, and its labels."""
-    found = {name: Machine().fit(X, split.y) for name, X in split.train.items()}
-    return {name: (each.best_score_, each.predict(split.test[name])) for name, each in found.items()}
+    """The machine of every source: its score on held-out training samples, and its predictions."""
+    return {name: (each.best_score_, each.predict(split.test[name])) for name, each in split.machines.items()}
 
 
 def mklpy(split: Split) -> Array:
@@ -310,32 +356,36 @@ def mklpy(split: Split) -> Array:
     return np.asarray(EasyMKL().fit(train, split.y).predict(test))
 
 
-def logistic(X: Any) -> Any:
-    return GridSearchCV(LogisticRegression(max_iter=2000), {"C": [1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0]}, cv=INNER)
+def linear(X: Any, of_numbers: bool) -> Any:
+    if of_numbers:
+        return GridSearchCV(Ridge(), {"alpha": np.geomspace(0.1, 1e5, 7)}, cv=KFold(**SHUFFLED, random_state=1))
+    inner = StratifiedKFold(**SHUFFLED, random_state=1)
+    return GridSearchCV(LogisticRegression(max_iter=2000), {"C": [1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0]}, cv=inner)
 
 
-def catboost(X: Any) -> Any:
-    from catboost import CatBoostClassifier
+def forest(X: Any, of_numbers: bool) -> Any:
+    if of_numbers:
+        return RandomForestRegressor(300, max_features=1 / 3, random_state=0)
+    return RandomForestClassifier(300, random_state=0)
+
+
+def catboost(X: Any, of_numbers: bool) -> Any:
+    from catboost import CatBoostClassifier, CatBoostRegressor
 
     options = {"verbose": 0, "random_state": 0, "allow_writing_files": False, "thread_count": 1}
-    return Flat(CatBoostClassifier(TREES, **options))
+    if X.shape[1] > WIDE:
+        options |= {"depth": 4, "rsm": 0.1}
+    return (CatBoostRegressor if of_numbers else CatBoostClassifier)(TREES, **options)
 
 
-@dataclass
-class Flat:
-    """A model whose labels come as a column."""
-
-    model: Any
-
-    def fit(self, X: Any, y: Array) -> Flat:
-        self.model.fit(X, y)
-        return self
-
-    def predict(self, X: Any) -> Array:
-        return np.ravel(self.model.predict(X))
-
-
-def ours() -> dict[str, Callable[[], Any]]:
+def ours(of_numbers: bool) -> dict[str, Callable[[], Any]]:
+    if of_numbers:
+        return {
+            "MultiKernel": lambda: mk.MultiKernelRegressor(random_state=0),
+            "L1MKL": mk.L1MKLRegressor,
+            "LpMKL": mk.LpMKLRegressor,
+            "RLS2": mk.RLS2Regressor,
+        }
     return {
         "MultiKernel": lambda: mk.MultiKernelClassifier(random_state=0),
         "L1MKL": mk.L1MKLClassifier,
@@ -348,9 +398,9 @@ def ours() -> dict[str, Callable[[], Any]]:
 def others() -> dict[str, Callable[[Split], Array]]:
     found = {
         "late fusion": late_fusion,
-        "SVM": predicted(lambda X: Machine()),
-        "logistic": predicted(logistic),
-        "forest": predicted(lambda X: RandomForestClassifier(300, random_state=0)),
+        "SVM": predicted(lambda X, of_numbers: Machine()),
+        "logistic": predicted(linear),
+        "forest": predicted(forest),
     }
     with contextlib.suppress(ImportError):
         import catboost as _
@@ -364,44 +414,49 @@ def others() -> dict[str, Callable[[Split], Array]]:
 
 
 SINGLE, ORACLE = "best source", "best source by test"
-METHODS = (*ours(), *others(), SINGLE)
+METHODS = (*ours(of_numbers=False), *others(), SINGLE)
+OF_LABELS = ("EasyMKL", "MKLpy EasyMKL")  # methods that take no target of numbers
 
 
 # -- cells -------------------------------------------------------------------------------------------------------------
 
 
-def fill_cell(options: argparse.Namespace, name: str, method: str, data: tuple[Sources, Array], fold: int) -> None:
-    """Measure a cell that is not kept yet."""
+def fill_fold(options: argparse.Namespace, name: str, data: tuple[Sources, Array], fold: int) -> None:
+    """Measure the cells of a set and a fold that are not kept yet."""
     sources, y = data
-    keys = {each: f"{name} {each} {fold}/{options.folds} {len(y)}" for each in (method, ORACLE)}
-    if keys[method] in kept(options.kept):
-        return
-    train, test = list(StratifiedKFold(options.folds, shuffle=True, random_state=0).split(np.zeros(len(y)), y))[fold]
-    start, worked = time.perf_counter(), time.process_time()
-    scores = measured(method, sources, y, train, test)
-    spent = {"seconds": time.perf_counter() - start, "cpu": time.process_time() - worked}
-    rows = []
-    for each, score in scores.items():
-        row = {"key": keys[each], "set": name, "method": each, "fold": fold, "folds": options.folds, "n": len(y)}
-        rows.append(json.dumps(row | {"test": len(test), "score": score} | spent))
-        print(f"{name:14} {each:20} fold {fold}: {score:.4f} in {spent['cpu']:.2f} s", flush=True)
-    with options.kept.open("a") as file:
-        file.write("".join(f"{row}\n" for row in rows))
-
-
-def measured(method: str, sources: Sources, y: Array, train: Array, test: Array) -> dict[str, float]:
-    """The part of right labels of test samples; of the best source two, chosen on training and on test samples."""
-    if method in ours():
-        whole = mk.views(sources, features=[key for key, part in sources.items() if hasattr(part, "columns")])
-        model = ours()[method]().fit(whole[train], y[train])
-        return {method: float((model.predict(whole[test]) == y[test]).mean())}
+    train, test = folds(y, options.seed, options.folds)[fold]
     split = Split.of(sources, y[train], train, test)
+    suffix = f"{fold}/{options.folds} {len(y)}" + (f" {options.seed}" if options.seed else "")
+    for method in options.methods:
+        known = kept(options.kept)
+        if f"{name} {method} {suffix}" in known or (numbers(y) and method in OF_LABELS):
+            continue
+        start, worked = time.perf_counter(), time.process_time()
+        scores = measured(method, sources, y, train, test, split)
+        spent = {"seconds": time.perf_counter() - start, "cpu": time.process_time() - worked}
+        rows = []
+        for each, score in scores.items():
+            row = {"key": f"{name} {each} {suffix}", "set": name, "method": each, "fold": fold, "folds": options.folds}
+            row |= {"n": len(y), "seed": options.seed, "test": len(test), "score": score} | spent
+            rows.append(json.dumps(row))
+            print(f"{name:14} {each:20} fold {fold}: {score:.4f} in {spent['cpu']:.2f} s", flush=True)
+        with options.kept.open("a") as file:
+            file.write("".join(f"{row}\n" for row in rows))
+
+
+def measured(method: str, sources: Sources, y: Array, train: Array, test: Array, split: Split) -> dict[str, float]:
+    """The score on test samples; of the best source two, chosen on training and on test samples."""
+    score = r2_score if numbers(y) else accuracy_score
+    own = ours(numbers(y))
+    if method in own:
+        whole = mk.views(sources, features=[key for key, part in sources.items() if hasattr(part, "columns")])
+        return {method: float(score(y[test], own[method]().fit(whole[train], y[train]).predict(whole[test])))}
     if method == SINGLE:
         found = single(split)
-        right = {name: float((labels == y[test]).mean()) for name, (_, labels) in found.items()}
+        right = {name: float(score(y[test], predicted)) for name, (_, predicted) in found.items()}
         chosen = max(found, key=lambda name: found[name][0])
         return {SINGLE: right[chosen], ORACLE: max(right.values())}
-    return {method: float((others()[method](split) == y[test]).mean())}
+    return {method: float(score(y[test], others()[method](split)))}
 
 
 def kept(path: Path) -> dict[str, Any]:
@@ -413,7 +468,7 @@ def kept(path: Path) -> dict[str, Any]:
 
 
 def report(rows: Sequence[dict[str, Any]], methods: Sequence[str], sets: Sequence[str]) -> None:
-    """Parts of right labels with their standard errors over folds, seconds, mean ranks; in Markdown."""
+    """Scores with their standard errors over folds, seconds, mean ranks; in Markdown."""
     frame = pd.DataFrame([row for row in rows if row["set"] in sets])
     cells = frame.groupby(["set", "method"])
     complete = cells["score"].count() == frame["folds"].max()
@@ -426,12 +481,16 @@ def report(rows: Sequence[dict[str, Any]], methods: Sequence[str], sets: Sequenc
     mean = wide(cells["score"].mean())
     error = wide(cells["score"].std() / np.sqrt(cells["score"].count()))
     print(table([f"{name} ({sizes[name]})" for name in mean.index], list(mean), list(_pairs(mean, error))))
-    real = mean.drop(columns=ORACLE, errors="ignore").dropna()
-    if len(real):
-        print(f"\nmean rank on the {len(real)} sets that all methods have:")
-        print(real.rank(axis=1, ascending=False).mean().round(2).sort_values().to_dict())
-        print("mean part of right labels on these:")
-        print(real.mean().round(3).sort_values(ascending=False).to_dict())
+    for kind, those in (
+        ("classes", mean.drop(index=NUMBERS, errors="ignore")),
+        ("numbers", mean.filter(NUMBERS, axis=0)),
+    ):
+        real = those.drop(columns=ORACLE, errors="ignore").dropna(axis=1, how="all").dropna()
+        if real.size:
+            print(f"\nmean rank on the {len(real)} sets of {kind} that all methods have:")
+            print(real.rank(axis=1, ascending=False).mean().round(2).sort_values().to_dict())
+            print("mean score on these:")
+            print(real.mean().round(3).sort_values(ascending=False).to_dict())
     print("\nmean seconds of a fold, of all cores together\n")
     seconds = wide(cells["cpu"].mean()).drop(columns=ORACLE, errors="ignore").round(1)
     print(table(list(seconds.index), list(seconds), [list(map(str, row)) for row in seconds.to_numpy()]))
@@ -456,6 +515,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--only", nargs="+", type=int, metavar="FOLD")
+    parser.add_argument("--seed", type=int, default=0, help="of the folds")
     parser.add_argument("--kept", type=Path, help="file of lines; cells in it are not computed again")
     parser.add_argument("--report", action="store_true", help="print what is kept, and compute nothing")
     options = parser.parse_args()
@@ -465,10 +525,13 @@ def main() -> None:
     warnings.simplefilter("ignore")
     for name in () if options.report else options.sets:
         loaded = load(name, options)
-        for method in options.methods:
-            for fold in options.only or range(options.folds):
-                fill_cell(options, name, method, loaded, fold)
-    found = [row for row in kept(options.kept).values() if row["folds"] == options.folds]
+        for fold in options.only or range(options.folds):
+            fill_fold(options, name, loaded, fold)
+    found = [
+        row
+        for row in kept(options.kept).values()
+        if row["folds"] == options.folds and row.get("seed", 0) == options.seed
+    ]
     report(found, [method for method in METHODS if method in options.methods], options.sets)
 
 

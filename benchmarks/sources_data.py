@@ -19,6 +19,11 @@ webkb        203 web pages, words, links in, links out, four kinds: Craven et al
 prokaryotic  551 species, words of texts, composition of proteins, genes, four groups: Brbic et al. (2016)
 msrc         210 images, six sets of features, seven objects: Winn and Jojic (2005), MSRC v1
 leaves       1,600 leaves, shape, margin, texture, a hundred species: Mallah et al. (2013)
+liver        64 rats after paracetamol, genes, treatment (dose and time), seven values of the blood; the target
+             is a number, the logarithm of the liver's enzyme ALT: Bushel et al. (2007), in mixOmics (liver.toxicity;
+             the two other enzymes of the liver, which rise with it, are left out)
+solubility   1,128 molecules, how often each run of one to three characters of their SMILES occurs, six descriptors; the
+             target is a number, the logarithm of the solubility in water: Delaney (2004), as in MoleculeNet
 """
 
 from __future__ import annotations
@@ -33,9 +38,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.io import loadmat
+from sklearn.feature_extraction.text import CountVectorizer
 
 MOGONET = "txWang/MOGONET/32d9066b7fe289b3f7cdb496a5668834079c274c"
 MIXOMICS = "cran/mixOmics/afb4ed352bd4e2e2ce8c072793e7de9943cda67f"
+MOLECULES = "jenna-fromer/qPO/d0386e99b12c5f5e64ebc07eed426f4648cc983a"
 COLLECTION = "YilinZhang107/Multi-view-Datasets/2ebc3a40834f321e52db5007c05ab76e8365c2c0"
 ADDRESS = "https://raw.githubusercontent.com"
 
@@ -127,8 +134,25 @@ def leaves(raw: Raw) -> tuple[Sources, Any]:
     return dict(zip(("shape", "margin", "texture"), parts, strict=True)), found["Y"]
 
 
+def liver(raw: Raw) -> tuple[Sources, Any]:
+    found = raw.r("liver.toxicity")
+    treatment = found["treatment"][["Dose.Group", "Time.Group"]].astype(float)
+    blood = found["clinic"].drop(columns=["ALT.IU.L.", "SDH.IU.L.", "AST.IU.L."])
+    sources = {"genes": found["gene"], "treatment": treatment, "blood": blood}
+    return {name: _frame(source) for name, source in sources.items()}, np.log(found["clinic"]["ALT.IU.L."])
+
+
+def solubility(raw: Raw) -> tuple[Sources, Any]:
+    found = pd.read_csv(raw.path(MOLECULES, "data/delaney-processed.csv"))
+    counts = CountVectorizer(analyzer="char", ngram_range=(1, 3), lowercase=False, min_df=2)
+    runs = _frame(counts.fit_transform(found["smiles"]).toarray())
+    first = found.columns.get_loc("Minimum Degree")  # after the name and a published model's prediction
+    return {"runs": runs, "descriptors": _frame(found.iloc[:, first : first + 6])}, found.iloc[:, first + 6]
+
+
 SETS: dict[str, Callable[[Raw], tuple[Sources, Any]]] = {
-    each.__name__: each for each in (rosmap, breast, drugs, news3, bbc, webkb, prokaryotic, msrc, leaves)
+    each.__name__: each
+    for each in (rosmap, breast, drugs, news3, bbc, webkb, prokaryotic, msrc, leaves, liver, solubility)
 }
 
 

@@ -38,6 +38,27 @@ def test_a_sample_of_twice_the_weight_counts_as_two():
     assert np.allclose(weighted.bias, repeated.bias, atol=1e-4)
 
 
+def test_of_several_sources_the_unit_of_a_candidate_does_not_matter():
+    rng = np.random.default_rng(3)
+    labels = np.arange(60) % 3
+    F = np.stack([np.eye(3)[labels] + noise * rng.normal(size=(60, 3)) for noise in (0.5, 0.8, 3.0)])
+    units = np.array([1.0, 1e-6, 1e6])
+    one = blend_classes(F, labels, None, several=True)
+    other = blend_classes(units[:, None, None] * F, labels, None, several=True)
+    assert np.allclose(units * other.weights, one.weights, rtol=1e-4)
+    assert np.isclose(one.objective, other.objective, rtol=1e-6)
+    assert 0.0 <= other.gap < 1e-4
+    assert not np.isclose(blend_classes(F / 10, labels, None).objective, blend_classes(F, labels, None).objective)
+
+
+def test_a_candidate_that_says_nothing_has_no_unit():
+    labels = np.arange(30) % 2
+    scores = np.eye(2)[labels] + np.random.default_rng(4).normal(size=(30, 2))
+    blend = blend_classes(np.stack([scores, np.zeros((30, 2))]), labels, None, several=True)
+    assert np.isfinite(blend.weights).all()
+    assert blend.weights[0] > 0.0
+
+
 def test_scores_of_two_classes_become_the_probabilities_that_made_the_labels():
     rng = np.random.default_rng(2)
     scores = rng.normal(size=20_000)

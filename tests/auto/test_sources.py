@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from multikernel import MultiKernelClassifier, MultiKernelRegressor, load, save, views
-from multikernel.auto.candidates import _ALONE, candidates
+from multikernel.auto.candidates import _ALONE, _IN_PAIRS, candidates
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.table import read
 
@@ -49,7 +49,7 @@ def test_each_source_is_tried_alone_and_scales_are_learned_in_narrow_ones() -> N
     ids=["array", "sparse", "texts", "mixed", "one view"],
 )
 def test_a_table_has_no_sources_to_try_alone(X: Any) -> None:
-    assert not any("alone" in name for name in named(X))
+    assert not any("alone" in name or "pairs" in name for name in named(X))
 
 
 def test_the_only_view_of_numbers_has_the_candidates_of_a_table() -> None:
@@ -60,6 +60,27 @@ def test_the_only_view_of_numbers_has_the_candidates_of_a_table() -> None:
 def test_many_sources_are_not_tried_alone_so_that_the_time_does_not_grow() -> None:
     many = {f"source {k}": NARROW[:, [k % 4]] for k in range(_ALONE + 1)}
     assert not any("alone" in name for name in named(many))
+
+
+def test_pairs_are_multiplied_up_to_six_sources() -> None:
+    for count in (_IN_PAIRS, _IN_PAIRS + 1):
+        some = {f"source {k}": NARROW[:, [k % 4]] for k in range(count)}
+        assert any("pairs" in name for name in named(some)) == (count <= _IN_PAIRS)
+
+
+def test_a_product_of_two_sources_is_found() -> None:
+    rng = np.random.default_rng(1)
+    factors = rng.normal(size=(150, 2))
+    sources = {
+        name: factors[:, [k]] * rng.normal(size=(1, 30)) + rng.normal(size=(150, 30))
+        for k, name in enumerate(("first", "second"))
+    }
+    y = factors[:, 0] * factors[:, 1]
+    seen = views(sources | {"third": rng.normal(size=(150, 10))})
+    model = MultiKernelRegressor(random_state=0).fit(seen[:100], y[:100])
+    by_name = dict(zip(model.kernel_names_, model.weights_, strict=True))
+    assert by_name["sum over sources and pairs"] > 0.5
+    assert model.score(seen[100:], y[100:]) > 0.5
 
 
 def test_the_answer_finds_the_small_source_among_large_ones() -> None:

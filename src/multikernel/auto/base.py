@@ -153,8 +153,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         scores = goal.scores(np.array([each.predicted for each in found]))
         blend = goal.constant(posed.task.weight)
         if found:
-            some = goal.helpful(scores, choice) if posed.samples.several else np.ones(len(found), dtype=bool)
-            blend = goal.blend(scores[some], choice, task.weight).among(some)
+            blend = goal.blend(scores, choice, task.weight, posed.samples.several)
         searched = Searched(limits, choice, found, scores, blend, untried)
         self._warn_of_cuts(searched, Limits.of(possible, *size, None, self.memory))
         return searched

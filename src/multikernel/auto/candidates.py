@@ -18,6 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from multikernel.auto.samples import (
     Given,
     LinearSimilarity,
     PreparedSamples,
+    ProductSimilarity,
     Similarity,
     WeightedSimilarity,
 )
@@ -47,6 +49,7 @@ from multikernel.procedures.ridge_cv import ridge_cv
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 
 _NARROW = 100  # groups of columns up to which a view alone has a scale for each
+_IN_PAIRS = 6  # sources beyond which there are no products of pairs: 15 products
 _ALONE = 12  # sources beyond which none is tried alone, so that the time of a fit does not grow with their number
 _RIDGES = np.geomspace(1e-4, 1e3, 8)  # times the mean self-value of the kernel
 _SEARCH_STEPS = 60  # of learned scales and weights: the tolerance ends almost all of them earlier
@@ -147,13 +150,20 @@ class FixedKernel(KernelCandidate):
 
 
 @dataclass(frozen=True)
-class SumOfSources(KernelCandidate):
-    """A weighted sum of kernels on every source: Gaussians of several widths, linear ones, texts, matrices."""
+class WeightedSum(KernelCandidate):
+    """A sum of kernels with learned weights.
 
-    name: str = "sum over sources"
+    Parameters
+    ----------
+    name : str
+    parts : tuple of Similarity
+    """
+
+    name: str
+    parts: tuple[Similarity, ...]
 
     def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
-        parts = list(_parts(samples))
+        parts = self.parts
         if len(parts) == 1:
             return ridged(parts[0], samples, task)
         bank = precomputed(np.stack([part(samples, samples) for part in parts]), psd=1e-6)
@@ -170,8 +180,8 @@ class SumOfSources(KernelCandidate):
         return forecast.ridge_cv(BankCost.stored(20, n, 0.0), FOLDS).work or NONE
 
 
-def _parts(samples: PreparedSamples) -> list[Similarity]:
-    """Kernels on every source."""
+def _widths_and_linear(samples: PreparedSamples) -> list[Similarity]:
+    """Kernels on every source: Gaussians of several widths, linear ones, texts, matrices."""
     parts: list[Similarity] = []
     if samples.plain.shape[1]:
         parts.append(LinearSimilarity())
@@ -183,6 +193,23 @@ def _parts(samples: PreparedSamples) -> list[Similarity]:
     for part in range(len(samples.sparse)):
         parts += [Cosine(part), Cosine(part, 2)]
     return parts + [Given(part) for part in range(len(samples.given))]
+
+
+def _sources_and_pairs(samples: PreparedSamples) -> Iterator[Similarity]:
+    """A linear kernel of each source, and the product of each two.
+
+    With x'z of one source and u'v of another, their product is linear in all products of a feature of one and a feature
+    of the other.
+    """
+    views = [LinearSimilarity(tuple(np.flatnonzero(samples.view == v).tolist())) for v in np.unique(samples.view)]
+    single: list[Similarity] = [*views, *_sparse_and_given(samples)]
+    yield from single
+    yield from (ProductSimilarity(first, second) for first, second in combinations(single, 2))
+
+
+def _sparse_and_given(samples: PreparedSamples) -> list[Similarity]:
+    found: list[Similarity] = [Cosine(part) for part in range(len(samples.sparse))]
+    return found + [Given(part) for part in range(len(samples.given))]
 
 
 def ridged(similarity: Similarity, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
@@ -221,7 +248,9 @@ def candidates(samples: PreparedSamples) -> list[KernelCandidate]:
         else:
             found.append(Scales("Gaussian by ranks, one width", RBF(), True, "all"))
     if sources > 1 or (sources and not numbers):
-        found.append(SumOfSources())
+        found.append(WeightedSum("sum over sources", tuple(_widths_and_linear(samples))))
+    if samples.several and sources <= _IN_PAIRS:
+        found.append(WeightedSum("sum over sources and pairs", tuple(_sources_and_pairs(samples))))
     if samples.several and sources <= _ALONE:
         found += _alone(samples)
     return found
@@ -237,7 +266,5 @@ def _alone(samples: PreparedSamples) -> Iterator[KernelCandidate]:
         if 1 < len(np.unique(samples.owner[list(columns)])) <= _NARROW:
             yield Scales(f"Matern by ranks, scales in {name} alone", Matern(), True, "feature", columns)
             yield Scales(f"Laplacian by ranks, scales in {name} alone", Laplacian(), True, "feature", columns)
-    fixed: list[Similarity] = [Cosine(part) for part in range(len(samples.sparse))]
-    fixed += [Given(part) for part in range(len(samples.given))]
-    for name, similarity in zip(samples.parts, fixed, strict=True):
+    for name, similarity in zip(samples.parts, _sparse_and_given(samples), strict=True):
         yield FixedKernel(f"linear, {name} alone" if isinstance(similarity, Cosine) else f"{name} alone", similarity)

@@ -1,13 +1,20 @@
 """What weight each candidate has in the answer, from predictions of samples that it was not trained on.
 
 Numbers:   min over the simplex of |Y - sum_m w_m F_m|^2 / n + pull * |w - 1/M|^2 * min_m |Y - F_m|^2 / n
-Classes:   min over w >= 0, b of the mean logistic loss of the scores sum_m w_m F_m + b
+Classes:   min over w >= 0, b of the mean logistic loss of the scores sum_m w_m F_m / s_m + b
                + pull * |w - mean w|^2 + (|w|^2 + |b|^2) / n
 
 The pull towards equal weights keeps the choice from following the chance of few samples; candidates that differ little
 then share the weight, which predicts better than the best of them alone. For classes the same problem calibrates the
 probabilities: the scores are their logarithms, and the last term is a normal prior that keeps them finite where
-candidates make no error. Both are convex, and what a solver finds, x, bounds what any other z can reach:
+candidates make no error.
+
+The candidates of one table have scores of one size, and s_m = 1. Those that see different sources have not: ridge
+regression on the words of long texts predicts values near zero that are almost all on the right side, and on short
+ones that occur twice values near 1 and 0. So s_m is the spread of the scores there: equal weights are then equal
+parts in the answer (docs/results/sources.md has the figures).
+
+Both problems are convex, and what a solver finds, x, bounds what any other z can reach:
 
 Numbers:   F(z) >= F(x) - grad F(x)'x + min_m grad F(x)_m
 Classes:   F(z) >= F(x) + sum_i min_{z_i} [ grad F(x)_i (z_i - x_i) + (z_i - x_i)^2 / n ], z_i >= 0 for weights
@@ -15,7 +22,7 @@ Classes:   F(z) >= F(x) + sum_i min_{z_i} [ grad F(x)_i (z_i - x_i) + (z_i - x_i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
@@ -47,12 +54,6 @@ class Blend:
     objective: float = float("nan")
     gap: float = float("nan")
 
-    def among(self, some: Array) -> Blend:
-        """The blend of all candidates, of which this is one of some: a bool array; the others have no weight."""
-        weights = np.zeros(len(some))
-        weights[some] = self.weights
-        return replace(self, weights=weights)
-
     @property
     def used(self) -> Array:
         """Candidates with a weight."""
@@ -83,9 +84,11 @@ def blend_numbers(predicted: Array, Y: Array, weight: Array | None) -> Blend:
     return Blend(w, np.zeros(Y.shape[1]), value, _part(fall_in_simplex(slope, w), value))
 
 
-def blend_classes(predicted: Array, labels: Array, weight: Array | None) -> Blend:
-    """The blend of candidates' scores (M, n, k), one for each class."""
+def blend_classes(predicted: Array, labels: Array, weight: Array | None, several: bool = False) -> Blend:
+    """The blend of candidates' scores (M, n, k), one for each class; of those of several sources by their spread."""
     M, n, k = predicted.shape
+    sizes = _spreads(predicted) if several else np.ones(M)
+    predicted = predicted / sizes[:, None, None]
     count = float(n) if weight is None else float(weight.sum())
     share = np.full(n, 1.0 / n) if weight is None else weight / count
     truth = np.eye(k)[labels]
@@ -107,7 +110,13 @@ def blend_classes(predicted: Array, labels: Array, weight: Array | None) -> Blen
     value, slope = problem(found.x)
     lowest = np.append(np.zeros(M), np.full(k, -np.inf))
     gain = fall_in_box(slope, found.x, lowest, np.inf, 2.0 / count)  # the prior curves the problem by so much
-    return Blend(found.x[:M], found.x[M:], value, _part(gain, value))
+    return Blend(found.x[:M] / sizes, found.x[M:], value, _part(gain, value))
+
+
+def _spreads(predicted: Array) -> Array:
+    """The standard deviation of each candidate's scores (M, n, k); 1 where they are all the same."""
+    spreads = predicted.std(axis=(1, 2))
+    return np.where(spreads > 0.0, spreads, 1.0)
 
 
 def _part(gain: float, value: float) -> float:

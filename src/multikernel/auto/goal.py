@@ -32,8 +32,8 @@ class Goal(ABC):
         """Values (..., t) of machines as what is blended (..., k), a linear map."""
 
     @abstractmethod
-    def blend(self, scores: Array, rows: Array, weight: Array | None) -> Blend:
-        """The blend of candidates' scores (M, len(rows), k) of held-out samples."""
+    def blend(self, scores: Array, rows: Array, weight: Array | None, several: bool) -> Blend:
+        """The blend of candidates' scores (M, len(rows), k) of held-out samples, of one source or of several."""
 
     @abstractmethod
     def constant(self, weight: Array | None) -> Blend:
@@ -42,17 +42,6 @@ class Goal(ABC):
     @abstractmethod
     def losses(self, scores: Array, rows: Array) -> Array:
         """The loss of each of some samples, by scores (len(rows), k) of them."""
-
-    def helpful(self, scores: Array, rows: Array) -> Array:
-        """Which candidates, by their scores (M, len(rows), k), lower the loss of a constant half as much as the best.
-
-        Of several sources some candidates see one that says little, and in a blend they keep a share that costs more
-        than it brings: docs/results/sources.md has the figures with and without them.
-        """
-        constant = np.broadcast_to(self.constant(None).bias, scores.shape[1:])
-        chance = float(self.losses(constant, rows).mean())
-        gains = np.array([chance - float(self.losses(each, rows).mean()) for each in scores])
-        return gains >= 0.5 * gains.max()
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +73,8 @@ class Labels(Goal):
             return np.concatenate([-values, values], axis=-1) / 2.0
         return values
 
-    def blend(self, scores: Array, rows: Array, weight: Array | None) -> Blend:
-        return blend_classes(scores, self.index[rows], weight)
+    def blend(self, scores: Array, rows: Array, weight: Array | None, several: bool) -> Blend:
+        return blend_classes(scores, self.index[rows], weight, several)
 
     def constant(self, weight: Array | None) -> Blend:
         return Blend(np.empty(0), np.log(np.bincount(self.index, weight)), 0.0, 0.0)
@@ -118,7 +107,7 @@ class Values(Goal):
     def scores(self, values: Array) -> Array:
         return values
 
-    def blend(self, scores: Array, rows: Array, weight: Array | None) -> Blend:
+    def blend(self, scores: Array, rows: Array, weight: Array | None, several: bool) -> Blend:
         return blend_numbers(scores, self.columns[rows], weight)
 
     def constant(self, weight: Array | None) -> Blend:

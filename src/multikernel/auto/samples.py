@@ -98,10 +98,21 @@ class DistanceSimilarity(Similarity):
 
 @dataclass(frozen=True, eq=False)
 class LinearSimilarity(Similarity):
-    """k(x, z) = x'z / columns."""
+    """k(x, z) = x'z / columns.
+
+    Parameters
+    ----------
+    columns : tuple of int, those that are used; None for all
+    """
+
+    columns: tuple[int, ...] | None = None
 
     def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
-        return new.plain @ old.plain.T / max(1, new.plain.shape[1])
+        if self.columns is None:
+            X, Z = new.plain, old.plain
+        else:
+            X, Z = (part.plain[:, list(self.columns)] for part in (new, old))
+        return X @ Z.T / max(1, X.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,3 +149,14 @@ class WeightedSimilarity(Similarity):
         for part, weight in zip(self.parts, self.weights.tolist(), strict=True):
             total += weight * part(new, old)
         return total
+
+
+@dataclass(frozen=True, eq=False)
+class ProductSimilarity(Similarity):
+    """k(x, z) = k_1(x, z) k_2(x, z)."""
+
+    first: Similarity
+    second: Similarity
+
+    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
+        return self.first(new, old) * self.second(new, old)

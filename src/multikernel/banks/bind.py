@@ -182,7 +182,7 @@ def _groups(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> list[_Grou
         lambda members, which: True,
     )
     take(PowerOf, matrix_of, powers_bank, lambda members, base: len(members) >= FEW)
-    if n * n * storage.dtype.itemsize > storage.memory:
+    if n * n * np.dtype(float).itemsize > storage.memory:  # machines add kernels in double precision
         take(OnDemand, lambda f: f.kernel, on_demand_bank, lambda members, kernel: True)
     take(
         ExplicitFeatures,
