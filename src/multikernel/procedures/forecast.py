@@ -27,6 +27,7 @@ from multikernel.tuning import (
     BLAS_OPERATION,
     INTERIOR_COPIES,
     INTERIOR_FEATURES,
+    INTERIOR_SAMPLES,
     INTERIOR_STEPS,
     MACHINE_FRESH,
     MACHINE_PAIR,
@@ -161,7 +162,18 @@ def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
     certified = 2.0 * bank.exact
     if bank.exact.seconds:
         certified = certified + Work(steps=MACHINE_PAIR * n**2)
-    return Cost(found.work + certified + Work(steps=SMALLEST_FIT), SUPPORT_MATRICES * 8.0 * n**2)
+    return Cost(found.work + certified + Work(steps=SMALLEST_FIT), 8.0 * _support_values(bank, domain))
+
+
+def _support_values(bank: BankCost, domain: Separable) -> float:
+    """Matrix entries that are held at a time: of all samples, unless kernels are made on demand for many of them.
+
+    Then a machine holds the rows of its support vectors at most, and the interior point method takes some samples.
+    """
+    n = float(bank.n)
+    if not (bank.on_demand and domain.constrained):
+        return SUPPORT_MATRICES * n**2
+    return min(SUPPORT_MATRICES * n**2, max(n, np.sqrt(SUPPORT_MATRICES) * INTERIOR_SAMPLES) ** 2)
 
 
 def _matrices(bank: BankCost, count: float) -> float:
