@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from multikernel import AverageMKLClassifier, AverageMKLRegressor, bind, kernels
+from multikernel import AverageMKLClassifier, AverageMKLRegressor, L1MKLClassifier, bind, kernels
 from multikernel.banks.gram import DenseGram
 from multikernel.banks.powers import PowersBank
 
@@ -59,6 +59,21 @@ def test_a_large_matrix_is_made_on_demand(kernel: kernels.Kernel) -> None:
     assert np.allclose(gram.multiply(right), K @ right)
     assert np.allclose(gram.solve_shifted(0.5, right), DenseGram(K).solve_shifted(0.5, right))
     assert np.allclose(bank.cross(packed[:7]).matrix(0), K[:7] / 2.0)
+
+
+def test_single_precision_does_not_store_what_machines_add_in_double_precision() -> None:
+    _, packed = fingerprints(80, 64)
+    bank = bind(PACKED, packed, memory=6 * 80 * 80, dtype=np.float32)
+    assert isinstance(bank, PowersBank)
+    assert bank.B.stored is None
+
+
+def test_twenty_thousand_molecules_are_forecast_within_four_gigabytes() -> None:
+    _, packed = fingerprints(1, 64)
+    many = np.repeat(packed, 20_000, axis=0)
+    many[:, 0] = np.arange(20_000) % 256
+    for model in (L1MKLClassifier(PACKED), AverageMKLClassifier(PACKED, C=1.0)):
+        assert model.forecast(many, np.arange(20_000) % 2).bytes < 4e9
 
 
 @pytest.mark.parametrize("estimator", [AverageMKLClassifier, AverageMKLRegressor])

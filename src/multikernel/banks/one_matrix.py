@@ -51,8 +51,7 @@ class OneMatrixBank(KernelBank):
         if stored is not None:
             size = stored.itemsize
         else:
-            allowed = {itemsize} if self._fast else {itemsize, 4}
-            size = max((size for size in allowed if n * n * size <= memory), default=0)
+            size = max((size for size in self._sizes(itemsize, memory) if n * n * size <= memory), default=0)
         evaluated = BankCost.evaluated(len(self), n, self._value)
         product = Work(algebra=2.0 * BLAS_OPERATION * self.B.columns.values.shape[1] * float(n) ** 2)
         if not size:
@@ -60,6 +59,13 @@ class OneMatrixBank(KernelBank):
         exact = evaluated.sweep + product if size < np.dtype(float).itemsize else Work()
         made = product if stored is None else Work()
         return replace(evaluated, made=made, held=size * float(n) ** 2, beside=size * float(n) ** 2, exact=exact)
+
+    def _sizes(self, itemsize: int, memory: float) -> set[int]:
+        """The bytes of a stored entry; none of a fast kernel whose sum in double precision is too large."""
+        if not self._fast:
+            return {itemsize, 4}
+        double = np.dtype(float).itemsize * float(self.shape[0]) ** 2
+        return {itemsize} if double <= memory else set()
 
     @property
     def _fast(self) -> bool:
