@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel import AverageMKLClassifier, AverageMKLRegressor, kernels
+from multikernel import AverageMKLClassifier, AverageMKLRegressor, L1MKLClassifier, kernels
 
 PACKED = kernels.Tanimoto(packed=True)
 FAMILIES, SHARED, KEPT, NOISE = 40, 0.05, 0.7, 0.01  # molecules of 40 families, each with most of its family's bits
@@ -57,7 +57,7 @@ def compare(n: int, bits: int, rounds: int) -> None:
 def fit(n: int, bits: int) -> None:
     """Models, and the memory that they need."""
     X, y = molecules(n, bits)
-    for model in (AverageMKLClassifier(PACKED), AverageMKLRegressor(PACKED, alpha=1.0)):
+    for model in (L1MKLClassifier(PACKED), AverageMKLClassifier(PACKED), AverageMKLRegressor(PACKED, alpha=1.0)):
         start = time.process_time()
         model.fit(X, y)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
