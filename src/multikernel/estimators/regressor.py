@@ -142,10 +142,11 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         >>> rng = np.random.default_rng(0)
         >>> spaces = {"motion": rng.normal(size=(80, 5)), "words": rng.normal(size=(80, 9))}
         >>> Y = np.stack([spaces["motion"][:, 0], spaces["motion"][:, 1] + spaces["words"][:, 0]], axis=1)
+        >>> Y += rng.normal(size=Y.shape)
         >>> model = MultipleKernelRidgeCV("linear").fit(spaces, Y)
         >>> parts = model.score_split(spaces, Y)
-        >>> parts.shape, parts[0].round(1).tolist()
-        ((2, 2), [1.0, 0.5])
+        >>> parts.shape, parts.round(1).tolist()
+        ((2, 2), [[0.5, 0.4], [0.0, 0.3]])
         >>> whole = r2_score(Y, model.predict(spaces), multioutput="raw_values")
         >>> bool(np.allclose(parts.sum(axis=0), whole))
         True

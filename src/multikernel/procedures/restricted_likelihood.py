@@ -32,6 +32,7 @@ from scipy.optimize import nnls
 from multikernel._floats import TINY
 from multikernel._linalg import product
 from multikernel._typing import Array
+from multikernel.numerics.cholesky import factor_of
 from multikernel.procedures.ridge_cv.evidence import Evidence, Explained
 
 _GAIN = 1e-12  # of a log likelihood, that a step has to promise: estimates are then within 1e-6 standard errors
@@ -176,7 +177,7 @@ def _step(here: Local, free: Array, damping: float) -> tuple[Array, float]:
     sizes = np.sqrt(np.maximum(np.diagonal(A), TINY))
     scaled = A / np.outer(sizes, sizes)
     scaled.flat[:: len(free) + 1] += damping
-    R = linalg.cholesky(scaled, check_finite=False)
+    R = np.triu(factor_of(np.asfortranarray(scaled.copy()), lower=False))
     before = here.theta[free] * sizes
     target = linalg.solve_triangular(R, scaled @ before + g / sizes, trans=1, check_finite=False)
     length = float(np.linalg.norm(target)) or 1.0

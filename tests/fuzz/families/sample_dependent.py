@@ -75,7 +75,7 @@ def _gated(labels: bool) -> Any:
     def claims(
         model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]
     ) -> Iterator[Flatness]:
-        gates, X = model.predictor_.gates, np.asarray(given.X, dtype=float)
+        gates, X = model.predictor_.combination.gates, np.asarray(given.X, dtype=float)
         unit = 1 / kernel_size(given.K)
         if labels:
             machine: Any = machines.squared_hinge(signs(y), parameters["C"])
@@ -95,7 +95,7 @@ def _gated(labels: bool) -> Any:
 def _gated_kernel(model: Any, K: Array) -> Array | None:
     """Of the training samples, where the features of all are kept."""
     predictor = model.predictor_
-    e = wide(predictor.gates.of(predictor.reference.samples.columns))
+    e = wide(predictor.combination.gates.of(predictor.reference.samples.columns))
     if not len(e) == K.shape[1] == K.shape[2]:
         return None
     return np.einsum("ik,kij,jk->ij", e, K, e)

@@ -39,7 +39,6 @@ from multikernel._workers import check_interrupted, time_is_up, warn_of_cut_choi
 from multikernel.certificate import Certificate
 from multikernel.numerics.levenberg_marquardt import ACCEPTED, LEAST_DAMPING
 from multikernel.observer import Event, Observer, silent
-from multikernel.procedures.ridge_cv._steps import damped_steps, served
 from multikernel.procedures.ridge_cv.criterion import Criterion, SharedWeights
 from multikernel.procedures.ridge_cv.model import Tall
 
@@ -214,6 +213,8 @@ class _Descent:
         """Steps, and what the models without and with damping lose by them."""
         steps = np.empty((len(own), self.v.shape[1]))
         decreases = np.empty((len(own), 2))
+        from multikernel.procedures.ridge_cv._steps import damped_steps  # compiled: imported where it is used
+
         damped_steps(self.v[own], self.slopes[own], self.curvatures[own], damping, steps, decreases)
         sizes = self.error.diagonals
         largest = self.error.largest
@@ -231,6 +232,8 @@ class _Descent:
         wanted = decreases[:, 1]
         order = np.argsort(-wanted / np.maximum(self.errors[own], self.small[own]), kind="stable")
         by = np.empty(len(own), dtype=np.int64)
+        from multikernel.procedures.ridge_cv._steps import served
+
         served(self.v[own], steps, self.slopes[own], self.curvatures[own], damping, wanted, order, _SERVED, by)
         sequence = np.argsort(by, kind="stable")
         for members in np.split(sequence, np.flatnonzero(np.diff(by[sequence])) + 1):
