@@ -109,7 +109,7 @@ class Posterior(ABC):
 
     Parameters
     ----------
-    posed : one for each set of kernel weights
+    posed : one for each set of kernel weights, or for each target that has a ridge of its own
     fit_intercept : bool
     n_train : int, how many training samples there were
     fixed : the columns without penalty, among them the intercept; None where there are none
@@ -209,6 +209,11 @@ class KernelPosterior(Posterior):
     def smoothers(self) -> Sequence[Smoother | RestrictedSmoother]:
         return _Smoothers(self._made, len(self.posed))
 
+    def _weights(self, p: int) -> Array:
+        """The kernel weights of a problem: its row, or the one that all share."""
+        rows = self.predictor.weights
+        return np.asarray(rows[p if len(rows) > 1 else 0])
+
     def _made(self, p: int) -> Smoother | RestrictedSmoother:
         posed = self.posed[p]
         return self._smoother(DensePrecision(posed.alpha, posed.weight, self._matrix(p)), posed)
@@ -222,10 +227,10 @@ class KernelPosterior(Posterior):
             return unpack(posed.half, n, np.float64)
         predictor = self.predictor
         if self.bank is not None:
-            return _symmetric(predictor, predictor.weights[p], self.bank)
+            return _symmetric(predictor, self._weights(p), self.bank)
         places = np.searchsorted(predictor.support, posed.rows)
         bank = predictor.reference.cross(_arrays.taken(self.samples, posed.rows)).block(slice(None), places)
-        return _symmetric(predictor, predictor.weights[p], bank)
+        return _symmetric(predictor, self._weights(p), bank)
 
     def deviations(self, bank: KernelBank, values: Array, columns: Array | None = None) -> Array:
         predictor = self.predictor
@@ -235,7 +240,7 @@ class KernelPosterior(Posterior):
             against = predictor.support
         self_values, found = rectangular(values[:, :, None], len(values), 1), []
         for p, (posed, smoother) in enumerate(zip(self.posed, self.smoothers, strict=True)):
-            weights = predictor.weights[p]
+            weights = self._weights(p)
             prior = predictor.combination.gram(self_values, weights).dense()[:, 0]
             cross = predictor.combination.gram(bank, weights).dense()[:, np.searchsorted(against, posed.rows)]
             found.append(self._deviations(smoother, np.asarray(cross, dtype=np.float64), prior, columns))
@@ -275,6 +280,9 @@ class FeaturePosterior(Posterior):
         weights = [np.repeat(each[predictor.kernels], sizes) for each in predictor.weights]
         kept = tuple(np.flatnonzero(each) for each in weights)
         roots = tuple(np.sqrt(each[own]) for each, own in zip(weights, kept, strict=True))
+        if len(kept) == 1:  # problems may share them
+            kept = kept * len(posed)
+            roots = roots * len(posed)
         values = None
         if samples is None:
             values = bank.select(predictor.kernels).bank.F
@@ -338,9 +346,9 @@ def posterior_of(model: Model, bank: KernelBank, fitted: Sequence[Fitted]) -> Po
         return None
     if samples is not None and samples.shape[0] != bank.shape[0]:
         return None
-    if fitted[0].weights.values.ndim == 2:  # a row for each of many targets
-        assert model._method.ridge is not None
-        alphas: Any = model._method.ridge(model, fitted[0])
+    assert model._method.ridge is not None
+    alphas: Any = model._method.ridge(model, fitted[0])
+    if np.ndim(alphas):  # one for each of many targets
         problems: Sequence[WeightedRidge] = TargetRidges(alphas, fitted[0].solution.coef)
     else:
         problems = [posed(model, each) for each in fitted]

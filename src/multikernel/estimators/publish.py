@@ -128,6 +128,8 @@ def _how_many(weights: Weights, tol: float) -> str:
     if known is None:
         return ""
     above = known[~(known <= tol)]
+    if not len(above):  # it is weights that they share
+        return ""
     return (
         f" It is {len(above):,} of {len(known):,} targets that are above tol={tol:g}, half of them above "
         f"{np.median(above):.1g}: target_stationarity_ has the number of each."

@@ -42,7 +42,7 @@ from multikernel.estimators.variance_components import components_frame
 from multikernel.kernels import KernelFamily, polynomials, rbf_grid
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
-from multikernel.procedures.forecast import Cost, many_targets, ridge
+from multikernel.procedures.forecast import Cost, many_targets, own_ridges, ridge
 from multikernel.procedures.forecast import ridge_cv as ridge_cv_cost
 from multikernel.procedures.ridge_cv import (
     Criterion,
@@ -54,6 +54,7 @@ from multikernel.procedures.ridge_cv import (
     held_out_error,
     least_error,
     ridge_cv_each,
+    with_own_ridges,
 )
 from multikernel.procedures.ridge_cv.fixed import FixedColumns, determined
 from multikernel.procedures.units import MachineUnits, kernel_size, spread
@@ -76,6 +77,12 @@ def _shares_candidates(model: Any, target: Any) -> bool:
 def _many_targets(model: Any) -> bool:
     """Whether weights of several targets are found together: each has its own, chosen by held-out error alone."""
     return not model.shared_weights and model.criterion == "held_out" and model.fixed is None
+
+
+def _has_own_ridges(model: Any, target: Any) -> bool:
+    """Whether targets that share weights have a ridge each."""
+    several = target.ndim == 2 and target.shape[1] > 1
+    return several and model.criterion == "held_out" and model.fixed is None
 
 
 def _folds(model: Any, task: Task) -> Folds:
@@ -109,7 +116,10 @@ def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
     folds = int(model.cv) if isinstance(model.cv, int | np.integer) else bank.n
     if _shares_candidates(model, task.target):
         return model.n_init * many_targets(bank, folds, task.target.shape[1])
-    return model.n_init * ridge_cv_cost(bank, folds) + ridge(bank)
+    cost = model.n_init * ridge_cv_cost(bank, folds) + ridge(bank)
+    if _has_own_ridges(model, task.target):
+        cost = cost + own_ridges(bank, folds, task.target.shape[1])
+    return cost
 
 
 def _learn(
@@ -121,7 +131,10 @@ def _learn(
     seed: int = 0,
     fixed: FixedColumns | None = None,
 ) -> Learned:
-    """One set of weights, for a target (n,) or for several that share it, or one for each, and the machine on all."""
+    """One set of weights, for a target (n,) or for several that share it, or one for each, and the machine on all.
+
+    Several targets that share weights of least held-out error have a ridge each.
+    """
     if fixed is not None:
         return _learn_beside(model, bank, task, observe, seed, fixed)
     if _shares_candidates(model, task.target):
@@ -131,11 +144,16 @@ def _learn(
     bank, target = bank.scaled(np.full(len(bank), 1.0 / size)), task.target / unit
     with one_blas_thread(len(target)):
         Y = as_columns(target)
-        held_out = held_out_error(bank, Y, _folds(model, task), model.fit_intercept)
+        folds = _folds(model, task)
+        held_out = held_out_error(bank, Y, folds, model.fit_intercept)
         error: Criterion = held_out
         if model.criterion == "evidence":
             error = Evidence.of(bank, Y, model.fit_intercept)
         weights = least_error(error, held_out, model.tol, model.max_iter, model.n_init, seed, observe)
+        if _has_own_ridges(model, Y):
+            weights, solution = with_own_ridges(bank, Y, folds, weights, model.fit_intercept, model.tol, model.max_iter)
+            own = RidgeMachine(1.0, model.fit_intercept)
+            return weights.in_units(size, unit), MachineUnits(own, size, unit, coef=unit / size).solution(solution)
         machine = RidgeMachine(weights.alpha, model.fit_intercept)
         if isinstance(held_out, ErrorInFeatures):
             gram = held_out.gram(weights.values)
@@ -241,7 +259,7 @@ def _learn_sums(
 # -- the estimator -----------------------------------------------------------------------------------------------------
 
 
-def _ridge(model: Any, fitted: Fitted) -> float:
+def _ridge(model: Any, fitted: Fitted) -> Any:
     return cast(RidgeCVWeights, fitted.weights).alpha
 
 
@@ -257,7 +275,7 @@ def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: boo
     else:
         model.cv_loss_ = errors
     vars(model).pop("target_stationarity_", None)  # of an earlier fit
-    if not single:
+    if not single or found[0].stationarities is not None:
         model.target_stationarity_ = np.concatenate([_stationarities(weights) for weights in found])
     _publish_effects(model, found)
 
@@ -334,7 +352,9 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         Whether the mean of the training targets is taken off first and is the intercept. With ``fixed`` it is one more
         column without penalty instead.
     shared_weights : bool, default False
-        With targets of shape (n, t): one set of weights and one ridge of least summed error, instead of one for each.
+        With targets of shape (n, t): one set of weights instead of one for each, that of least summed error with one
+        ridge in common; each target then has the ridge of least error for these weights. One ridge is all with
+        criterion="evidence", with ``fixed``, and from streams.
     tol : float, default 1e-4
         Relative stationarity to reach. Steps also end where ten of them together gained less than a hundredth of that:
         the model has not converged then, and a ConvergenceWarning says so.
@@ -358,7 +378,8 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     ----------
     weights_ : array (m,), with sum 1; (t, m) for t targets with weights of their own. All zero where no kernel is of
         use on held-out samples: the predictor is then constant.
-    alpha_ : float, or array (t,): the ridge for these weights. Only the ratio of weights and ridge matters.
+    alpha_ : float, or array (t,): the ridge for these weights. Only the ratio of weights and ridge matters. With
+        ``shared_weights`` a target whose mean predicts it best has a ridge beside which the kernel is rounding.
     cv_loss_ : float, or array (t,): the mean squared error on the held-out samples, for either criterion; NaN where
         the samples outside a fold do not determine the coefficients of ``fixed``
     kernel_names_ : array (m,)
@@ -369,13 +390,16 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         a column that depends on those before it
     fixed_std_errors_ : array (c,) or (t, c), their standard errors for this kernel, and NaN for a column that depends
         on those before it; ``intercept_std_error_``, float or array (t,), is that of the intercept
-    objective_ : what was minimised: ``cv_loss_``, or its sum over targets that share weights; with the evidence
+    objective_ : what was minimised: ``cv_loss_``, or its sum over targets that share weights, with the ridge that
+        is best for all of them in common, which their own ridges make smaller; with the evidence
         (prod_t z_t'S^-1 z_t / n)^(1/t) det(S)^(1/n), S = sum_k w_k K_k / alpha + I and z_t targets less their means;
         with ``fixed`` the same of the n - p contrasts of the samples that the columns, of rank p, do not change
     stationarity_ : float, what the Gauss-Newton model of the objective still promises, relative to it, or to a
         hundredth of its value for a constant predictor where this is more; zero at a point that satisfies the
         first-order conditions. The largest over the targets.
-    target_stationarity_ : array (t,), that of each of t targets with weights of their own
+    target_stationarity_ : array (t,), that of each of t targets with weights of their own; with ``shared_weights``
+        that of the ridge of each for these weights, which are themselves stationary for a ridge in common:
+        ``stationarity_`` is the largest of all these
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``stationarity_`` is at most ``tol``
     n_iter_ : int
@@ -388,7 +412,7 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     on all samples.
 
     Several targets with weights of their own are solved together, at points that they share: an inverse serves all of
-    them, of 1,000 targets and three kernels about 1,150 are needed. ``verbose`` then tells the geometric mean of their
+    them, of 1,000 targets and three kernels about 1,200 are needed. ``verbose`` then tells the geometric mean of their
     stationarities, and ``history_`` has the largest before each round.
 
     References

@@ -331,6 +331,15 @@ def many_targets(bank: BankCost, folds: int, targets: int) -> Cost:
     return Cost(_of_samples(bank, work), matrices + of_targets)
 
 
+def own_ridges(bank: BankCost, folds: int, targets: int) -> Cost:
+    """A ridge for each target with one kernel: some hundred inverses and factors, and three models a target."""
+    n = float(bank.n)
+    candidates = min(100.0, 10.0 + targets)
+    algebra = candidates * 2.4 * n**3 + targets * (6.0 * min(folds, 10) * n**2 + 40.0 * n**2)
+    work = Work(algebra=BLAS_OPERATION * algebra, steps=candidates * SMALLEST_STEP)
+    return Cost(work, 8.0 * n * (n + 3.0 * targets))
+
+
 def learned_scales(bank: BankCost, kernels: int) -> Cost:
     """Scales inside so many kernels, by held-out errors: how many steps there will be is not known."""
     return Cost(None, (SCALES_MATRICES + kernels) * 8.0 * float(bank.n) ** 2)

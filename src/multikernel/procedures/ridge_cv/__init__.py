@@ -6,6 +6,7 @@ from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
 from multikernel.procedures.ridge_cv.many_targets import ridge_cv_each
+from multikernel.procedures.ridge_cv.own_ridges import with_own_ridges
 from multikernel.procedures.ridge_cv.search import RidgeCVWeights, held_out_error, least_error, ridge_cv
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "least_error",
     "ridge_cv",
     "ridge_cv_each",
+    "with_own_ridges",
 ]

@@ -28,7 +28,7 @@ something by, was tried: it takes each candidate twice, and saves no round.)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,6 +77,7 @@ def each_target(
     n_init: int = 1,
     seed: int = 0,
     observe: Observer = silent,
+    first: Sequence[Array] = (),
 ) -> EachTarget:
     """Weights of least error for each target of a criterion that is a sum over targets.
 
@@ -89,24 +90,25 @@ def each_target(
         ones are random multiples of its weights
     seed : of the random starts
     observe : called after each round; the certificate is the geometric mean over the targets, each at least ``tol``
+    first : weights (m,) that the survey tries as well
 
     Raises
     ------
     ValueError : where no ridge makes the sum of the kernel matrices positive definite
     """
     best = _Descent(error)
-    _survey(best)
+    _survey(best, first)
     rng = np.random.default_rng(seed)
-    first = best.v.copy()
+    begin = best.v.copy()
     if n_init > 1:
         best.descend(max(tol, _SCOUT), max_iter, silent)
     for i in range(1, n_init):
         if time_is_up():
             warn_of_cut_choice(f"only {i} of {n_init} starts of the weights ended in time")
             break
-        factors = np.full(first.shape[1], 100.0) if i == 1 else rng.exponential(size=first.shape[1])
+        factors = np.full(begin.shape[1], 100.0) if i == 1 else rng.exponential(size=begin.shape[1])
         other = _Descent(error)
-        other.start(first * factors)
+        other.start(begin * factors)
         other.descend(max(tol, _SCOUT), max_iter, silent)
         best.take(other)
     history = best.descend(tol, max_iter, observe)
@@ -264,14 +266,14 @@ class _Descent:
             self.move(shared, own[accepted], errors[accepted])
 
 
-def _survey(run: _Descent) -> None:
-    """Take every target to the lowest of the first points."""
+def _survey(run: _Descent, also: Sequence[Array]) -> None:
+    """Take every target to the lowest of the first points and of others."""
     error = run.error
     t = len(run.errors)
     lowest = np.full(t, np.inf)
     which = np.full(t, -1)
     known: list[Array] = []
-    run.lower([np.zeros(len(error.bank))], lowest, which, known)
+    run.lower([np.zeros(len(error.bank)), *also], lowest, which, known)
     for direction in _directions(error.diagonals):
         if len(known) > 1 and time_is_up():
             warn_of_cut_choice("not all ridges were tried with which the search for weights may begin")

@@ -43,11 +43,11 @@ class RidgeCVWeights(Weights):
 
     Parameters
     ----------
-    alpha : float, the ridge
+    alpha : float, the ridge; array (t,) where each target has its own
     errors : array (t,), the mean squared held-out error of each target
     effects : the coefficients of columns without penalty; None where there are none
-    stationarities : array (t,), where each target has weights and a ridge of its own: a row of ``values``, and numbers
-        in ``objective`` and ``alpha``; None where there is one set of weights
+    stationarities : array (t,), where each target has a ridge of its own; and weights, a row of ``values`` and a number
+        in ``objective`` each, unless ``values`` are (m,). None where there is one ridge
     """
 
     alpha: Any
