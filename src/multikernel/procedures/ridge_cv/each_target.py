@@ -18,8 +18,8 @@ targets at the same time, at points that they share:
                falls as its model says, and its damping changes as in ``numerics.levenberg_marquardt``.
 
 Far from the end targets want much, and few candidates serve many; near it each has its own, and the method is that of
-gauss_newton.py. Of 1,000 targets and three spaces, 40 candidates of a survey and some 1,100 of six rounds led all of
-them to a stationarity of 1e-4. Errors never rise: no target ends worse than any point of the survey. Stationarity, and
+gauss_newton.py. Of 1,000 targets and three spaces, about 1,200 candidates led all of them to a stationarity of
+1e-4. Errors never rise: no target ends worse than any point of the survey. Stationarity, and
 when a target ends without it, are as in gauss_newton.py.
 
 (To move every target to the best of all candidates of the first rounds, not only to the one that it was promised
@@ -42,7 +42,7 @@ from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.criterion import Criterion, SharedWeights
 from multikernel.procedures.ridge_cv.model import Tall
 
-_SERVED = 0.5  # of the decrease that a target's own point promises; with 0.3 or 0.8 it took as long
+_SERVED = 0.5  # of the decrease that a target's own point promises; 0.3 took as long, 0.8 longer
 _DECADES = range(6)  # of the mean diagonal of the kernel relative to the ridge; more where they lead further
 _ALONE = 10  # kernels at most of which a survey tries each alone
 _SCOUT = 1e-2  # stationarity to which several starts are followed
