@@ -404,7 +404,7 @@ def test_a_view_that_everyone_lacks_is_refused() -> None:
         EasyMKLClassifier(OWN, lam=0.1).fit({"genes": np.full_like(GENES, np.nan), "clinic": FRAME}, Y)
     partly = GENES.copy()
     partly[4, 2] = np.nan
-    with pytest.raises(ValueError, match=r"RBF.* takes no missing cells, and column 2 of X has some: fill them in"):
+    with pytest.raises(ValueError, match=r"view 'genes': RBF.* takes no missing cells, and column 2 has some: fill"):
         EasyMKLClassifier(OWN, lam=0.1).fit({"genes": partly, "clinic": FRAME}, Y)
     K = K2.copy()
     K[3, 4] = K[4, 3] = np.nan
