@@ -159,7 +159,9 @@ def measure(agreement: Agreement | None, by_errors: bool) -> str:
     if agreement is None:
         return ""
     held = agreement.errors if by_errors else agreement.deviation
-    return "" if held is None else "✓" if held else "–"
+    if held is None:
+        return ""
+    return "✓" if held else "–"
 
 
 @dataclass(frozen=True)
