@@ -32,7 +32,7 @@ def test_the_others_get_numbers_and_words_and_learn_from_them() -> None:
     split = Split.of(sources, y[train], train, test)
     assert [part.shape for part in split.together()] == [(40, 34), (20, 34)]
     np.testing.assert_array_equal(late_fusion(split), y[test])
-    found = measured("best source", sources, y, train, test)
+    found = measured("best source", sources, y, train, test, split)
     assert found == {"best source": 1.0, "best source by test": 1.0}
     machine = Machine().fit(split.train["words"], split.y)
     np.testing.assert_array_equal(machine.predict(split.test["words"]), y[test])

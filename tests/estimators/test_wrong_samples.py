@@ -187,8 +187,8 @@ def test_labels_with_several_columns_are_told(model: Any) -> None:
         (pd.DataFrame(index=range(N)), "view 'b': it has no columns"),
         (np.full((N, 2), np.nan), "view 'b' is missing for all samples"),
         (1j * X, "view 'b': Complex data not supported: it holds complex numbers"),
-        (np.where(X > 1.0, np.inf, X), "view 'b': Input contains infinity"),
-        (X[:, :, None], "view 'b': Found array with dim 3"),
+        (np.where(X > 1.0, np.inf, X), "view 'b': column 0 holds inf in row"),
+        (X[:, :, None], "view 'b': it has 3 dimensions"),
     ],
     ids=["no columns", "no columns in a frame", "missing", "complex", "infinite", "three axes"],
 )
