@@ -36,6 +36,7 @@ def kept(lines: Iterable[Line]) -> list[Line]:
 
 
 def main(file: Path) -> None:
+    """Write the cells of a file that pages need beside it, compressed."""
     lines = [json.loads(text) for text in file.read_text(encoding="utf-8").splitlines()]
     text = "".join(json.dumps(line) + "\n" for line in kept(lines))
     write_whole(file.with_name(file.name + ".gz"), gzip.compress(text.encode(), mtime=0))
