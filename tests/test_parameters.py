@@ -50,7 +50,8 @@ def test_an_estimator_fits_or_says_which_parameter_is_wrong(
     signature = inspect.signature(cls).parameters
     given = {"kernels": FAMILY} if "kernels" in signature else {}
     given |= {name: "linear" if name == "second" else 0.1 for name in searched(cls())}  # a fit, not a search
-    given |= {"max_iter": 5} if "max_iter" in signature else {}  # which is all that the parameters' words need
+    few = {"max_iter": 2, "penalty": 1.0, "cv": 2}  # which is all that the parameters' words need
+    given |= {parameter: value for parameter, value in few.items() if parameter in signature}
     for parameter, value in cases(cls):
         model = cls(**given | {parameter: value})
         try:

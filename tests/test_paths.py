@@ -62,7 +62,7 @@ def diabetes():
 
 def samples(cls, cancer, diabetes):
     X, y = cancer if is_classifier(cls()) else diabetes
-    return X[:90], y[:90], X[90:150], y[90:150]
+    return X[:50], y[:50], X[90:130], y[90:130]
 
 
 def by_name(model, names):

@@ -86,7 +86,7 @@ def test_it_is_an_optimizer(name: str) -> None:
 @every_optimizer
 def test_every_mismatch_gives_a_sentence_that_names_what_works(name: str) -> None:
     """Each pairing is solved for some steps, or refused."""
-    few = replace(OPTIMIZERS[name], max_iter=2)
+    few = replace(OPTIMIZERS[name], max_iter=1)
     for problem in pairings():
         said = refusal(partial(few.minimise, problem))
         assert said is None or any(f"{other} work" in said for other in optimizers.__all__), said

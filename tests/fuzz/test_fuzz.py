@@ -20,7 +20,7 @@ from fuzz.families import FAMILIES
 from fuzz.judge import Verdict, examine
 from fuzz.open import open_question
 
-FEW = 4  # cases of each estimator in the short part
+FEW = 2  # cases of each estimator in the short part
 MANY = int(os.environ.get("MULTIKERNEL_FUZZ_CASES", "5000"))
 SEED = int(os.environ.get("MULTIKERNEL_FUZZ_SEED", random.randrange(10**6)))
 
