@@ -16,8 +16,12 @@ def row_labels(values: Any) -> Any:
     index: Any = getattr(values, "index", None)
     if callable(index) or not hasattr(index, "equals"):  # a list has a method of this name
         return None
-    numbered = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
-    return None if numbered else index
+    return None if is_numbered(index) else index
+
+
+def is_numbered(index: Any) -> bool:
+    """Whether the labels of rows are 0, 1, 2, ..., which pandas gives to rows without labels."""
+    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
 def check_rows(*given: tuple[str, Any]) -> None:

@@ -77,6 +77,22 @@ def test_integers_as_labels_are_not_confused_with_positions() -> None:
         L1MKLClassifier(C=1.0).fit(V[:20], y.iloc[:20])
 
 
+def test_rows_that_nobody_named_are_not_joined_with_names_in_silence() -> None:
+    """pandas numbers rows by default, and the numbers of patients may be others."""
+    clinic = CLINIC.set_axis(np.random.default_rng(0).permutation(N))
+    with pytest.warns(UserWarning, match="rows of 'genes' are numbered 0, 1, 2, ..., as pandas does by default"):
+        views({"genes": GENES.reset_index(drop=True), "clinic": clinic}, rows="index")
+    views({"genes": GENES.reset_index(drop=True), "clinic": CLINIC.reset_index(drop=True)}, rows="index")
+
+
+def test_frames_of_a_transformer_keep_the_labels() -> None:
+    V = views({"genes": GENES, "clinic": CLINIC.iloc[SHUFFLED]}, rows="index")
+    for output in ("kernel", "features"):
+        step = L1MKLClassifier(C=1.0).fit(V, Y).as_transformer(output).set_output(transform="pandas")
+        assert step.fit_transform(V).index.tolist() == NAMES
+        assert step.transform(V[5:9]).index.tolist() == NAMES[5:9]
+
+
 def test_samples_that_a_source_lacks_are_refused_or_kept() -> None:
     some = CLINIC.iloc[3:]
     with pytest.raises(ValueError, match=r"'clinic' lacks 3 of 40 samples \('p0', 'p1', 'p2'\); missing='keep'"):

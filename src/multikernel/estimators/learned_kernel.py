@@ -8,11 +8,13 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import linalg
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._typing import Array
 from multikernel.estimators.names import short_names
+from multikernel.sources.views import Views
 
 
 class LearnedKernel(ABC):
@@ -136,13 +138,23 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """``fit(X).transform(X)``, with one evaluation of the kernel; ``y`` is not used."""
         K = self._fitted_kernel(X)
-        return K if self.output == "kernel" else K @ self.map_
+        return self._labelled(K if self.output == "kernel" else K @ self.map_, X)
 
     def transform(self, X: Any) -> Array:
         """The kernel of samples X against those of ``fit``, or their features: shape (len(X), n) or (len(X), q)."""
         check_is_fitted(self, "samples_")
         K = self.model.kernel_matrix(X, self.samples_)
-        return K if self.output == "kernel" else K @ self.map_
+        return self._labelled(K if self.output == "kernel" else K @ self.map_, X)
+
+    def _labelled(self, values: Array, X: Any) -> Any:
+        """A data frame with the labels of views, where frames of pandas are asked for: scikit-learn keeps its index."""
+        labels = X.index if isinstance(X, Views) else None
+        wanted = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        if labels is None or wanted != "pandas":
+            return values
+        import pandas as pd
+
+        return pd.DataFrame(values, index=labels)
 
     def _fitted_kernel(self, X: Any) -> Array:
         """The matrix of the samples of ``fit``, which are remembered."""

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from multikernel._row_labels import is_numbered
 from multikernel._rules import shortened
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
@@ -65,6 +66,7 @@ def joined(
         _refuse_missing(labels, every)
     elif len(labels) > 1 and all(not len(own.intersection(other)) for own, other in combinations(labels.values(), 2)):
         warn_user("views: no two sources share a sample; give all of them the same names of the samples")
+    _warn_of_numbered_rows(labels)
     aligned: dict[str, Any] = {}
     present: dict[str, Array] = {}
     for name, source in sources.items():
@@ -111,6 +113,23 @@ def _labels(name: str, source: Any) -> Any:
     if labels.nlevels == 1 and labels.hasnans:
         raise ValueError(f"views: {name!r} has a row whose label is missing; name it, or leave the row out")
     return labels
+
+
+def _warn_of_numbered_rows(labels: Mapping[str, Any]) -> None:
+    """A warning where rows that nobody named, which pandas numbers 0, 1, 2, ..., are joined with other labels.
+
+    Increasing numbers of another source are those of rows that were taken from the same table.
+    """
+    for name, own in labels.items():
+        strange = (its for its in labels.items() if is_numbered(its[1]) or not its[1].is_monotonic_increasing)
+        other = next((other for other, its in strange if not its.equals(own)), None)
+        if is_numbered(own) and other is not None:
+            warn_user(
+                f"views: the rows of {name!r} are numbered 0, 1, 2, ..., as pandas does by default, and joined with the "
+                f"labels of {other!r} by these numbers; where they are not the names of its samples, name these by "
+                ".set_index(...)"
+            )
+            return
 
 
 def _refuse_missing(labels: Mapping[str, Any], every: Any) -> None:
