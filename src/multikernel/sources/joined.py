@@ -125,9 +125,9 @@ def _warn_of_numbered_rows(labels: Mapping[str, Any]) -> None:
         other = next((other for other, its in strange if not its.equals(own)), None)
         if is_numbered(own) and other is not None:
             warn_user(
-                f"views: the rows of {name!r} are numbered 0, 1, 2, ..., as pandas does by default, and joined with the "
-                f"labels of {other!r} by these numbers; where they are not the names of its samples, name these by "
-                ".set_index(...)"
+                f"views: the rows of {name!r} are numbered 0, 1, 2, ..., as pandas does by default, and joined with "
+                f"the labels of {other!r} by these numbers; where they are not the names of its samples, name these "
+                "by .set_index(...)"
             )
             return
 

@@ -62,7 +62,7 @@ def _by_label(labels: Any, name: str, values: Any) -> Any:
         first = shortened(list(map(repr, lacking)), 3)
         raise ValueError(
             f"{name} lacks {len(lacking)} of the {len(labels)} samples of X ({first}): "
-            f"give {name}.loc[X.index], or take the samples of X that have a value; or give {name}.to_numpy() where its "
-            "values belong to the samples as they lie, as those do that permutation_test_score shuffles"
+            f"give {name}.loc[X.index], or take the samples of X that have a value; or give {name}.to_numpy() where "
+            "its values belong to the samples as they lie, as those do that permutation_test_score shuffles"
         )
     return values.loc[labels]
