@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -323,6 +324,11 @@ def test_odd_labels_masks_and_parts() -> None:
         views({"v": V, "b": CLINIC})
     with pytest.raises(ValueError, match=r"'x' is an Annotated: views.from_anndata reads it"):
         views({"x": annotated(), "b": CLINIC})
+    for model in (L1MKLClassifier(), MultiKernelClassifier()):
+        with pytest.raises(TypeError, match=r"type Annotated: give multikernel.views.from_anndata\(X\)"):
+            model.fit(annotated(), Y)
+        with pytest.raises(TypeError, match=r"give multikernel.views.from_mudata\(X\)"):
+            model.fit(SimpleNamespace(mod={"rna": annotated()}), Y)
 
 
 def test_a_report_and_a_search_match_rows_as_well(tmp_path: Any) -> None:

@@ -43,7 +43,12 @@ def aligned(X: Any, **beside: Any) -> list[Any]:
     Raises
     ------
     ValueError : where the labels contradict the order; or, beside joined views, lack a sample or have one twice
+    TypeError : where X is an AnnData or MuData object, which ``views`` reads
     """
+    several = isinstance(getattr(X, "mod", None), Mapping)  # of a data frame, ``mod`` is a method
+    if several or (hasattr(X, "obs_names") and hasattr(X, "var_names")):
+        reader = "from_mudata" if several else "from_anndata"
+        raise TypeError(f"X is an object of type {type(X).__name__}: give multikernel.views.{reader}(X)")
     if isinstance(X, Views) and X.joined:
         return [_by_label(X.index, name, values) for name, values in beside.items()]
     check_labels_of_rows([*labels_of_samples(X), *((name, row_labels(each)) for name, each in beside.items())])
