@@ -30,7 +30,8 @@ def weighted_sum(X, Z, s, out):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def inner(X, Z, M, out):  # type: ignore[no-untyped-def]
-    """out[j] += sum_il M[i, l] |X[j, i] - Z[j, l]|, samples in columns."""
+    """out[j] += sum_il M[i, l] |X[j, i] - Z[j, l]|, samples in columns; a part of a row in the precision of X."""
+    zero = X.dtype.type(0.0)
     for first in range(0, Z.shape[1], ROW_TILE):
         last = min(first + ROW_TILE, Z.shape[1])
         for i in range(X.shape[1]):
@@ -38,7 +39,7 @@ def inner(X, Z, M, out):  # type: ignore[no-untyped-def]
             for j in range(len(out)):
                 x = X[j, i]
                 z = Z[j, first:last]
-                total = 0.0
+                total = zero
                 for c in range(last - first):
                     total += row[c] * abs(x - z[c])
                 out[j] += total

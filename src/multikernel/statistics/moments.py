@@ -113,6 +113,10 @@ class Moments:
         changed = {name: value + sign * getattr(other, name) for name, value in vars(self).items()}
         return Moments(**changed)
 
+    def times(self, factor: float) -> Moments:
+        """The sums with all weights multiplied by a factor."""
+        return Moments(**{name: factor * value for name, value in vars(self).items()})
+
     def of_targets(self, which: Array, unit: float = 1.0) -> Moments:
         """The sums for some of the targets, divided by a unit."""
         return Moments(

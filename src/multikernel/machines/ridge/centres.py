@@ -1,0 +1,256 @@
+"""Ridge regression by the kernels of few centres, on any number of samples.
+
+With n samples x_i of targets y_i and weights s_i, M centres z_m, and C the matrix of k(x_i, z_m), shape (n, M),
+
+    min over A of  P(A) = sum_i s_i |y_i - c - (C A)_i|^2 + alpha tr A'K A,    c the weighted mean of the targets
+
+where K is the kernel matrix of the centres: kernel ridge regression over the functions that the centres span (Nystroem's
+method; Rudi, Carratino and Rosasco 2017). The minimiser solves
+
+    (C'SC + alpha K) A = C'S (Y - c),        S = diag(s)                                                           (1)
+
+**By sums.** C is made tile by tile, in single precision where that is asked for, and only C'SC and C'SY are kept, in
+double precision: one pass over the samples, n M^2 operations, and for every further alpha, and for samples held out
+whose sums are taken off, one factorisation of M x M numbers. Where entries of C are rounded by a part u of them, a
+function with coefficients A is evaluated with errors whose squares add up to about u^2 tr(C'SC) |A|^2 / M over the
+samples. M times this is added to P: the functions of a smooth kernel that it keeps away would have coefficients of
+opposite signs whose sum is all rounding.
+
+**By steps.** ``refined`` solves (1) to a tolerance: conjugate gradients whose preconditioner is the matrix by sums. Its
+residual is computed from the tiles in double precision. With the sums of a part of the samples as preconditioner,
+multiplied by n over their number, this is Falkon (the paper above, algorithm 1): steps of n M operations each, in place
+of n M^2. What is left proves how far from the minimum a point is: with the residuals R = Y - c - C A and
+U = C'S R / alpha, Fenchel's dual of P has at R a value that is smaller than P(A) by
+
+    alpha tr (K A - U)' K^{-1} (K A - U),                                                                          (2)
+
+and alpha (K A - U) is what equation (1) lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import blas
+
+from multikernel._floats import ROUNDING
+from multikernel._linalg import mirror, product
+from multikernel._typing import Array
+from multikernel._workers import check_interrupted, time_is_up
+from multikernel.certificate import Certificate
+from multikernel.numerics.cholesky import factorise, solved
+from multikernel.statistics import Moments
+
+SINGLE = float(np.finfo(np.float32).eps)
+
+
+class Tile(NamedTuple):
+    """Some samples: the kernel between them and the centres (r, M), their targets (r, t), their weights (r,) or None."""
+
+    kernel: Array
+    target: Array
+    weight: Array | None = None
+
+
+Tiles = Callable[[], Iterable[Tile]]  # a pass over the samples; every call begins a new one
+
+
+def summed(tiles: Iterable[Tile]) -> Moments:
+    """The sums of equation (1), in one pass.
+
+    Raises
+    ------
+    ValueError : where there are no tiles, and where a kernel or a target is not finite
+    """
+    total: Moments | None = None
+    squares = np.empty((0, 0))
+    for tile in tiles:
+        check_interrupted()
+        C = np.asarray(tile.kernel, dtype=float)
+        s = np.ones(len(C)) if tile.weight is None else tile.weight
+        rooted = C if tile.weight is None else np.sqrt(s)[:, None] * C
+        if total is None:
+            squares = np.zeros((C.shape[1], C.shape[1]), order="F")
+        squares = blas.dsyrk(1.0, rooted.T, beta=1.0, c=squares, lower=1, overwrite_c=1)
+        weighted = s[:, None] * tile.target
+        sums = Moments(
+            np.zeros((1, 1)),
+            product(C.T, weighted),
+            product(C.T, s),
+            weighted.sum(axis=0),
+            (weighted * tile.target).sum(axis=0),
+            float(s.sum()),
+        )
+        total = sums if total is None else total.merge(sums)
+    if total is None:
+        raise ValueError("ridge regression by centres needs samples, and got no tile of them")
+    mirror(squares)
+    if not (np.isfinite(squares).all() and np.isfinite(total.products).all()):
+        raise ValueError("ridge regression by centres: kernels and targets must be finite numbers")
+    return replace(total, squares=squares)
+
+
+@dataclass(frozen=True, eq=False)
+class CentredRidge:
+    """The factor of C'SC + alpha K, by sums.
+
+    Parameters
+    ----------
+    factor : array (M, M), whose lower triangle is the Cholesky factor
+    """
+
+    factor: Array
+
+    @classmethod
+    def of(cls, K: Array, sums: Moments, alpha: float, rounding: float = ROUNDING) -> CentredRidge:
+        """From the kernel matrix (M, M) of the centres and the sums, whose tiles were rounded by this part.
+
+        Raises
+        ------
+        ValueError : where the matrix is not positive definite with a ten-thousandth of its trace on the diagonal: K is
+            then no kernel matrix
+        """
+        trace = float(np.trace(sums.squares))
+        ridge = max(rounding**2, ROUNDING) * trace
+        while ridge <= max(1e-4 * trace, np.finfo(float).tiny):
+            A = np.array(sums.squares, order="F")
+            A += alpha * K
+            A.flat[:: len(A) + 1] += ridge
+            if factorise(A):
+                return cls(A)
+            ridge *= 10.0
+        raise ValueError("ridge regression by centres: the kernel matrix of the centres is not positive semi-definite")
+
+    def coefficients(self, right: Array) -> Array:
+        """The solution of (1) for this right side (M, t)."""
+        return solved(self.factor, right)
+
+
+@dataclass(frozen=True, eq=False)
+class CentresSolution:
+    """f(x) = sum_m coef_m k(x, z_m) + intercept.
+
+    Parameters
+    ----------
+    coef : array (M, t)
+    intercept : array (t,)
+    certificate : Certificate, the duality gap (2) relative to P(A); NaN where it was not computed
+    n_iter : int, steps of conjugate gradients
+    """
+
+    coef: Array
+    intercept: Array
+    certificate: Certificate = Certificate("duality gap", float("nan"))
+    n_iter: int = 0
+
+
+def by_sums(K: Array, sums: Moments, alpha: float, rounding: float = SINGLE) -> CentresSolution:
+    """The solution by sums alone, without a certificate.
+
+    Parameters
+    ----------
+    K : array (M, M), the kernel matrix of the centres
+    sums : Moments of all samples
+    alpha : float > 0
+    rounding : float, the part of an entry by which tiles were rounded
+    """
+    about = sums.about(sums.means)
+    return CentresSolution(CentredRidge.of(K, sums, alpha, rounding).coefficients(about.products), sums.means)
+
+
+def refined(
+    K: Array, tiles: Tiles, alpha: float, sums: Moments, part: float = 1.0, tol: float = 1e-6, max_iter: int = 100
+) -> CentresSolution:
+    """The solution to a duality gap of ``tol``, relative to P, or the best one that the steps or the time allow.
+
+    Parameters
+    ----------
+    K : array (M, M), the kernel matrix of the centres, in double precision
+    tiles : a function that begins a pass over all samples
+    alpha : float > 0
+    sums : Moments of all samples, or of a part of them, which make the preconditioner
+    part : float in (0, 1], the share of the weight of all samples that these have
+    tol : float > 0
+    max_iter : int, steps at most, a pass over the samples each
+    """
+    near = CentredRidge.of(K, sums.times(1.0 / part), alpha)
+    K, of_centres = _definite(K)
+    mean, products, square = _right_side(tiles)
+    A = near.coefficients(products)
+    best = CentresSolution(A, mean)
+    steps = 0
+    while True:
+        applied = _applied(K, tiles, alpha, A)
+        left = products - applied
+        value = max(square - 2.0 * float((A * products).sum()) + float((A * applied).sum()), np.finfo(float).tiny)
+        gap = _squared_length(of_centres, left) / alpha / value
+        lower = not gap >= best.certificate.value
+        if lower:
+            best = CentresSolution(A, mean, Certificate("duality gap", gap), steps)
+        if gap <= tol or not lower or steps >= max_iter or time_is_up():
+            return replace(best, n_iter=steps)
+        # the residual of conjugate gradients drifts from the true one, so they begin again once theirs is small
+        enough = 0.25 * tol * alpha * value
+        direction, before = np.zeros_like(A), np.ones(A.shape[1])
+        for _ in range(max_iter - steps):
+            towards = near.coefficients(left)
+            size = (left * towards).sum(axis=0)
+            direction = towards + np.where(before > 0.0, size / np.where(before > 0.0, before, 1.0), 0.0) * direction
+            image = _applied(K, tiles, alpha, direction)
+            curvature = (direction * image).sum(axis=0)
+            length = np.divide(size, curvature, out=np.zeros_like(size), where=curvature > 0.0)
+            A = A + length * direction
+            left = left - length * image
+            before = size
+            steps += 1
+            if _squared_length(of_centres, left) <= enough or time_is_up():
+                break
+
+
+def _squared_length(factor: Array, V: Array) -> float:
+    """tr V' K^{-1} V by the factor of K."""
+    return float((V * solved(factor, V)).sum())
+
+
+def _definite(K: Array) -> tuple[Array, Array]:
+    """K with as much on its diagonal as rounding makes of it, and its factor."""
+    ridge = ROUNDING * float(np.trace(K)) / len(K)
+    while True:
+        A = np.array(K, order="F")
+        A.flat[:: len(A) + 1] += ridge
+        definite = A.copy(order="F")
+        if factorise(A):
+            return definite, A
+        ridge *= 10.0
+
+
+def _right_side(tiles: Tiles) -> tuple[Array, Array, float]:
+    """c, C'S (Y - c), and tr (Y - c)'S (Y - c), by two passes."""
+    total = count = 0.0
+    for tile in tiles():
+        s = np.ones(len(tile.target)) if tile.weight is None else tile.weight
+        total = total + s @ tile.target
+        count += float(s.sum())
+    mean = np.asarray(total) / count
+    products: Array | float = 0.0
+    square = 0.0
+    for tile in tiles():
+        s = np.ones(len(tile.target)) if tile.weight is None else tile.weight
+        centred = tile.target - mean
+        products = products + tile.kernel.T.astype(float) @ (s[:, None] * centred)
+        square += float((s[:, None] * centred**2).sum())
+    return mean, np.asarray(products), square
+
+
+def _applied(K: Array, tiles: Tiles, alpha: float, A: Array) -> Array:
+    """(C'SC + alpha K) A, in double precision: one pass."""
+    image = alpha * (K @ A)
+    for tile in tiles():
+        check_interrupted()
+        C = np.asarray(tile.kernel, dtype=float)
+        values = C @ A
+        image += C.T @ (values if tile.weight is None else tile.weight[:, None] * values)
+    return image
