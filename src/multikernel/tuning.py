@@ -180,6 +180,9 @@ THREADS_VALUES = 1 << 18  # of a matrix: waking threads takes as long as filling
 THREADS_TILE = 1 << 15  # values of a tile that a thread fills at a time: 256 kB
 ORDER_SMALL = 800  # the largest order of matrices whose products are faster with one thread
 
+# banks/single.py
+SINGLE_VALUES = 1 << 18  # of a tile that a thread fills at a time, in single precision: 1 MB
+
 # banks/low_rank/nystroem.py
 FEATURES_ROWS = 1024  # rows that are worth a thread
 

@@ -33,12 +33,14 @@ from multikernel.auto.explanation import (
     Explanation,
     advice_on_groups,
     on_folds,
+    on_others,
     rows_of,
     sentences_about,
     warnings_about,
 )
 from multikernel.auto.goal import Goal
-from multikernel.auto.limits import CHOICE_SHARE, Limits
+from multikernel.auto.limits import CHOICE_SHARE, MANY_CHOICE_SHARE, Limits
+from multikernel.auto.many_samples import Parted, answer_of_many
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.repeats import repeated_identifiers
 from multikernel.auto.search import Answer, Member, Posed, Searched, Tried, attempts
@@ -103,9 +105,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         with limited(self.time_budget):
             self.preparation_ = Preparation.of(table, self.types)
             posed = self._posed(table, goal, weight, groups)
-            searched = self._searched(posed)
-            training = posed.some(searched.limits.training)
-            self.answer_ = _trained(posed, searched, training)
+            searched, self.answer_ = self._searched(posed)
         if not self.converged_:
             warn_user(
                 f"{type(self).__name__}: other weights of the candidates may lower the value that they minimise by the "
@@ -113,7 +113,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
                 "size",
                 ConvergenceWarning,
             )
-        self.explanation_ = self._explained(table, posed, searched, len(training))
+        self.explanation_ = self._explained(table, posed, searched)
         self.candidates_ = [asdict(row) for row in self.explanation_.rows]
 
     def _posed(self, table: GivenTable, goal: Goal, weight: Array | None, groups: Any) -> Posed:
@@ -133,19 +133,23 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         task = RidgeTask.of(goal.targets, weight, goal.strata, seed, (first, second))
         return Posed(samples, goal, task, rows, first.groups, seed)
 
-    def _searched(self, posed: Posed) -> Searched:
-        """The candidates, tried on some of the samples, and their blend; a ConvergenceWarning says what was cut."""
+    def _searched(self, posed: Posed) -> tuple[Searched, Answer]:
+        """The candidates, tried and compared, and what was trained; a ConvergenceWarning says what was cut."""
         goal = posed.goal
         possible = candidates(posed.samples)
         size = (len(posed.rows), posed.samples.plain.shape[1])
         limits = Limits.of(possible, *size, self.time_budget, self.memory)
-        choice = posed.some(limits.choice)
         if posed.constant:
-            return Searched(limits, choice, [], np.empty(0), goal.constant(posed.task.weight), [])
+            choice = posed.some(limits.choice)
+            nothing = Searched(limits, choice, choice, [], np.empty(0), goal.constant(posed.task.weight), [])
+            return nothing, _trained(posed, nothing, choice)
 
+        many = None if limits.centres is None else Parted.of(posed)
+        choice = posed.some(limits.choice, None if many is None else many.learning)
+        share = CHOICE_SHARE if many is None else MANY_CHOICE_SHARE
         task = posed.task.of_rows(choice)
         label = type(self).__name__ if self.verbose else None
-        with limited(None if self.time_budget is None else CHOICE_SHARE * seconds_left()):
+        with limited(None if self.time_budget is None else share * seconds_left()):
             outcomes = attempts(limits.candidates, posed.samples.of(choice), task, self.n_jobs, label)
         found = [each for each in outcomes if isinstance(each, Tried)]
         in_time = [each for each, outcome in zip(limits.candidates, outcomes, strict=True) if outcome != "late"]
@@ -154,9 +158,13 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         blend = goal.constant(posed.task.weight)
         if found:
             blend = goal.blend(scores, choice, task.weight, posed.samples.several)
-        searched = Searched(limits, choice, found, scores, blend, untried)
+        searched = Searched(limits, choice, choice, found, scores, blend, untried)
+        if found and many is not None:
+            searched, answer = answer_of_many(posed, searched, many)
+        else:
+            answer = _trained(posed, searched, posed.some(limits.training))
         self._warn_of_cuts(searched, Limits.of(possible, *size, None, self.memory))
-        return searched
+        return searched, answer
 
     def _warn_of_cuts(self, searched: Searched, whole: Limits) -> None:
         """Say what a fit without a time limit, of the limits ``whole``, would have done beside this one."""
@@ -179,24 +187,29 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
             )
 
-    def _explained(self, table: GivenTable, posed: Posed, searched: Searched, training: int) -> Explanation:
-        """What was done, in sentences and a table; ``training`` is the number of samples trained on."""
-        choice = searched.choice
+    def _explained(self, table: GivenTable, posed: Posed, searched: Searched) -> Explanation:
+        """What was done, in sentences and a table."""
+        choice, compared = searched.choice, searched.compared
         groups = posed.groups
         rows: tuple[CandidateRow, ...] = ()
         if searched.found:
-            own = None if groups is None else groups[choice]
-            rows = rows_of(searched.found, searched.scores, searched.blend, posed.goal, choice, own)
+            own = None if groups is None else groups[compared]
+            rows = rows_of(searched.found, searched.scores, searched.blend, posed.goal, compared, own)
+        if searched.centres:
+            folds = on_others(len(choice), len(compared), groups)
+        else:
+            folds = on_folds(posed.task.folds, posed.task.second, groups)
         return Explanation(
             data=(f"{table.n} samples.", *self.preparation_.sentences()),
             choice=tuple(
                 sentences_about(
                     rows,
-                    folds=on_folds(posed.task.folds, posed.task.second, groups),
+                    folds=folds,
                     gap=searched.blend.gap,
                     n=len(posed.rows),
                     choice=len(choice),
-                    training=training,
+                    training=searched.limits.training,
+                    centres=searched.centres,
                     untried=searched.untried,
                     cut=searched.cut,
                 )

@@ -45,6 +45,7 @@ from multikernel.combinations import Profiles
 from multikernel.kernels import RBF, DistanceKernel, Laplacian, Matern
 from multikernel.procedures import forecast
 from multikernel.procedures.learned_scales import learned_scales
+from multikernel.procedures.learned_scales.landmarks import LandmarkError, scales_by_landmarks
 from multikernel.procedures.ridge_cv import ridge_cv
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 
@@ -66,6 +67,14 @@ class KernelAndRidge:
     cut: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some samples and their targets (n, t)."""
+
+    samples: PreparedSamples
+    Y: Array
+
+
 class KernelCandidate(ABC):
     """One way to learn a kernel and a ridge."""
 
@@ -78,6 +87,20 @@ class KernelCandidate(ABC):
     @abstractmethod
     def work(self, n: int, p: int) -> Work:
         """What it takes on n samples of p columns."""
+
+    def further(
+        self, found: KernelAndRidge, others: Sequence[Similarity], train: Part, held: Part, landmarks: Part
+    ) -> KernelAndRidge | None:
+        """The kernel learned further on many samples, by errors on ``held``; None where nothing more is learned.
+
+        Parameters
+        ----------
+        found : what was learned on few samples
+        others : kernels of other candidates, from which it may begin as well
+        train, held : Part
+        landmarks : Part, some of those to train on
+        """
+        return None
 
 
 @dataclass(frozen=True)
@@ -117,6 +140,36 @@ class Scales(KernelCandidate):
             cut=time_is_up(),
         )
 
+    def further(
+        self, found: KernelAndRidge, others: Sequence[Similarity], train: Part, held: Part, landmarks: Part
+    ) -> KernelAndRidge:
+        assert isinstance(found.similarity, DistanceSimilarity)
+        samples = landmarks.samples
+        used: Any = slice(None) if self.columns is None else list(self.columns)
+        owners = {"all": np.zeros_like(samples.owner), "feature": samples.owner}[self.each]
+        groups, owner = np.unique(owners[used], return_inverse=True)
+        X, V, Z = (
+            (part.samples.ranked if self.ranked else part.samples.plain)[:, used].astype(np.float32)
+            for part in (train, held, landmarks)
+        )
+        error = LandmarkError(self.kernel, X, V, Z, train.Y, held.Y, owner)
+        means = (np.abs(Z - np.roll(Z, 1, axis=0)) ** self.kernel.degree).mean(axis=0, dtype=float)
+        starts = [found.similarity.scales[used]]
+        if self.each == "feature":
+            alike = (each for each in others if isinstance(each, DistanceSimilarity))
+            starts += [_as_exponent(each, used, self.kernel.degree, means, starts[0] @ means) for each in alike]
+        by_group = [np.array([scales[owner == k].max() for k in range(len(groups))]) for scales in starts]
+        by_group = [scales for scales in by_group if scales.any()]
+        if not by_group:
+            return found
+        start = min(by_group, key=lambda scales: error.value(scales, found.alpha))
+        best = scales_by_landmarks(error, start, found.alpha, max_iter=_SEARCH_STEPS)
+        scales = np.zeros(len(samples.owner))
+        scales[used] = best.scales[owner]
+        parts = np.bincount(owner, scales[used] * means)
+        learned = self._learned(parts, [samples.names[group] for group in groups])
+        return KernelAndRidge(DistanceSimilarity(self.kernel, scales, self.ranked), best.alpha, learned, time_is_up())
+
     def _learned(self, parts: Array, names: Sequence[str]) -> str:
         """The mean exponent, or the three features with the largest part in it."""
         if self.each == "all":
@@ -127,6 +180,22 @@ class Scales(KernelCandidate):
     def work(self, n: int, p: int) -> Work:
         used = p if self.columns is None else len(self.columns)
         return forecast.scale_steps(n, used, 1 if self.each == "all" else used).work
+
+
+def _as_exponent(other: DistanceSimilarity, used: Any, degree: int, means: Array, exponent: float) -> Array:
+    """The scales of another kernel for distances of this degree, so that their mean is this exponent.
+
+    Parameters
+    ----------
+    other : the kernel
+    used : the columns
+    degree : 1 or 2
+    means : array, the mean of |x_j - z_j|^degree over pairs
+    exponent : float > 0
+    """
+    scales = other.scales[used] ** (degree / other.kernel.degree)
+    total = float(scales @ means)
+    return np.asarray(scales * (exponent / total) if total > 0.0 else scales)
 
 
 @dataclass(frozen=True)

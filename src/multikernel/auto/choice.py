@@ -35,6 +35,7 @@ from multikernel.procedures import simplex_least_squares
 # Parts of the least error and of the loss; benchmarks/tables.py measures the answers that come of them.
 _PULL = 0.8
 _PULL_OF_CLASSES = 0.03
+_PULLED = 1000  # samples of those measurements: the chance that the pull stands against falls as their number grows
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,7 @@ def blend_numbers(predicted: Array, Y: Array, weight: Array | None) -> Blend:
     design = np.reshape(predicted * root[:, None], (M, -1)).T / np.sqrt(len(Y))
     target = np.ravel(Y * root[:, None]) / np.sqrt(len(Y))
     best = float(((design - target[:, None]) ** 2).sum(axis=0).min())
-    pull = np.sqrt(_PULL * max(best, np.finfo(float).tiny))
+    pull = np.sqrt(_PULL * _chance(len(Y)) * max(best, np.finfo(float).tiny))
     columns = np.vstack([design, pull * np.eye(M)])
     aim = np.append(target, np.full(M, pull / M))
 
@@ -84,6 +85,11 @@ def blend_numbers(predicted: Array, Y: Array, weight: Array | None) -> Blend:
     return Blend(w, np.zeros(Y.shape[1]), value, _part(fall_in_simplex(slope, w), value))
 
 
+def _chance(n: int) -> float:
+    """What the pull is multiplied with for n samples."""
+    return min(1.0, _PULLED / n)
+
+
 def blend_classes(predicted: Array, labels: Array, weight: Array | None, several: bool = False) -> Blend:
     """The blend of candidates' scores (M, n, k), one for each class; of those of several sources by their spread."""
     M, n, k = predicted.shape
@@ -92,6 +98,7 @@ def blend_classes(predicted: Array, labels: Array, weight: Array | None, several
     count = float(n) if weight is None else float(weight.sum())
     share = np.full(n, 1.0 / n) if weight is None else weight / count
     truth = np.eye(k)[labels]
+    pull = _PULL_OF_CLASSES * _chance(n)
 
     def problem(x: Array) -> tuple[float, Array]:
         w = x[:M]
@@ -99,9 +106,9 @@ def blend_classes(predicted: Array, labels: Array, weight: Array | None, several
         apart = w - w.mean()
         scores = np.tensordot(w, predicted, 1) + bias
         value = -float(share @ log_softmax(scores, axis=1)[np.arange(n), labels])
-        value += _PULL_OF_CLASSES * float(apart @ apart) + float(x @ x) / count
+        value += pull * float(apart @ apart) + float(x @ x) / count
         slope = share[:, None] * (softmax(scores, axis=1) - truth)
-        by_weights = np.tensordot(predicted, slope, 2) + 2.0 * _PULL_OF_CLASSES * apart
+        by_weights = np.tensordot(predicted, slope, 2) + 2.0 * pull * apart
         return value, np.append(by_weights, slope.sum(axis=0)) + 2.0 / count * x
 
     start = np.append(np.full(M, 2.0 / M), np.zeros(k))

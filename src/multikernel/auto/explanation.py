@@ -98,6 +98,7 @@ def sentences_about(
     n: int,
     choice: int,
     training: int,
+    centres: int = 0,
     untried: Sequence[str] = (),
     cut: Sequence[str] = (),
 ) -> list[str]:
@@ -109,6 +110,7 @@ def sentences_about(
     folds : str, the sentence about them
     gap : float, of the blend's problem
     n, choice, training : the number of samples, of those that kernels were chosen on, and of those trained on
+    centres : the number of those that are centres of the kernels; 0 where all are
     untried, cut : the names of the candidates for which there was no time, and of those during which it ended
     """
     if not rows:
@@ -118,20 +120,23 @@ def sentences_about(
     sentences = [
         folds,
         f"The best of them alone is {single.candidate!r} ({single.error:.4g}); the blend of {used} has "
-        f"{rows[-1].error:.4g}, and its weights were chosen on the same folds.",
+        f"{rows[-1].error:.4g}, and its weights were chosen on the same {'samples' if centres else 'folds'}.",
         f"The weights solve a convex problem: no others make its value smaller by more than {gap:.1g} of it.",
     ]
     if untried:
         sentences.append(f"There was no time to try {len(untried)} more: {', '.join(untried)}.")
     if cut:
         sentences.append(f"The time ended before these were learned to their end: {', '.join(cut)}.")
-    if choice < n:
+    if choice < n and not centres:
         sentences.append(f"Kernels were chosen on {choice} of {n} samples, to save time.")
     if training == n:
         which = "all samples"
     else:
         which = f"{training} of {n} samples, to save time and memory"
-    return [*sentences, f"The answer was trained on {which}."]
+    sentences.append(f"The answer was trained on {which}.")
+    if 0 < centres < training:
+        sentences.append(f"{centres} of them are the centres of its kernels: it is a sum of kernels with these.")
+    return sentences
 
 
 def on_folds(first: Folds, second: Folds, groups: Array | None) -> str:
@@ -155,6 +160,23 @@ def on_folds(first: Folds, second: Folds, groups: Array | None) -> str:
         f"{sentence} Every fold holds out whole groups, of {len(np.unique(groups))}: the errors are those on groups "
         "that training did not meet."
     )
+
+
+def on_others(choice: int, compared: int, groups: Array | None) -> str:
+    """How many samples were held out, where there are many.
+
+    Parameters
+    ----------
+    choice, compared : the number of samples that candidates were found on, and compared on
+    groups : array (n,), or None
+    """
+    sentence = (
+        f"Candidates were found on {choice} samples, and their scales were learned further on more; the errors above "
+        f"are those on {compared} others."
+    )
+    if groups is None:
+        return sentence
+    return f"{sentence} These are whole groups of {len(np.unique(groups))} that were held out together."
 
 
 def row_of(

@@ -18,11 +18,12 @@ from multikernel._typing import Array
 from multikernel.auto.candidates import KernelCandidate
 from multikernel.banks.cost import BankCost
 from multikernel.procedures import forecast
+from multikernel.tuning import BLAS_OPERATION, KERNEL_VALUE
 
-# Candidates that 8000 samples are trained on for; more of them, of several sources, take as long on fewer samples.
-_TRAINED = 7
 _FEWEST = 100  # samples below which held-out errors say little
 CHOICE_SHARE = 0.7  # of the time: the rest is for training
+MANY_CHOICE_SHARE = 0.3  # the same of many samples: the rest is for learning further, comparing and training
+_MANY = 4000  # samples beyond which candidates are learned further and trained on centres
 _MATRICES = 8.0  # of n x n numbers that are in memory at a time, which tests/auto/test_limits.py measures
 
 
@@ -34,11 +35,13 @@ class Limits:
     ----------
     choice, training : int
     candidates : tuple of KernelCandidate
+    centres : CentreLimits where there are many samples, of which all are then trained on; None for fewer
     """
 
     choice: int
     training: int
     candidates: tuple[KernelCandidate, ...]
+    centres: CentreLimits | None = None
 
     @classmethod
     def of(
@@ -53,25 +56,94 @@ class Limits:
         seconds : time for a fit, or None
         memory : bytes, or None for half of what is available
         """
-        held = (memory or 0.5 * available_memory()) / (8.0 * _MATRICES)
-        fits = max(_FEWEST, int(np.sqrt(held)))
-        if seconds is None:  # about as long as a grid search of a support vector machine on the same samples
-            training = int(8000 * min(1.0, _TRAINED / max(1, len(found))) ** (1.0 / 3.0))
-            return cls(min(n, fits, 1000), min(n, fits, training), tuple(found))
+        held = (memory or 0.5 * available_memory()) / 8.0
+        fits = max(_FEWEST, int(np.sqrt(held / _MATRICES)))
+        centres = CentreLimits.of(n, held)
+        if n <= min(_MANY, fits) or centres.most < _FEWEST_CENTRES:
+            centres = None
+        if seconds is None:  # 1000 say enough to begin with
+            return cls(min(n, fits, 1000), n if centres else min(n, fits), tuple(found), centres)
         tried = list(found)
-        allowed = CHOICE_SHARE * seconds
+        allowed = (MANY_CHOICE_SHARE if centres else CHOICE_SHARE) * seconds
 
         def too_long(count: int) -> bool:
             return sum(candidate.work(count, p).seconds for candidate in tried) > allowed
 
-        # to choose, 4000 samples say enough whatever the time
-        choice = _fewer(min(n, fits, 4000), min(3 * _FEWEST, n), too_long)
+        # to choose, 4000 samples say enough whatever the time; fewer where scales are learned further
+        choice = _fewer(min(n, fits, 1000 if centres else 4000), min(3 * _FEWEST, n), too_long)
         while len(tried) > 1 and too_long(choice):
             tried.pop()
         choice = _fewer(choice, min(_FEWEST, n), too_long)
+        if centres:
+            return cls(choice, n, tuple(tried), centres)
         rest = seconds - allowed
         training = _fewer(min(n, fits), choice, lambda count: len(tried) * _training_seconds(count) > rest)
         return cls(choice, max(choice, training), tuple(tried))
+
+
+@dataclass(frozen=True)
+class Size:
+    """Samples that a machine is trained on, and how many of them are centres of its kernel."""
+
+    rows: int
+    centres: int
+
+
+_FEWEST_CENTRES = 500
+_CENTRE_OPERATIONS = 6e11  # of the sums of all candidates: some ten seconds
+_CENTRES = (2000, 4000)  # at least and at most, where no time is given
+_SIFTING = (10_000, 1000)  # samples and centres by which candidates are compared first
+_CENTRE_MATRICES = 6.0  # of squares of the centres in memory at a time
+
+
+@dataclass(frozen=True)
+class CentreLimits:
+    """How many centres there may be.
+
+    Parameters
+    ----------
+    n : int, samples
+    most : int, what memory allows
+    """
+
+    n: int
+    most: int
+
+    @classmethod
+    def of(cls, n: int, held: float) -> CentreLimits:
+        """For n samples, where so many numbers may be in memory."""
+        return cls(n, int(np.sqrt(held / _CENTRE_MATRICES)))
+
+    def to_sift(self, seconds: float, candidates: int) -> Size:
+        """To compare so many candidates with, in a third of these seconds."""
+        rows, centres = (float(each) for each in _SIFTING)
+        times = min(1.0, seconds / 3.0 / (candidates * _sums_seconds(rows, centres)))
+        return self._size(rows * times**0.5, centres * times**0.25)
+
+    def to_train(self, seconds: float, candidates: int, few: Size, taken: float) -> Size:
+        """To train so many candidates in these seconds.
+
+        Parameters
+        ----------
+        seconds : float, infinite without a limit of time
+        candidates : int
+        few, taken : Size, and the seconds that one candidate took of it
+        """
+        least, most = _CENTRES
+        centres = float(np.clip(np.sqrt(_CENTRE_OPERATIONS / self.n / candidates), least, most))
+        if np.isinf(seconds):
+            return self._size(self.n, centres)
+        # sums take rows times the square of the centres
+        allowed = 0.8 * seconds / candidates / taken * few.rows * few.centres**2
+        return self._size(allowed / _FEWEST_CENTRES**2, min(np.sqrt(allowed / self.n), 2.0 * most))
+
+    def _size(self, rows: float, centres: float) -> Size:
+        rows = int(np.clip(rows, min(self.n, 2 * _FEWEST_CENTRES), self.n))
+        return Size(rows, int(np.clip(centres, _FEWEST_CENTRES, min(rows, self.most))))
+
+
+def _sums_seconds(rows: float, centres: float) -> float:
+    return rows * centres * (KERNEL_VALUE + centres * BLAS_OPERATION)
 
 
 def _fewer(count: int, least: int, too_long: Callable[[int], bool]) -> int:

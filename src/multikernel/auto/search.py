@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel._warnings import keeping, warn_once
 from multikernel._workers import on_threads, time_is_up
@@ -55,9 +56,10 @@ class Posed:
         targets = self.goal.targets[self.rows]
         return bool((targets == targets[0]).all())
 
-    def some(self, count: int) -> Array:
-        """So many of the samples with a weight, in order, with each class in proportion."""
-        return self.rows[some(self.goal.strata[self.rows], count, self.seed)]
+    def some(self, count: int, among: Array | None = None) -> Array:
+        """So many of the samples with a weight, or of those given, in order, with each class in proportion."""
+        rows = self.rows if among is None else among
+        return rows[some(self.goal.strata[rows], count, self.seed)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,20 +68,26 @@ class Tried:
 
     Parameters
     ----------
-    name, learned : str, the candidate, and a line about what it learned
+    candidate : KernelCandidate
+    learned : str, a line about what it learned
     similarity, alpha : the kernel and the ridge
     predicted : array (n, t), predictions of samples held out, on the second folds
     seconds : float
     cut : bool, whether the time ended while it was learned
     """
 
-    name: str
+    candidate: KernelCandidate
     learned: str
     similarity: Similarity
     alpha: float
     predicted: Array
     seconds: float
     cut: bool
+
+    @property
+    def name(self) -> str:
+        """What a table calls it."""
+        return self.candidate.name
 
 
 Attempt = Tried | Literal["late"] | None  # None where a candidate has no kernel of its own
@@ -128,7 +136,7 @@ def tried(candidate: KernelCandidate, samples: PreparedSamples, task: RidgeTask)
     if predicted is None:
         return None
     return Tried(
-        candidate.name,
+        candidate,
         found.learned,
         found.similarity,
         found.alpha,
@@ -146,18 +154,22 @@ class Searched:
     ----------
     limits : Limits of this fit
     choice : int array, the samples that candidates were tried on
+    compared : int array, the samples that they were compared on, none of which a candidate was trained on
     found : list of Tried
-    scores : array (M, len(choice), k), what they say of held-out samples
+    scores : array (M, len(compared), k), what they say of these
     blend : Blend
     untried : the names of the candidates for which there was no time
+    centres : int, the samples that are the centres of the answer's kernels; 0 where all are that it was trained on
     """
 
     limits: Limits
     choice: Array
+    compared: Array
     found: list[Tried]
     scores: Array
     blend: Blend
     untried: list[str]
+    centres: int = 0
 
     @property
     def cut(self) -> list[str]:
@@ -196,14 +208,16 @@ class Answer:
 
     Parameters
     ----------
-    samples : training samples
+    samples : training samples, or those of them that are the centres of the kernels
     members : tuple of Member, those with a weight
     blend : Blend
+    single : bool, whether kernels are evaluated in single precision, as in training
     """
 
     samples: PreparedSamples
     members: tuple[Member, ...]
     blend: Blend
+    single: bool = False
 
     def __call__(self, new: PreparedSamples) -> Array:
         """The blend: shape (len(new), k)."""
@@ -235,5 +249,9 @@ class Answer:
     def _of(self, new: PreparedSamples) -> Array:
         parts = np.empty((len(new), len(self.members), len(self.blend.bias)))
         for number, (member, weight) in enumerate(self._weighted):
-            parts[:, number] = weight * (member.similarity(new, self.samples) @ member.coef)
+            if self.single:
+                K = member.similarity.single(new, self.samples)
+            else:
+                K = member.similarity(new, self.samples)
+            parts[:, number] = weight * product(K, member.coef)
         return parts

@@ -3,41 +3,68 @@
     D_il = sum_j s_j |x_ij - z_lj|^q,    q = 2 or 1
 
 For q = 2 by one matrix product: an entry is wrong by about 1e-7 of |x|^2 + |z|^2, both measured with the scales. For
-q = 1 by a compiled loop. Functions take a part of the rows and are called from several threads.
+q = 1 by a compiled loop.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.banks.threads import one_blas_thread, over_rows
+from multikernel.tuning import SINGLE_VALUES
+
+T = TypeVar("T")
 
 
-def scaled_distances(X: Array, Z: Array, scales: Array, degree: int) -> Array:
-    """D of shape (len(X), len(Z)), in single precision.
+@dataclass(frozen=True, eq=False)
+class ScaledPoints:
+    """The samples z, multiplied by the roots of the scales.
 
     Parameters
     ----------
-    X, Z : arrays (r, p) and (c, p)
-    scales : array (p,), s >= 0
     degree : q
+    used : int array, the columns of positive scales
+    factors : array, s^(1/q) of these
+    by_column : array (len(used), c), z times the factors
+    lengths : array (c,), the sums of their squares
     """
-    used = np.flatnonzero(scales > 0.0)
-    if not len(used):
-        return np.zeros((len(X), len(Z)), np.float32)
-    factors = (scales[used] ** (1.0 / degree)).astype(np.float32)
-    X, Z = (np.asarray(samples[:, used], dtype=np.float32) * factors for samples in (X, Z))
-    if degree == 2:
-        D = X @ Z.T
-        D *= np.float32(-2.0)
-        D += np.einsum("ij,ij->i", X, X)[:, None]
-        D += np.einsum("ij,ij->i", Z, Z)
-        return np.asarray(np.maximum(D, np.float32(0.0), out=D))
-    from multikernel.banks import _columns
 
-    D = np.empty((len(X), len(Z)), np.float32)
-    _columns.weighted_sum(np.ascontiguousarray(X.T), np.ascontiguousarray(Z.T), np.ones(len(used), np.float32), D)
-    return D
+    degree: int
+    used: Array
+    factors: Array
+    by_column: Array
+    lengths: Array
+
+    @classmethod
+    def of(cls, Z: Array, scales: Array, degree: int) -> ScaledPoints:
+        """Of samples (c, p) and scales (p,) >= 0."""
+        used = np.flatnonzero(scales > 0.0)
+        factors = (scales[used] ** (1.0 / degree)).astype(np.float32)
+        by_column = np.ascontiguousarray((Z[:, used].astype(np.float32) * factors).T)
+        return cls(degree, used, factors, by_column, np.einsum("ji,ji->i", by_column, by_column))
+
+    def distances(self, X: Array) -> Array:
+        """D of shape (len(X), c), of samples (r, p)."""
+        X = X[:, self.used].astype(np.float32) * self.factors
+        if not len(self.used):
+            return np.zeros((len(X), len(self.lengths)), np.float32)
+        if self.degree == 2:
+            D = X @ self.by_column
+            D *= np.float32(-2.0)
+            D += np.einsum("ij,ij->i", X, X)[:, None]
+            D += self.lengths
+            return np.asarray(np.maximum(D, np.float32(0.0), out=D))
+        from multikernel.banks import _columns
+
+        D = np.empty((len(X), len(self.lengths)), np.float32)
+        ones = np.ones(len(self.used), np.float32)
+        _columns.weighted_sum(np.ascontiguousarray(X.T), self.by_column, ones, D)
+        return D
 
 
 def weighted_differences(X: Array, Z: Array, W: Array, degree: int) -> Array:
@@ -51,3 +78,9 @@ def weighted_differences(X: Array, Z: Array, W: Array, degree: int) -> Array:
     out = np.zeros(X.shape[1])
     _columns.inner(np.ascontiguousarray(X.T), np.ascontiguousarray(Z.T), W, out)
     return out
+
+
+def over_few_rows(work: Callable[[slice], T], rows: int, columns: int) -> list[T]:
+    """What ``work`` returns for some rows at a time of a matrix in single precision, on several threads."""
+    with one_blas_thread(0):
+        return over_rows(work, rows, max(1, SINGLE_VALUES // max(1, columns)))

@@ -116,8 +116,8 @@ class CentredRidge:
         trace = float(np.trace(sums.squares))
         ridge = max(rounding**2, ROUNDING) * trace
         while ridge <= max(1e-4 * trace, np.finfo(float).tiny):
-            A = np.array(sums.squares, order="F")
-            A += alpha * K
+            A = np.asfortranarray(alpha * _by_columns(K))
+            A += _by_columns(sums.squares)
             A.flat[:: len(A) + 1] += ridge
             if factorise(A):
                 return cls(A)
@@ -127,6 +127,11 @@ class CentredRidge:
     def coefficients(self, right: Array) -> Array:
         """The solution of (1) for this right side (M, t)."""
         return solved(self.factor, right)
+
+
+def _by_columns(M: Array) -> Array:
+    """A symmetric matrix, or its transpose, which is the same: that of both which is stored by columns."""
+    return M if M.flags.f_contiguous else M.T
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,30 @@
+"""Compiled passes over trees: the leaf of each sample, and the trees in which two samples share one; no lock is held."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def leaves(X, feature, threshold, left, right, number, out):  # type: ignore[no-untyped-def]
+    """out[i, t] = the number of the leaf of tree t that sample i falls into; a node without a feature is a leaf."""
+    for i in range(X.shape[0]):
+        for t in range(feature.shape[0]):
+            node = 0
+            while feature[t, node] >= 0:
+                node = left[t, node] if X[i, feature[t, node]] <= threshold[t, node] else right[t, node]
+            out[i, t] = number[t, node]
+
+
+@njit(nogil=True, cache=True)
+def agreement(A, B, out):  # type: ignore[no-untyped-def]
+    """out[i, l] = the number of trees t with A[i, t] = B[t, l]."""
+    count = np.empty(B.shape[1], np.uint16)
+    for i in range(A.shape[0]):
+        count[:] = 0
+        for t in range(A.shape[1]):
+            leaf = A[i, t]
+            for c in range(B.shape[1]):
+                count[c] += leaf == B[t, c]
+        out[i] = count

@@ -1,0 +1,271 @@
+"""Many samples: candidates found on few of them are learned further, compared and trained on all.
+
+1. A fifth of the samples, whole folds, is held out of everything until the answer is trained.
+2. Scales inside kernels are learned further on some thousands of the others, through landmarks
+   (``procedures/learned_scales/landmarks.py``). Boosted trees are fitted to all of them: their leaves are one more
+   kernel.
+3. Every candidate is trained on a part of the others with few centres. Those that the best blend of them hardly needs
+   are left out: training costs as much for each.
+4. The rest are trained on all others by many centres (``machines/ridge/centres.py``), with the ridge of least error on
+   the samples held out; there their blend is chosen.
+5. The answer is trained on all samples, with these ridges and this blend. Its members share the centres.
+
+Kernels between samples and centres are made tile by tile, in single precision, and are not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel._workers import check_interrupted, seconds_left, time_is_up
+from multikernel.auto.candidates import KernelAndRidge, Part
+from multikernel.auto.choice import Blend
+from multikernel.auto.limits import Size
+from multikernel.auto.samples import PreparedSamples, Similarity
+from multikernel.auto.search import Answer, Member, Posed, Searched, Tried
+from multikernel.auto.trees import BoostedTrees
+from multikernel.machines.ridge.centres import SINGLE, CentredRidge, Tile, summed
+from multikernel.statistics import Moments
+
+_HELD = 0.2  # of the samples, at least: a fold of five
+_COMPARED = 10_000  # of those that are held out: a part of wrong labels then has a standard error of 0.005 or less
+_REFINED = 8000  # samples that scales are learned on: more of them, or more landmarks, gained less than 0.005 of R2
+_LANDMARKS = 500
+_LITTLE = 0.1  # of a standard error: a difference that is not worth a candidate, which costs as much as each other
+_STEPS = 20  # ridges are at most 2^20 times larger or smaller than those found on few samples
+_TILE = 2048  # rows at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Parted:
+    """Row numbers: to learn from, to compare on, and the rest of the folds that the latter are from."""
+
+    learning: Array
+    compared: Array
+    rest: Array
+
+    @classmethod
+    def of(cls, posed: Posed) -> Parted:
+        rows = posed.rows
+        held = _of_folds(posed.task.second.labels[rows], _HELD)
+        out = rows[held]
+        compared = posed.some(_COMPARED, out)
+        return cls(rows[~held], compared, np.setdiff1d(out, compared))
+
+
+def _of_folds(labels: Array, share: float) -> Array:
+    """Whether each sample is in one of the first folds, which hold this share of them at least, and never all."""
+    folds, counts = np.unique(labels, return_counts=True)
+    last = int(np.searchsorted(np.cumsum(counts), share * len(labels)))
+    return np.asarray(labels <= folds[min(last, len(folds) - 2)])
+
+
+def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Searched, Answer]:
+    """The candidates that were found on few samples, learned further, compared and trained on many.
+
+    Parameters
+    ----------
+    posed : all samples, and what is to be learned
+    searched : what was found on some of ``parted.learning``
+    parted : Parted
+    """
+    limits = searched.limits.centres
+    assert limits is not None
+    found = _learned_further(posed, searched, parted)
+    few = limits.to_sift(seconds_left(), len(found))
+    start = perf_counter()
+    found, scores = _sifted(posed, found, parted, few)
+    seconds = (perf_counter() - start) / len(found)
+    used = _needed(posed, scores, parted)
+    size = limits.to_train(seconds_left(), len(used), few, seconds)
+    rows = posed.some(size.rows)
+    centres = posed.some(size.centres, rows)
+    learning, rest = (np.intersect1d(part, rows) for part in (parted.learning, np.append(parted.compared, parted.rest)))
+
+    trained = [_Trained.of(posed, found[m], parted, centres, learning, rest, (2, 1)) for m in used]
+    for m, each in zip(used, trained, strict=True):
+        found[m] = replace(found[m], alpha=each.alpha, predicted=each.predicted, seconds=found[m].seconds + each.seconds)
+        scores[m] = posed.goal.scores(each.predicted)
+    blend = _blend_of(posed, scores, parted, used)
+    kept = [each for m, each in zip(used, trained, strict=True) if blend.weights[m] > 0.0]
+    members = tuple(each.member(posed) for each in kept)
+    centre_samples = posed.samples.of(centres).without_given()
+    searched = replace(
+        searched,
+        limits=replace(searched.limits, training=len(rows)),
+        found=found,
+        compared=parted.compared,
+        scores=scores,
+        blend=blend,
+        centres=len(centres),
+    )
+    return searched, Answer(centre_samples, members, blend, single=True)
+
+
+# -- 2: scales through landmarks ---------------------------------------------------------------------------------------
+
+
+def _learned_further(posed: Posed, searched: Searched, parted: Parted) -> list[Tried]:
+    """The candidates, with what more samples made of their scales."""
+    rows = posed.some(_REFINED, parted.learning)
+    held = _of_folds(posed.task.folds.labels[rows], 0.4)
+    train = rows[~held]
+    landmarks = posed.some(_LANDMARKS, train)
+    Y = posed.task.Y
+    parts = [Part(posed.samples.of(own), Y[own]) for own in (train, rows[held], landmarks)]
+    found: list[Tried] = []
+    for each in searched.found:
+        start = perf_counter()
+        others = [other.similarity for other in found]
+        before = KernelAndRidge(each.similarity, each.alpha, each.learned, each.cut)
+        further = None if time_is_up() else each.candidate.further(before, others, *parts)
+        found.append(each if further is None else _with(each, further, perf_counter() - start))
+    return found if time_is_up() else [*found, *_trees(posed, parted.learning)]
+
+
+def _trees(posed: Posed, rows: Array) -> list[Tried]:
+    """The kernel of the leaves of boosted trees, where there are numbers for them and not too many targets."""
+    start = perf_counter()
+    trees = BoostedTrees()
+    samples = posed.samples.of(rows)
+    learned = trees.learn(samples, posed.task.of_rows(rows)) if samples.plain.shape[1] else None
+    if learned is None:
+        return []
+    seconds = perf_counter() - start
+    nothing = np.empty((0, 0))
+    return [Tried(trees, learned.learned, learned.similarity, learned.alpha, nothing, seconds, cut=False)]
+
+
+def _with(each: Tried, further: KernelAndRidge, seconds: float) -> Tried:
+    return replace(
+        each,
+        similarity=further.similarity,
+        alpha=further.alpha,
+        learned=further.learned,
+        seconds=each.seconds + seconds,
+        cut=each.cut or further.cut,
+    )
+
+
+# -- 3: candidates that the blend needs --------------------------------------------------------------------------------
+
+
+def _sifted(posed: Posed, found: Sequence[Tried], parted: Parted, few: Size) -> tuple[list[Tried], Array]:
+    """The candidates with ridges for few centres, and their scores on the samples held out."""
+    rows = posed.some(few.rows, parted.learning)
+    centres = posed.some(few.centres, rows)
+    trained = [_Trained.of(posed, each, parted, centres, rows, rows[:0], (4, 2, 1)) for each in found]
+    sifted = [
+        replace(each, alpha=own.alpha, predicted=own.predicted) for each, own in zip(found, trained, strict=True)
+    ]
+    return sifted, posed.goal.scores(np.array([each.predicted for each in sifted]))
+
+
+def _needed(posed: Posed, scores: Array, parted: Parted) -> Array:
+    """The numbers of the candidates that the blend needs.
+
+    To the best one the others are added, the best first, as long as each makes the value of the blend smaller by a
+    tenth of its standard error, which is about (2 / n)^(1/2) of it.
+    """
+    used: list[int] = []
+    value = np.inf
+    part = 1.0 - _LITTLE * np.sqrt(2.0 / len(parted.compared))
+    while len(used) < len(scores):
+        others = [m for m in range(len(scores)) if m not in used]
+        values = [_blend_of(posed, scores, parted, np.array([*used, m])).objective for m in others]
+        if not min(values) < part * value:
+            break
+        value = min(values)
+        used.append(others[int(np.argmin(values))])
+    return np.sort(used)
+
+
+def _blend_of(posed: Posed, scores: Array, parted: Parted, used: Array) -> Blend:
+    """The blend of some of the candidates; the others have the weight 0."""
+    weight = None if posed.task.weight is None else posed.task.weight[parted.compared]
+    blend = posed.goal.blend(scores[used], parted.compared, weight, posed.samples.several)
+    weights = np.zeros(len(scores))
+    weights[used] = blend.weights
+    return replace(blend, weights=weights)
+
+
+# -- 4 and 5: machines on centres --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Trained:
+    """A candidate on centres: its sums over samples, and the ridge of least error on the samples held out."""
+
+    similarity: Similarity
+    alpha: float
+    predicted: Array
+    seconds: float
+    K: Array
+    learning: Moments
+    rest: Moments | None
+
+    @classmethod
+    def of(
+        cls,
+        posed: Posed,
+        each: Tried,
+        parted: Parted,
+        centres: Array,
+        learning: Array,
+        rest: Array,
+        steps: Sequence[int],
+    ) -> _Trained:
+        start = perf_counter()
+        Z = posed.samples.of(centres)
+        K = each.similarity(Z, Z)
+        K = 0.5 * (K + K.T)
+        sums = summed(_tiles(posed, each.similarity, learning, Z))
+        of_rest = summed(_tiles(posed, each.similarity, rest, Z)) if len(rest) else None
+        C = each.similarity.single(posed.samples.of(parted.compared), Z)
+        task = posed.task.of_rows(parted.compared)
+        about = sums.about(sums.means)
+        tried: dict[int, tuple[float, Array]] = {}
+
+        def error(step: int) -> float:
+            """Of the ridge that is 2^step times the one that was found before."""
+            if step not in tried:
+                coef = CentredRidge.of(K, sums, each.alpha * 2.0**step, SINGLE).coefficients(about.products)
+                predicted = C @ coef.astype(np.float32) + sums.means
+                tried[step] = task.error(predicted), predicted
+            return tried[step][0]
+
+        step = _lowest(error, steps)
+        seconds = perf_counter() - start
+        return cls(each.similarity, each.alpha * 2.0**step, tried[step][1], seconds, K, sums, of_rest)
+
+    def member(self, posed: Posed) -> Member:
+        """Trained on all samples."""
+        sums = self.learning if self.rest is None else self.learning.merge(self.rest)
+        coef = CentredRidge.of(self.K, sums, self.alpha, SINGLE).coefficients(sums.about(sums.means).products)
+        goal = posed.goal
+        size = float(np.trace(self.K)) / len(self.K) or 1.0
+        return Member(self.similarity, goal.scores(coef), goal.scores(sums.means), size)
+
+
+def _lowest(error: Callable[[int], float], steps: Sequence[int]) -> int:
+    """The whole number at which a function with one minimum is least, from 0 by steps of these lengths."""
+    best = 0
+    for length in steps:
+        for step in (length, -length):
+            while abs(best + step) <= _STEPS and error(best + step) < error(best):
+                best += step
+    return best
+
+
+def _tiles(posed: Posed, similarity: Similarity, rows: Array, centres: PreparedSamples) -> Iterator[Tile]:
+    weight = posed.task.weight
+    for start in range(0, len(rows), _TILE):
+        check_interrupted()
+        part = rows[start : start + _TILE]
+        K = similarity.single(posed.samples.of(part), centres)
+        yield Tile(K, posed.task.Y[part], None if weight is None else weight[part])

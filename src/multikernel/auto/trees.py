@@ -1,0 +1,121 @@
+"""A kernel of boosted trees: the share of them in which two samples fall into the same leaf.
+
+    k(x, z) = (1 / T) sum_t [leaf_t(x) = leaf_t(z)]
+
+A function of this kernel has a value for each leaf of each tree, as boosting has; ridge regression chooses all of these
+values again, together. So the features are those of boosting (thresholds, interactions, few of many columns), for which
+kernels of distances need many samples, and the machine, its ridge and its place in the blend are those of every other
+kernel. Trees see targets: a model with this kernel is compared on samples that they were not fitted to.
+
+The trees are those of scikit-learn's histogram boosting with squared loss. It has no public way to ask for leaves, so
+``_nodes`` reads them where its predictors keep them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingRegressor
+
+from multikernel._typing import Array
+from multikernel._work import Work
+from multikernel.auto.candidates import KernelAndRidge, KernelCandidate
+from multikernel.auto.samples import PreparedSamples, Similarity
+from multikernel.auto.task import RidgeTask
+from multikernel.banks.single import over_few_rows
+
+_TREES = 200  # of all targets together; 100 and 300 predict as well to 0.003
+_FEWEST = 10  # of a target: where there is no place for so many there is no such kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Leaves(Similarity):
+    """The kernel at the head of this file; every tree is a row of nodes.
+
+    Parameters
+    ----------
+    feature : int array (T, nodes), the column that a node compares; -1 for a leaf
+    threshold : array (T, nodes), samples of at most this value go left
+    left, right : int arrays (T, nodes), the nodes below
+    number : uint8 array (T, nodes), of a leaf among those of its tree
+    """
+
+    feature: Array
+    threshold: Array
+    left: Array
+    right: Array
+    number: Array
+
+    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
+        return self.single(new, old).astype(float)
+
+    def single(self, new: PreparedSamples, old: PreparedSamples) -> Array:
+        from multikernel.auto import _leaves
+
+        A, B = self._leaves(new), np.ascontiguousarray(self._leaves(old).T)
+        K = np.empty((len(A), B.shape[1]), np.float32)
+
+        def part(rows: slice) -> None:
+            _leaves.agreement(A[rows], B, K[rows])
+            K[rows] /= np.float32(len(B))
+
+        over_few_rows(part, *K.shape)
+        return K
+
+    def _leaves(self, samples: PreparedSamples) -> Array:
+        """The number of each sample's leaf in each tree, shape (n, T)."""
+        from multikernel.auto import _leaves
+
+        X = np.ascontiguousarray(samples.plain)
+        found = np.empty((len(X), len(self.feature)), np.uint8)
+
+        def part(rows: slice) -> None:
+            _leaves.leaves(X[rows], self.feature, self.threshold, self.left, self.right, self.number, found[rows])
+
+        over_few_rows(part, *found.shape)
+        return found
+
+
+@dataclass(frozen=True)
+class BoostedTrees(KernelCandidate):
+    """The leaves of trees that are fitted to all samples which are learned from."""
+
+    name: str = "leaves of boosted trees"
+
+    def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
+        """The trees, with a ridge of 1, which is to be chosen by other samples; None for too many targets."""
+        each = _TREES // task.Y.shape[1]
+        if each < _FEWEST:
+            return None
+        nodes: list[Any] = []
+        for y in task.Y.T:
+            model = HistGradientBoostingRegressor(max_iter=each, early_stopping=False, random_state=0)
+            nodes += _nodes(model.fit(samples.plain, y, task.weight))
+        return KernelAndRidge(_stacked(nodes), 1.0, f"{len(nodes)} trees")
+
+    def work(self, n: int, p: int) -> Work:
+        return Work(steps=1e-9 * _TREES * n * p)
+
+
+def _nodes(model: HistGradientBoostingRegressor) -> list[Any]:
+    """The nodes of each tree, arrays of records; a model of a constant target has trees of one leaf."""
+    return [trees[0].nodes for trees in model._predictors]
+
+
+def _stacked(nodes: list[Any]) -> Leaves:
+    most = max(len(tree) for tree in nodes)
+    shape = (len(nodes), most)
+    feature = np.full(shape, -1, np.int64)
+    threshold = np.zeros(shape)
+    left, right = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    number = np.zeros(shape, np.uint8)
+    for t, tree in enumerate(nodes):
+        inner = tree["is_leaf"] == 0
+        own = slice(0, len(tree))
+        feature[t, own] = np.where(inner, tree["feature_idx"], -1)
+        threshold[t, own] = np.where(inner, tree["num_threshold"], 0.0)
+        left[t, own], right[t, own] = np.where(inner, tree["left"], 0), np.where(inner, tree["right"], 0)
+        number[t, own] = np.cumsum(~inner) - 1
+    return Leaves(feature, threshold, left, right, number)
