@@ -139,7 +139,7 @@ class CentreLimits:
 
     def _size(self, rows: float, centres: float) -> Size:
         rows = int(np.clip(rows, min(self.n, 2 * _FEWEST_CENTRES), self.n))
-        return Size(rows, int(np.clip(centres, _FEWEST_CENTRES, min(rows, self.most))))
+        return Size(rows, int(np.clip(centres, _FEWEST_CENTRES, min(rows // 2, self.most))))
 
 
 def _sums_seconds(rows: float, centres: float) -> float:

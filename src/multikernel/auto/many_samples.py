@@ -87,7 +87,7 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
     centres = posed.some(size.centres, rows)
     learning, rest = (np.intersect1d(part, rows) for part in (parted.learning, np.append(parted.compared, parted.rest)))
 
-    trained = [_Trained.of(posed, found[m], parted, centres, learning, rest, (2, 1)) for m in used]
+    trained = [_Trained.of(posed, found[m], parted, centres, learning, rest, (2,)) for m in used]
     for m, each in zip(used, trained, strict=True):
         found[m] = replace(found[m], alpha=each.alpha, predicted=each.predicted, seconds=found[m].seconds + each.seconds)
         scores[m] = posed.goal.scores(each.predicted)
@@ -159,7 +159,7 @@ def _sifted(posed: Posed, found: Sequence[Tried], parted: Parted, few: Size) -> 
     """The candidates with ridges for few centres, and their scores on the samples held out."""
     rows = posed.some(few.rows, parted.learning)
     centres = posed.some(few.centres, rows)
-    trained = [_Trained.of(posed, each, parted, centres, rows, rows[:0], (4, 2, 1)) for each in found]
+    trained = [_Trained.of(posed, each, parted, centres, rows, rows[:0], (4, 2)) for each in found]
     sifted = [
         replace(each, alpha=own.alpha, predicted=own.predicted) for each, own in zip(found, trained, strict=True)
     ]
