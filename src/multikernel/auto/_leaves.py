@@ -1,4 +1,4 @@
-"""Compiled passes over trees: the leaf of each sample, and the trees in which two samples share one; no lock is held."""
+"""Compiled passes over trees: the leaf of each sample, and in how many trees two share one; no lock is held."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             return nothing, _trained(posed, nothing, choice)
 
         many = None if limits.centres is None else Parted.of(posed)
-        choice = posed.some(limits.choice, None if many is None else many.learning)
+        choice = posed.some(limits.choice, None if many is None else many.to_choose_on)
         share = CHOICE_SHARE if many is None else MANY_CHOICE_SHARE
         task = posed.task.of_rows(choice)
         label = type(self).__name__ if self.verbose else None

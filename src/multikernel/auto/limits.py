@@ -58,9 +58,9 @@ class Limits:
         """
         held = (memory or 0.5 * available_memory()) / 8.0
         fits = max(_FEWEST, int(np.sqrt(held / _MATRICES)))
-        centres = CentreLimits.of(n, held)
-        if n <= min(_MANY, fits) or centres.most < _FEWEST_CENTRES:
-            centres = None
+        possible = CentreLimits.of(n, held)
+        many = n > min(_MANY, fits) and possible.most >= _FEWEST_CENTRES
+        centres = possible if many else None
         if seconds is None:  # 1000 say enough to begin with
             return cls(min(n, fits, 1000), n if centres else min(n, fits), tuple(found), centres)
         tried = list(found)
@@ -90,8 +90,7 @@ class Size:
 
 
 _FEWEST_CENTRES = 500
-_CENTRE_OPERATIONS = 6e11  # of the sums of all candidates: some ten seconds
-_CENTRES = (2000, 4000)  # at least and at most, where no time is given
+_CENTRES = 3000  # where no time is given; twice as many at most where it is
 _SIFTING = (10_000, 1000)  # samples and centres by which candidates are compared first
 _CENTRE_MATRICES = 6.0  # of squares of the centres in memory at a time
 
@@ -129,13 +128,11 @@ class CentreLimits:
         candidates : int
         few, taken : Size, and the seconds that one candidate took of it
         """
-        least, most = _CENTRES
-        centres = float(np.clip(np.sqrt(_CENTRE_OPERATIONS / self.n / candidates), least, most))
         if np.isinf(seconds):
-            return self._size(self.n, centres)
+            return self._size(self.n, _CENTRES)
         # sums take rows times the square of the centres
         allowed = 0.8 * seconds / candidates / taken * few.rows * few.centres**2
-        return self._size(allowed / _FEWEST_CENTRES**2, min(np.sqrt(allowed / self.n), 2.0 * most))
+        return self._size(allowed / _FEWEST_CENTRES**2, min(np.sqrt(allowed / self.n), 2.0 * _CENTRES))
 
     def _size(self, rows: float, centres: float) -> Size:
         rows = int(np.clip(rows, min(self.n, 2 * _FEWEST_CENTRES), self.n))

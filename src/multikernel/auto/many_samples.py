@@ -29,8 +29,8 @@ from multikernel.auto.limits import Size
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.search import Answer, Member, Posed, Searched, Tried
 from multikernel.auto.trees import BoostedTrees
-from multikernel.machines.ridge.centres import SINGLE, CentredRidge, Tile, summed
-from multikernel.statistics import Moments
+from multikernel.banks.single import over_few_rows
+from multikernel.machines.ridge.centres import CentredRidge, CentreSums, Tile, by_sums, summed
 
 _HELD = 0.2  # of the samples, at least: a fold of five
 _COMPARED = 10_000  # of those that are held out: a part of wrong labels then has a standard error of 0.005 or less
@@ -43,11 +43,16 @@ _TILE = 2048  # rows at a time
 
 @dataclass(frozen=True, eq=False)
 class Parted:
-    """Row numbers: to learn from, to compare on, and the rest of the folds that the latter are from."""
+    """Row numbers: to learn from, to compare on, and the rest of the folds that the latter are from.
+
+    Candidates are found on some of ``to_choose_on``: those to learn from, or all where these are one fold of what holds
+    samples out, as with a splitter of two folds.
+    """
 
     learning: Array
     compared: Array
     rest: Array
+    to_choose_on: Array
 
     @classmethod
     def of(cls, posed: Posed) -> Parted:
@@ -55,12 +60,19 @@ class Parted:
         held = _of_folds(posed.task.second.labels[rows], _HELD)
         out = rows[held]
         compared = posed.some(_COMPARED, out)
-        return cls(rows[~held], compared, np.setdiff1d(out, compared))
+        learning = rows[~held]
+        several = len(np.unique(posed.task.folds.labels[learning])) > 1
+        return cls(learning, compared, np.setdiff1d(out, compared), learning if several else rows)
 
 
 def _of_folds(labels: Array, share: float) -> Array:
-    """Whether each sample is in one of the first folds, which hold this share of them at least, and never all."""
+    """Whether each sample is in one of the first folds, which hold this share of them at least, and never all.
+
+    None is where there is one fold only.
+    """
     folds, counts = np.unique(labels, return_counts=True)
+    if len(folds) < 2:
+        return np.zeros(len(labels), dtype=bool)
     last = int(np.searchsorted(np.cumsum(counts), share * len(labels)))
     return np.asarray(labels <= folds[min(last, len(folds) - 2)])
 
@@ -89,7 +101,9 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
 
     trained = [_Trained.of(posed, found[m], parted, centres, learning, rest, (2,)) for m in used]
     for m, each in zip(used, trained, strict=True):
-        found[m] = replace(found[m], alpha=each.alpha, predicted=each.predicted, seconds=found[m].seconds + each.seconds)
+        found[m] = replace(
+            found[m], alpha=each.alpha, predicted=each.predicted, seconds=found[m].seconds + each.seconds
+        )
         scores[m] = posed.goal.scores(each.predicted)
     blend = _blend_of(posed, scores, parted, used)
     kept = [each for m, each in zip(used, trained, strict=True) if blend.weights[m] > 0.0]
@@ -123,7 +137,9 @@ def _learned_further(posed: Posed, searched: Searched, parted: Parted) -> list[T
         start = perf_counter()
         others = [other.similarity for other in found]
         before = KernelAndRidge(each.similarity, each.alpha, each.learned, each.cut)
-        further = None if time_is_up() else each.candidate.further(before, others, *parts)
+        further = None
+        if held.any() and not time_is_up():
+            further = each.candidate.further(before, others, *parts)
         found.append(each if further is None else _with(each, further, perf_counter() - start))
     return found if time_is_up() else [*found, *_trees(posed, parted.learning)]
 
@@ -160,9 +176,7 @@ def _sifted(posed: Posed, found: Sequence[Tried], parted: Parted, few: Size) -> 
     rows = posed.some(few.rows, parted.learning)
     centres = posed.some(few.centres, rows)
     trained = [_Trained.of(posed, each, parted, centres, rows, rows[:0], (4, 2)) for each in found]
-    sifted = [
-        replace(each, alpha=own.alpha, predicted=own.predicted) for each, own in zip(found, trained, strict=True)
-    ]
+    sifted = [replace(each, alpha=own.alpha, predicted=own.predicted) for each, own in zip(found, trained, strict=True)]
     return sifted, posed.goal.scores(np.array([each.predicted for each in sifted]))
 
 
@@ -206,8 +220,8 @@ class _Trained:
     predicted: Array
     seconds: float
     K: Array
-    learning: Moments
-    rest: Moments | None
+    learning: CentreSums
+    rest: CentreSums | None
 
     @classmethod
     def of(
@@ -222,20 +236,20 @@ class _Trained:
     ) -> _Trained:
         start = perf_counter()
         Z = posed.samples.of(centres)
-        K = each.similarity(Z, Z)
-        K = 0.5 * (K + K.T)
+        K = _symmetric(each.similarity, Z)
         sums = summed(_tiles(posed, each.similarity, learning, Z))
         of_rest = summed(_tiles(posed, each.similarity, rest, Z)) if len(rest) else None
         C = each.similarity.single(posed.samples.of(parted.compared), Z)
         task = posed.task.of_rows(parted.compared)
-        about = sums.about(sums.means)
+        means = sums.moments.means
+        about = sums.moments.about(means)
         tried: dict[int, tuple[float, Array]] = {}
 
         def error(step: int) -> float:
             """Of the ridge that is 2^step times the one that was found before."""
             if step not in tried:
-                coef = CentredRidge.of(K, sums, each.alpha * 2.0**step, SINGLE).coefficients(about.products)
-                predicted = C @ coef.astype(np.float32) + sums.means
+                coef = CentredRidge.of(K, sums, each.alpha * 2.0**step).coefficients(about.products)
+                predicted = C @ coef.astype(np.float32) + means
                 tried[step] = task.error(predicted), predicted
             return tried[step][0]
 
@@ -246,10 +260,17 @@ class _Trained:
     def member(self, posed: Posed) -> Member:
         """Trained on all samples."""
         sums = self.learning if self.rest is None else self.learning.merge(self.rest)
-        coef = CentredRidge.of(self.K, sums, self.alpha, SINGLE).coefficients(sums.about(sums.means).products)
+        found = by_sums(self.K, sums, self.alpha)
         goal = posed.goal
         size = float(np.trace(self.K)) / len(self.K) or 1.0
-        return Member(self.similarity, goal.scores(coef), goal.scores(sums.means), size)
+        return Member(self.similarity, goal.scores(found.coef), goal.scores(found.intercept), size)
+
+
+def _symmetric(similarity: Similarity, samples: PreparedSamples) -> Array:
+    """The kernel matrix in double precision, rows on several threads."""
+    rows = np.arange(len(samples))
+    K = np.concatenate(over_few_rows(lambda part: similarity(samples.of(rows[part]), samples), *[len(rows)] * 2))
+    return 0.5 * (K + K.T)
 
 
 def _lowest(error: Callable[[int], float], steps: Sequence[int]) -> int:

@@ -4,17 +4,18 @@ With n samples x_i of targets y_i and weights s_i, M centres z_m, and C the matr
 
     min over A of  P(A) = sum_i s_i |y_i - c - (C A)_i|^2 + alpha tr A'K A,    c the weighted mean of the targets
 
-where K is the kernel matrix of the centres: kernel ridge regression over the functions that the centres span (Nystroem's
-method; Rudi, Carratino and Rosasco 2017). The minimiser solves
+where K is the kernel matrix of the centres: kernel ridge regression over the functions that the centres span
+(Nystroem's method; Rudi, Carratino and Rosasco 2017). The minimiser solves
 
     (C'SC + alpha K) A = C'S (Y - c),        S = diag(s)                                                           (1)
 
-**By sums.** C is made tile by tile, in single precision where that is asked for, and only C'SC and C'SY are kept, in
-double precision: one pass over the samples, n M^2 operations, and for every further alpha, and for samples held out
-whose sums are taken off, one factorisation of M x M numbers. Where entries of C are rounded by a part u of them, a
-function with coefficients A is evaluated with errors whose squares add up to about u^2 tr(C'SC) |A|^2 / M over the
-samples. M times this is added to P: the functions of a smooth kernel that it keeps away would have coefficients of
-opposite signs whose sum is all rounding.
+**By sums.** C is made tile by tile, and only C'SC and C'SY are kept: one pass over the samples, n M^2 operations, and
+for every further alpha, and for samples held out whose sums are taken off, one factorisation of M x M numbers.
+Products
+are in double precision, also where C is in single. Where entries of C are rounded by a part u, a function with
+coefficients A is evaluated with errors whose squares add up to about u^2 tr(C'SC) |A|^2 / M over the samples. M times
+that is added to P: without it the functions of a smooth kernel would have coefficients of opposite signs whose sum is
+all rounding.
 
 **By steps.** ``refined`` solves (1) to a tolerance: conjugate gradients whose preconditioner is the matrix by sums. Its
 residual is computed from the tiles in double precision. With the sums of a part of the samples as preconditioner,
@@ -30,7 +31,7 @@ and alpha (K A - U) is what equation (1) lacks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -44,11 +45,9 @@ from multikernel.certificate import Certificate
 from multikernel.numerics.cholesky import factorise, solved
 from multikernel.statistics import Moments
 
-SINGLE = float(np.finfo(np.float32).eps)
-
 
 class Tile(NamedTuple):
-    """Some samples: the kernel between them and the centres (r, M), their targets (r, t), their weights (r,) or None."""
+    """Some samples: the kernel between them and the centres (r, M), targets (r, t), and weights (r,) or None."""
 
     kernel: Array
     target: Array
@@ -58,7 +57,25 @@ class Tile(NamedTuple):
 Tiles = Callable[[], Iterable[Tile]]  # a pass over the samples; every call begins a new one
 
 
-def summed(tiles: Iterable[Tile]) -> Moments:
+@dataclass(frozen=True, eq=False)
+class CentreSums:
+    """The sums of equation (1), and what rounding may have made of them.
+
+    Parameters
+    ----------
+    moments : Moments, with the kernels of the centres as features
+    rounding : float, u^2, or what double precision makes of a sum
+    """
+
+    moments: Moments
+    rounding: float = ROUNDING
+
+    def merge(self, other: CentreSums) -> CentreSums:
+        """Those of the samples of both."""
+        return CentreSums(self.moments.merge(other.moments), max(self.rounding, other.rounding))
+
+
+def summed(tiles: Iterable[Tile]) -> CentreSums:
     """The sums of equation (1), in one pass.
 
     Raises
@@ -67,8 +84,11 @@ def summed(tiles: Iterable[Tile]) -> Moments:
     """
     total: Moments | None = None
     squares = np.empty((0, 0))
+    rounding = ROUNDING
     for tile in tiles:
         check_interrupted()
+        if tile.kernel.dtype == np.float32:
+            rounding = max(ROUNDING, float(np.finfo(np.float32).eps) ** 2)
         C = np.asarray(tile.kernel, dtype=float)
         s = np.ones(len(C)) if tile.weight is None else tile.weight
         rooted = C if tile.weight is None else np.sqrt(s)[:, None] * C
@@ -90,7 +110,7 @@ def summed(tiles: Iterable[Tile]) -> Moments:
     mirror(squares)
     if not (np.isfinite(squares).all() and np.isfinite(total.products).all()):
         raise ValueError("ridge regression by centres: kernels and targets must be finite numbers")
-    return replace(total, squares=squares)
+    return CentreSums(replace(total, squares=squares), rounding)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,19 +125,20 @@ class CentredRidge:
     factor: Array
 
     @classmethod
-    def of(cls, K: Array, sums: Moments, alpha: float, rounding: float = ROUNDING) -> CentredRidge:
-        """From the kernel matrix (M, M) of the centres and the sums, whose tiles were rounded by this part.
+    def of(cls, K: Array, sums: CentreSums, alpha: float) -> CentredRidge:
+        """From the kernel matrix (M, M) of the centres and the sums.
 
         Raises
         ------
         ValueError : where the matrix is not positive definite with a ten-thousandth of its trace on the diagonal: K is
             then no kernel matrix
         """
-        trace = float(np.trace(sums.squares))
-        ridge = max(rounding**2, ROUNDING) * trace
+        squares = sums.moments.squares
+        trace = float(np.trace(squares))
+        ridge = sums.rounding * trace
         while ridge <= max(1e-4 * trace, np.finfo(float).tiny):
             A = np.asfortranarray(alpha * _by_columns(K))
-            A += _by_columns(sums.squares)
+            A += _by_columns(squares)
             A.flat[:: len(A) + 1] += ridge
             if factorise(A):
                 return cls(A)
@@ -148,26 +169,26 @@ class CentresSolution:
 
     coef: Array
     intercept: Array
-    certificate: Certificate = Certificate("duality gap", float("nan"))
+    certificate: Certificate = field(default_factory=lambda: Certificate("duality gap", float("nan")))
     n_iter: int = 0
 
 
-def by_sums(K: Array, sums: Moments, alpha: float, rounding: float = SINGLE) -> CentresSolution:
+def by_sums(K: Array, sums: CentreSums, alpha: float) -> CentresSolution:
     """The solution by sums alone, without a certificate.
 
     Parameters
     ----------
     K : array (M, M), the kernel matrix of the centres
-    sums : Moments of all samples
+    sums : CentreSums of all samples
     alpha : float > 0
-    rounding : float, the part of an entry by which tiles were rounded
     """
-    about = sums.about(sums.means)
-    return CentresSolution(CentredRidge.of(K, sums, alpha, rounding).coefficients(about.products), sums.means)
+    means = sums.moments.means
+    coef = CentredRidge.of(K, sums, alpha).coefficients(sums.moments.about(means).products)
+    return CentresSolution(coef, means)
 
 
 def refined(
-    K: Array, tiles: Tiles, alpha: float, sums: Moments, part: float = 1.0, tol: float = 1e-6, max_iter: int = 100
+    K: Array, tiles: Tiles, alpha: float, sums: CentreSums, part: float = 1.0, tol: float = 1e-6, max_iter: int = 100
 ) -> CentresSolution:
     """The solution to a duality gap of ``tol``, relative to P, or the best one that the steps or the time allow.
 
@@ -176,12 +197,12 @@ def refined(
     K : array (M, M), the kernel matrix of the centres, in double precision
     tiles : a function that begins a pass over all samples
     alpha : float > 0
-    sums : Moments of all samples, or of a part of them, which make the preconditioner
+    sums : CentreSums of all samples, or of a part of them, which make the preconditioner
     part : float in (0, 1], the share of the weight of all samples that these have
     tol : float > 0
     max_iter : int, steps at most, a pass over the samples each
     """
-    near = CentredRidge.of(K, sums.times(1.0 / part), alpha)
+    near = CentredRidge.of(K, replace(sums, moments=sums.moments.times(1.0 / part)), alpha)
     K, of_centres = _definite(K)
     mean, products, square = _right_side(tiles)
     A = near.coefficients(products)
@@ -234,7 +255,8 @@ def _definite(K: Array) -> tuple[Array, Array]:
 
 def _right_side(tiles: Tiles) -> tuple[Array, Array, float]:
     """c, C'S (Y - c), and tr (Y - c)'S (Y - c), by two passes."""
-    total = count = 0.0
+    total: Array | float = 0.0
+    count = 0.0
     for tile in tiles():
         s = np.ones(len(tile.target)) if tile.weight is None else tile.weight
         total = total + s @ tile.target

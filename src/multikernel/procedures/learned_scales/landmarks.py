@@ -33,11 +33,11 @@ from multikernel._workers import check_interrupted, time_is_up
 from multikernel.banks.single import ScaledPoints, over_few_rows, weighted_differences
 from multikernel.certificate import Certificate
 from multikernel.kernels import DistanceKernel
-from multikernel.machines.ridge.centres import CentredRidge
+from multikernel.machines.ridge.centres import CentredRidge, CentreSums
 from multikernel.numerics.lbfgs import lbfgs, remembering
 from multikernel.statistics import Moments
 
-_LEAST = 1e-3  # of the largest scale: where a scale begins that was found to be zero
+_LEAST = 0.1  # of the largest scale, where smaller ones begin: from 0.001 of it relevant columns did not come back
 _FARTHEST = 14.0  # scales differ from the first ones by a factor of e^14 at most, as in descent.py
 
 
@@ -97,7 +97,7 @@ class LandmarkError:
         H, slopes_held = self._entries(self.held, points)
         Y = self.targets - self.mean
         K = K.astype(float)
-        machine = CentredRidge.of(0.5 * (K + K.T), _squares(C), alpha, rounding=float(np.finfo(np.float32).eps))
+        machine = CentredRidge.of(0.5 * (K + K.T), _squares(C), alpha)
         A = machine.coefficients(_product(C.T, Y))
         E = _product(H, A) - (self.held_targets - self.mean)
         L = machine.coefficients(_product(H.T, E))
@@ -109,9 +109,7 @@ class LandmarkError:
             + self._sums(Z, slopes, [(-alpha * L, A)])
         )
         total = float((E * E).sum())
-        gradient = np.append(
-            np.bincount(self.owner, by_column, len(scales)), -alpha * float((L * (K @ A)).sum())
-        )
+        gradient = np.append(np.bincount(self.owner, by_column, len(scales)), -alpha * float((L * (K @ A)).sum()))
         return float(np.log(total / len(E))), 2.0 / total * gradient
 
     def value(self, scales: Array, alpha: float) -> float:
@@ -152,7 +150,7 @@ def scales_by_landmarks(
     Parameters
     ----------
     error : LandmarkError
-    scales : array (groups,) >= 0, where it begins; those below a thousandth of the largest begin there
+    scales : array (groups,) >= 0, where it begins; those below a tenth of the largest begin there
     alpha : float > 0
     tol : float, the stationarity at which to stop
     max_iter : int, steps at most
@@ -198,7 +196,8 @@ def _product(C: Array, V: Array) -> Array:
     return np.asarray(C @ V.astype(np.float32), dtype=float)
 
 
-def _squares(C: Array) -> Moments:
-    """C'C as sums over samples, of which nothing else is needed."""
+def _squares(C: Array) -> CentreSums:
+    """C'C as sums over samples, of which nothing else is needed; C is in single precision."""
     none = np.zeros((C.shape[1], 0))
-    return Moments(squared(C), none, none.sum(axis=1), none[0], none[0], float(len(C)))
+    moments = Moments(squared(C), none, none.sum(axis=1), none[0], none[0], float(len(C)))
+    return CentreSums(moments, float(np.finfo(np.float32).eps) ** 2)

@@ -1,0 +1,194 @@
+"""Many samples: all are trained on, none that is compared on was learned from, and more of them are never worse."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_friedman1
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GroupKFold
+
+from multikernel import MultiKernelClassifier, MultiKernelRegressor, load, save
+from multikernel.auto import limits, many_samples
+from multikernel.auto.preparation import Preparation
+from multikernel.auto.table import read
+from multikernel.auto.task import RidgeTask
+from multikernel.auto.trees import BoostedTrees
+
+
+@pytest.fixture
+def from_300_on(monkeypatch):
+    """Few samples are many, so that tests are fast."""
+    monkeypatch.setattr(limits, "_MANY", 300)
+    monkeypatch.setattr(limits, "_FEWEST_CENTRES", 60)
+    monkeypatch.setattr(limits, "_CENTRES", 150)
+    monkeypatch.setattr(limits, "_SIFTING", (300, 60))
+    monkeypatch.setattr(many_samples, "_LANDMARKS", 60)
+
+
+def regression(n=900, seed=0):
+    return make_friedman1(n, 8, noise=0.5, random_state=seed)
+
+
+@pytest.mark.usefixtures("from_300_on")
+def test_a_regressor():
+    X, y = regression(1400)
+    model = MultiKernelRegressor(random_state=0).fit(X[:1000], y[:1000])
+    assert model.score(X[1000:], y[1000:]) > 0.9
+    told = model.explain()
+    assert "Candidates were found on 800 samples, and their scales were learned further on more" in told
+    assert "those on 200 others" in told
+    assert "The answer was trained on all samples." in told
+    assert "150 of them are the centres of its kernels" in told
+    assert "leaves of boosted trees" in told
+    assert len(model.answer_.samples) == 150
+    parts = model.contributions(X[:50])
+    np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, model.predict(X[:50]), rtol=1e-10)
+    K = model.kernel_matrix(X[:40])
+    assert np.linalg.eigvalsh(K).min() > -1e-5 * np.trace(K)
+
+
+@pytest.mark.usefixtures("from_300_on")
+def test_what_is_said_of_new_samples_is_true():
+    X, y = regression(2000)
+    model = MultiKernelRegressor(random_state=0).fit(X[:800], y[:800])
+    said = model.candidates_[-1]
+    error = 1.0 - model.score(X[800:], y[800:])
+    assert abs(error - said["error"]) < 4.0 * said["spread"]
+
+
+@pytest.mark.usefixtures("from_300_on")
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_classifier_of_mixed_columns(classes):
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue"], 900)
+    X = pd.DataFrame({"a": rng.normal(size=900), "b": rng.normal(size=900), "colour": colour})
+    X.loc[::7, "a"] = np.nan
+    value = np.where(colour == "red", X["b"], -X["b"]) + 0.3 * X["a"].fillna(0.0)
+    y = np.array(["low", "middle", "high"])[np.digitize(value, [0.0] if classes == 2 else [-0.5, 0.5])]
+    model = MultiKernelClassifier(random_state=0).fit(X[:600], y[:600])
+    assert model.score(X[600:], y[600:]) > 0.85
+    proba = model.predict_proba(X[600:])
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+
+
+@pytest.mark.usefixtures("from_300_on")
+def test_a_seed_decides_everything_and_a_file_keeps_it(tmp_path):
+    X, y = regression(700)
+    first, second = (MultiKernelRegressor(random_state=3).fit(X, y) for _ in range(2))
+    assert np.array_equal(first.predict(X), second.predict(X))
+    save(first, tmp_path / "model.mk")
+    assert np.array_equal(load(tmp_path / "model.mk").predict(X), first.predict(X))
+
+
+@pytest.mark.usefixtures("from_300_on")
+def test_groups_are_not_torn_apart(monkeypatch):
+    X, y = regression(600)
+    groups = np.repeat(np.arange(60), 10)
+    seen = []
+    original = many_samples.answer_of_many
+
+    def spied(posed, searched, parted):
+        seen.append(parted)
+        return original(posed, searched, parted)
+
+    monkeypatch.setattr("multikernel.auto.base.answer_of_many", spied)
+    model = MultiKernelRegressor(random_state=0).fit(X, y, groups=groups)
+    (parted,) = seen
+    out = np.append(parted.compared, parted.rest)
+    assert not set(groups[parted.learning]) & set(groups[out])
+    assert len(parted.learning) + len(out) == 600
+    assert "whole groups" in model.explain()
+    two = MultiKernelRegressor(random_state=0, cv=GroupKFold(2)).fit(X, y, groups=groups)
+    assert two.score(X, y) > 0.8
+
+
+@pytest.mark.usefixtures("from_300_on")
+def test_samples_of_no_weight_do_not_take_part():
+    X, y = regression(800)
+    weight = np.ones(800)
+    weight[400:] = 0.0
+    wrong = np.where(weight > 0, y, 1000.0)
+    model = MultiKernelRegressor(random_state=0).fit(X, wrong, sample_weight=weight)
+    assert model.score(X, y) > 0.8
+
+
+@pytest.mark.usefixtures("from_300_on")
+def test_several_targets_and_sparse_words():
+    X, y = regression(700)
+    two = MultiKernelRegressor(random_state=0).fit(X, np.column_stack([y, -2.0 * y + X[:, 7]]))
+    assert two.score(X, np.column_stack([y, -2.0 * y + X[:, 7]])) > 0.85
+    rng = np.random.default_rng(0)
+    words = sparse.random(700, 400, density=0.02, format="csr", random_state=rng)
+    y = np.asarray(words[:, :40].sum(axis=1)).ravel()
+    model = MultiKernelRegressor(random_state=0).fit(words, y)
+    assert model.score(words, y) > 0.5
+
+
+@pytest.mark.usefixtures("from_300_on")
+def test_little_time_is_kept_to_and_said():
+    X, y = regression(900)
+    MultiKernelRegressor(random_state=0).fit(X, y)  # compiled code is there
+    start = perf_counter()
+    with pytest.warns(ConvergenceWarning, match="cut the choice"):
+        model = MultiKernelRegressor(time_budget=0.3, random_state=0).fit(X, y)
+    assert perf_counter() - start < 20.0  # not the half minute of a fit that heeds no time
+    assert model.score(X, y) > 0.5
+
+
+def test_more_seconds_are_more_centres_and_rows():
+    of = limits.CentreLimits.of(200_000, 1e10)
+    few = limits.Size(10_000, 1000)
+    sizes = [of.to_train(seconds, 2, few, 0.5) for seconds in (0.1, 1.0, 10.0, 100.0, 10_000.0)]
+    assert [size.rows for size in sizes] == sorted(size.rows for size in sizes)
+    assert [size.centres for size in sizes] == sorted(size.centres for size in sizes)
+    assert sizes[0].rows < 200_000
+    assert sizes[-1] == limits.Size(200_000, 6000)
+    assert of.to_train(np.inf, 2, few, 0.5) == limits.Size(200_000, 3000)
+    assert limits.CentreLimits.of(200_000, 1e7).to_train(np.inf, 1, few, 0.5).centres < 1300
+
+
+def test_leaves_are_those_of_the_trees():
+    X, y = regression(300)
+    table = read(X)
+    samples = Preparation.of(table).samples(table)
+    task = RidgeTask.of(y[:, None], None, np.zeros(300, dtype=int), 0)
+    found = BoostedTrees().learn(samples, task)
+    model = HistGradientBoostingRegressor(max_iter=200, early_stopping=False, random_state=0)
+    model.fit(samples.plain, y)
+    numbers = found.similarity._leaves(samples)
+    total = np.full(300, float(np.ravel(model._baseline_prediction)[0]))
+    for trees, own in zip(model._predictors, numbers.T, strict=True):
+        nodes = trees[0].nodes
+        total += nodes["value"][nodes["is_leaf"] == 1][own]
+    np.testing.assert_allclose(total, model.predict(samples.plain), rtol=1e-6)
+    K = found.similarity(samples, samples)
+    np.testing.assert_allclose(K, (numbers[:, None] == numbers).mean(axis=2), atol=1e-6)
+    many = replace(task, Y=np.repeat(task.Y, 21, axis=1))
+    assert BoostedTrees().learn(samples, many) is None
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("name", ["protein", "friedman"])
+def test_more_rows_are_never_worse(name):
+    rng = np.random.default_rng(0)
+    if name == "protein":
+        if "MULTIKERNEL_DATA" not in os.environ:
+            pytest.skip("MULTIKERNEL_DATA names no folder of data sets")
+        table = pd.read_csv(os.path.join(os.environ["MULTIKERNEL_DATA"], "protein.csv.gz"))
+        X, y = table.drop(columns="target").to_numpy(), table["target"].to_numpy()
+        sizes = [1000, 4000, 16_000, 40_000]
+    else:
+        X, y = make_friedman1(69_000, 20, noise=1.0, random_state=0)
+        sizes = [1000, 4000, 16_000, 64_000]
+    order = rng.permutation(len(X))
+    test, rest = order[:5000], order[5000:]
+    scores = [MultiKernelRegressor(random_state=0).fit(X[rest[:n]], y[rest[:n]]).score(X[test], y[test]) for n in sizes]
+    assert scores == sorted(scores)
