@@ -56,7 +56,7 @@ def test_columns_that_do_not_matter_get_small_scales(kernel):
     assert found.loss < 0.8 * np.exp(error.at(np.log(np.append(np.full(6, 0.1), 1.0)))[0])
     assert found.scales[:2].min() > 10.0 * found.scales[3:].max()
     assert found.n_iter >= 1
-    assert np.log(found.loss) == pytest.approx(loss(error, found.scales, found.alpha), abs=0.03)
+    assert np.log(found.loss) == pytest.approx(loss(error, found.scales, found.alpha), abs=0.1)
 
 
 def test_a_scale_that_was_zero_can_come_back():
