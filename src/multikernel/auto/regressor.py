@@ -36,10 +36,12 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         From names of columns to "number", "date", "category" or "text": for columns whose cells do not show it. A
         cell that cannot be read so counts as missing. Columns of views are named "view: column".
     time_budget : float or None, default None
-        Seconds that a fit may take. By default a forecast bounds it by what a grid search of a support vector machine
-        takes: kernels are chosen on at most 1000 samples, and the answer is trained on at most 8000. More time than
-        that takes more samples, less takes fewer of them, and then fewer candidates. Where this machine is slower than
-        the forecast, candidates end early, and training may take longer. A ConvergenceWarning says what was left out.
+        Seconds that a fit may take. Without it kernels are chosen on at most 1000 samples, and the answer is trained on
+        all: of more than 4000 samples, scales are learned further on 8000, the leaves of boosted trees are one more
+        kernel, and the answer is a sum of kernels with 3000 samples, its centres. More time than that takes more
+        samples to choose on or more centres; less takes fewer, and then fewer candidates. Where this machine is slower
+        than the forecast, candidates end early, and training may take longer. A ConvergenceWarning says what was left
+        out.
     memory : float or None, default None
         Bytes that a fit may take; by default half of this machine's.
     random_state : int, RandomState or None
