@@ -120,7 +120,7 @@ class CentreLimits:
         return self._size(rows * times**0.5, centres * times**0.25)
 
     def to_train(self, seconds: float, candidates: int, few: Size, taken: float) -> Size:
-        """To train so many candidates in these seconds.
+        """To train so many candidates in these seconds: on no fewer samples than they were compared by.
 
         Parameters
         ----------
@@ -132,7 +132,8 @@ class CentreLimits:
             return self._size(self.n, _CENTRES)
         # sums take rows times the square of the centres
         allowed = 0.8 * seconds / candidates / taken * few.rows * few.centres**2
-        return self._size(allowed / _FEWEST_CENTRES**2, min(np.sqrt(allowed / self.n), 2.0 * _CENTRES))
+        centres = max(few.centres, min(np.sqrt(allowed / self.n), 2.0 * _CENTRES))
+        return self._size(max(few.rows, allowed / centres**2), centres)
 
     def _size(self, rows: float, centres: float) -> Size:
         rows = int(np.clip(rows, min(self.n, 2 * _FEWEST_CENTRES), self.n))

@@ -141,15 +141,18 @@ def _learned_further(posed: Posed, searched: Searched, parted: Parted) -> list[T
         if held.any() and not time_is_up():
             further = each.candidate.further(before, others, *parts)
         found.append(each if further is None else _with(each, further, perf_counter() - start))
-    return found if time_is_up() else [*found, *_trees(posed, parted.learning)]
+    return [*found, *_trees(posed, parted.learning)]
 
 
 def _trees(posed: Posed, rows: Array) -> list[Tried]:
-    """The kernel of the leaves of boosted trees, where there are numbers for them and not too many targets."""
+    """The kernel of the leaves of boosted trees, where there are numbers for them, time, and not too many targets."""
     start = perf_counter()
     trees = BoostedTrees()
-    samples = posed.samples.of(rows)
-    learned = trees.learn(samples, posed.task.of_rows(rows)) if samples.plain.shape[1] else None
+    columns = posed.samples.plain.shape[1]
+    # they cannot be stopped; comparing and training take the rest of the time
+    if not columns or seconds_left() < 3.0 * trees.work(len(rows), columns).seconds:
+        return []
+    learned = trees.learn(posed.samples.of(rows), posed.task.of_rows(rows))
     if learned is None:
         return []
     seconds = perf_counter() - start
