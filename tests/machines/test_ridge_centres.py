@@ -112,6 +112,16 @@ def test_no_step_is_taken_without_time(monkeypatch):
     assert 1e-12 < found.certificate.value < np.inf
 
 
+def test_kernels_that_are_all_zero_are_no_fault():
+    problem = Problem(RBF(0.2))
+    problem.K, problem.C = np.zeros_like(problem.K), np.zeros_like(problem.C)
+    for found in (
+        by_sums(problem.K, summed(problem.tiles()), 1.0),
+        refined(problem.K, problem.tiles, 1.0, summed(problem.tiles())),
+    ):
+        np.testing.assert_allclose(problem.values(found), np.tile(problem.mean, (ROWS, 1)))
+
+
 def test_what_is_refused():
     problem = Problem(RBF(0.2))
     with pytest.raises(ValueError, match="needs samples, and got no tile"):
@@ -122,3 +132,5 @@ def test_what_is_refused():
         summed([Tile(broken, problem.Y)])
     with pytest.raises(ValueError, match="not positive semi-definite"):
         by_sums(-1e6 * np.eye(80), summed(problem.tiles()), 1.0)
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        refined(np.full((80, 80), np.nan), problem.tiles, 1.0, summed(problem.tiles()))

@@ -179,6 +179,8 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             cuts.append(f"kernels were chosen on {limits.choice} samples and not on {whole.choice}")
         if limits.training < whole.training:
             cuts.append(f"the answer was trained on {limits.training} samples and not on {whole.training}")
+        if whole.centres is not None and 0 < searched.centres < whole.centres.usual:
+            cuts.append(f"{searched.centres} samples are the centres of its kernels and not {whole.centres.usual}")
         if cuts:
             limit = "a time limit" if self.time_budget is None else f"time_budget={self.time_budget:g}"
             warn_user(

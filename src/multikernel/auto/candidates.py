@@ -68,7 +68,7 @@ class KernelAndRidge:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class LabelledSamples:
     """Some samples and their targets (n, t)."""
 
     samples: PreparedSamples
@@ -89,7 +89,12 @@ class KernelCandidate(ABC):
         """What it takes on n samples of p columns."""
 
     def further(
-        self, found: KernelAndRidge, others: Sequence[Similarity], train: Part, held: Part, landmarks: Part
+        self,
+        found: KernelAndRidge,
+        others: Sequence[Similarity],
+        train: LabelledSamples,
+        held: LabelledSamples,
+        landmarks: LabelledSamples,
     ) -> KernelAndRidge | None:
         """The kernel learned further on many samples, by errors on ``held``; None where nothing more is learned.
 
@@ -97,8 +102,8 @@ class KernelCandidate(ABC):
         ----------
         found : what was learned on few samples
         others : kernels of other candidates, from which it may begin as well
-        train, held : Part
-        landmarks : Part, some of those to train on
+        train, held : LabelledSamples
+        landmarks : LabelledSamples, some of those to train on
         """
         return None
 
@@ -141,7 +146,12 @@ class Scales(KernelCandidate):
         )
 
     def further(
-        self, found: KernelAndRidge, others: Sequence[Similarity], train: Part, held: Part, landmarks: Part
+        self,
+        found: KernelAndRidge,
+        others: Sequence[Similarity],
+        train: LabelledSamples,
+        held: LabelledSamples,
+        landmarks: LabelledSamples,
     ) -> KernelAndRidge:
         assert isinstance(found.similarity, DistanceSimilarity)
         samples = landmarks.samples

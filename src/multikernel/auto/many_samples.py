@@ -23,19 +23,20 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, seconds_left, time_is_up
-from multikernel.auto.candidates import KernelAndRidge, Part
+from multikernel.auto.candidates import KernelAndRidge, LabelledSamples
 from multikernel.auto.choice import Blend
 from multikernel.auto.limits import Size
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.search import Answer, Member, Posed, Searched, Tried
 from multikernel.auto.trees import BoostedTrees
 from multikernel.banks.single import over_few_rows
-from multikernel.machines.ridge.centres import CentredRidge, CentreSums, Tile, by_sums, summed
+from multikernel.machines.ridge.centres import CentredRidge, Tile, by_sums, summed
 
 _HELD = 0.2  # of the samples, at least: a fold of five
 _COMPARED = 10_000  # of those that are held out: a part of wrong labels then has a standard error of 0.005 or less
-_REFINED = 8000  # samples that scales are learned on: more of them, or more landmarks, gained less than 0.005 of R2
-_LANDMARKS = 500
+_REFINED = 8000  # samples that scales are learned on
+_REFINED_HELD = 0.4  # of these, held out: two folds of five
+_LANDMARKS = 500  # twice as many, in twice the time, gained 0.002 of R2 on protein and 0.006 on kin8nm
 _LITTLE = 0.1  # of a standard error: a difference that is not worth a candidate, which costs as much as each other
 _STEPS = 20  # ridges are at most 2^20 times larger or smaller than those found on few samples
 _TILE = 2048  # rows at a time
@@ -89,6 +90,8 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
     limits = searched.limits.centres
     assert limits is not None
     found = _learned_further(posed, searched, parted)
+    trees, late = _trees(posed, parted.learning)
+    found += trees
     few = limits.to_sift(seconds_left(), len(found))
     start = perf_counter()
     found, scores = _sifted(posed, found, parted, few)
@@ -106,8 +109,7 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
         )
         scores[m] = posed.goal.scores(each.predicted)
     blend = _blend_of(posed, scores, parted, used)
-    kept = [each for m, each in zip(used, trained, strict=True) if blend.weights[m] > 0.0]
-    members = tuple(each.member(posed) for each in kept)
+    members = tuple(each.member for m, each in zip(used, trained, strict=True) if blend.weights[m] > 0.0)
     centre_samples = posed.samples.of(centres).without_given()
     searched = replace(
         searched,
@@ -116,6 +118,7 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
         compared=parted.compared,
         scores=scores,
         blend=blend,
+        untried=searched.untried + late,
         centres=len(centres),
     )
     return searched, Answer(centre_samples, members, blend, single=True)
@@ -125,39 +128,45 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
 
 
 def _learned_further(posed: Posed, searched: Searched, parted: Parted) -> list[Tried]:
-    """The candidates, with what more samples made of their scales."""
+    """The candidates, with what more samples made of their scales; cut are those for which there was no time."""
     rows = posed.some(_REFINED, parted.learning)
-    held = _of_folds(posed.task.folds.labels[rows], 0.4)
+    held = _of_folds(posed.task.folds.labels[rows], _REFINED_HELD)
     train = rows[~held]
     landmarks = posed.some(_LANDMARKS, train)
     Y = posed.task.Y
-    parts = [Part(posed.samples.of(own), Y[own]) for own in (train, rows[held], landmarks)]
+    parts = [LabelledSamples(posed.samples.of(own), Y[own]) for own in (train, rows[held], landmarks)]
     found: list[Tried] = []
     for each in searched.found:
         start = perf_counter()
         others = [other.similarity for other in found]
         before = KernelAndRidge(each.similarity, each.alpha, each.learned, each.cut)
-        further = None
-        if held.any() and not time_is_up():
-            further = each.candidate.further(before, others, *parts)
+        if time_is_up():
+            found.append(replace(each, cut=True))
+            continue
+        further = each.candidate.further(before, others, *parts) if held.any() else None
         found.append(each if further is None else _with(each, further, perf_counter() - start))
-    return [*found, *_trees(posed, parted.learning)]
+    return found
 
 
-def _trees(posed: Posed, rows: Array) -> list[Tried]:
-    """The kernel of the leaves of boosted trees, where there are numbers for them, time, and not too many targets."""
+def _trees(posed: Posed, rows: Array) -> tuple[list[Tried], list[str]]:
+    """The kernel of the leaves of boosted trees, and its name where there is no time for it.
+
+    There is none without numbers, and for too many targets.
+    """
     start = perf_counter()
     trees = BoostedTrees()
     columns = posed.samples.plain.shape[1]
+    if not columns:
+        return [], []
     # they cannot be stopped; comparing and training take the rest of the time
-    if not columns or seconds_left() < 3.0 * trees.work(len(rows), columns).seconds:
-        return []
+    if seconds_left() < 3.0 * trees.work(len(rows), columns).seconds:
+        return [], [trees.name]
     learned = trees.learn(posed.samples.of(rows), posed.task.of_rows(rows))
     if learned is None:
-        return []
+        return [], []
     seconds = perf_counter() - start
     nothing = np.empty((0, 0))
-    return [Tried(trees, learned.learned, learned.similarity, learned.alpha, nothing, seconds, cut=False)]
+    return [Tried(trees, learned.learned, learned.similarity, learned.alpha, nothing, seconds, cut=False)], []
 
 
 def _with(each: Tried, further: KernelAndRidge, seconds: float) -> Tried:
@@ -195,7 +204,7 @@ def _needed(posed: Posed, scores: Array, parted: Parted) -> Array:
     while len(used) < len(scores):
         others = [m for m in range(len(scores)) if m not in used]
         values = [_blend_of(posed, scores, parted, np.array([*used, m])).objective for m in others]
-        if not min(values) < part * value:
+        if used and not min(values) < part * value:
             break
         value = min(values)
         used.append(others[int(np.argmin(values))])
@@ -216,15 +225,15 @@ def _blend_of(posed: Posed, scores: Array, parted: Parted, used: Array) -> Blend
 
 @dataclass(frozen=True, eq=False)
 class _Trained:
-    """A candidate on centres: its sums over samples, and the ridge of least error on the samples held out."""
+    """A candidate on centres: the ridge of least error on the samples held out, and its member of the answer.
 
-    similarity: Similarity
+    The predictions of these samples are those of a machine trained without them; the member is trained on all.
+    """
+
     alpha: float
     predicted: Array
+    member: Member
     seconds: float
-    K: Array
-    learning: CentreSums
-    rest: CentreSums | None
 
     @classmethod
     def of(
@@ -257,16 +266,11 @@ class _Trained:
             return tried[step][0]
 
         step = _lowest(error, steps)
-        seconds = perf_counter() - start
-        return cls(each.similarity, each.alpha * 2.0**step, tried[step][1], seconds, K, sums, of_rest)
-
-    def member(self, posed: Posed) -> Member:
-        """Trained on all samples."""
-        sums = self.learning if self.rest is None else self.learning.merge(self.rest)
-        found = by_sums(self.K, sums, self.alpha)
-        goal = posed.goal
-        size = float(np.trace(self.K)) / len(self.K) or 1.0
-        return Member(self.similarity, goal.scores(found.coef), goal.scores(found.intercept), size)
+        alpha = each.alpha * 2.0**step
+        whole = by_sums(K, sums if of_rest is None else sums.merge(of_rest), alpha)
+        coef, intercept = (posed.goal.scores(values) for values in (whole.coef, whole.intercept))
+        member = Member(each.similarity, coef, intercept, float(np.trace(K)) / len(K) or 1.0)
+        return cls(alpha, tried[step][1], member, perf_counter() - start)
 
 
 def _symmetric(similarity: Similarity, samples: PreparedSamples) -> Array:

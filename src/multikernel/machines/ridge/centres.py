@@ -10,12 +10,11 @@ where K is the kernel matrix of the centres: kernel ridge regression over the fu
     (C'SC + alpha K) A = C'S (Y - c),        S = diag(s)                                                           (1)
 
 **By sums.** C is made tile by tile, and only C'SC and C'SY are kept: one pass over the samples, n M^2 operations, and
-for every further alpha, and for samples held out whose sums are taken off, one factorisation of M x M numbers.
-Products
-are in double precision, also where C is in single. Where entries of C are rounded by a part u, a function with
-coefficients A is evaluated with errors whose squares add up to about u^2 tr(C'SC) |A|^2 / M over the samples. M times
-that is added to P: without it the functions of a smooth kernel would have coefficients of opposite signs whose sum is
-all rounding.
+for every further alpha one factorisation of M x M numbers. Sums of two sets of samples add up, so that one of them can
+be held out first. Products are in double precision, also where C is in single. Where entries of C are rounded by a part
+u, a function with coefficients A is evaluated with errors whose squares add up to about u^2 tr(C'SC) |A|^2 / M over the
+samples. M times that is added to P: without it the functions of a smooth kernel would have coefficients of opposite
+signs whose sum is all rounding.
 
 **By steps.** ``refined`` solves (1) to a tolerance: conjugate gradients whose preconditioner is the matrix by sums. Its
 residual is computed from the tiles in double precision. With the sums of a part of the samples as preconditioner,
@@ -44,6 +43,8 @@ from multikernel._workers import check_interrupted, time_is_up
 from multikernel.certificate import Certificate
 from multikernel.numerics.cholesky import factorise, solved
 from multikernel.statistics import Moments
+
+_INDEFINITE = "ridge regression by centres: the kernel matrix of the centres is not positive semi-definite"
 
 
 class Tile(NamedTuple):
@@ -134,16 +135,16 @@ class CentredRidge:
             then no kernel matrix
         """
         squares = sums.moments.squares
-        trace = float(np.trace(squares))
+        trace = float(np.trace(squares)) or 1.0  # where all kernels are zero, so are the coefficients
         ridge = sums.rounding * trace
-        while ridge <= max(1e-4 * trace, np.finfo(float).tiny):
+        while ridge <= 1e-4 * trace:
             A = np.asfortranarray(alpha * _by_columns(K))
             A += _by_columns(squares)
             A.flat[:: len(A) + 1] += ridge
             if factorise(A):
                 return cls(A)
             ridge *= 10.0
-        raise ValueError("ridge regression by centres: the kernel matrix of the centres is not positive semi-definite")
+        raise ValueError(_INDEFINITE)
 
     def coefficients(self, right: Array) -> Array:
         """The solution of (1) for this right side (M, t)."""
@@ -242,15 +243,22 @@ def _squared_length(factor: Array, V: Array) -> float:
 
 
 def _definite(K: Array) -> tuple[Array, Array]:
-    """K with as much on its diagonal as rounding makes of it, and its factor."""
-    ridge = ROUNDING * float(np.trace(K)) / len(K)
-    while True:
+    """K with as much on its diagonal as rounding makes of it, and its factor.
+
+    Raises
+    ------
+    ValueError : where a ten-thousandth of its mean diagonal entry is not enough
+    """
+    size = float(np.trace(K)) / len(K) or 1.0
+    ridge = ROUNDING * size
+    while ridge <= 1e-4 * size:
         A = np.array(K, order="F")
         A.flat[:: len(A) + 1] += ridge
         definite = A.copy(order="F")
         if factorise(A):
             return definite, A
         ridge *= 10.0
+    raise ValueError(_INDEFINITE)
 
 
 def _right_side(tiles: Tiles) -> tuple[Array, Array, float]:
