@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -67,6 +68,13 @@ class Person(httpx.Client):
             for _ in events.iter_lines():
                 pass
         return self.get(page)
+
+
+def saved(response: httpx.Response) -> str:
+    """The CSV file that a page of predictions offers."""
+    links = re.findall(r'href="data:text/csv;charset=utf-8;base64,([^"]*)"', response.text)
+    assert links, said(response)
+    return b64decode(links[0]).decode()
 
 
 def said(response: httpx.Response) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from app_server import PATIENTS, Person, files_with_gaps, said
+from app_server import PATIENTS, Person, files_with_gaps, said, saved
 from csv_tables import Invoke
 
 from multikernel.app.web.learning.recipe import Recipe
@@ -76,7 +76,7 @@ def test_new_files_may_lack_a_source(person: Person) -> None:
 
     def predicted(*files: tuple[str, str]) -> pd.DataFrame:
         given = [("files", file) for file in files]
-        return pd.read_csv(StringIO(person.submit(f"{run.url.path}/predict", files=given).text)).set_index("nr")
+        return pd.read_csv(StringIO(saved(person.submit(f"{run.url.path}/predict", files=given)))).set_index("nr")
 
     both = predicted(lab, clinic)  # in another order
     pd.testing.assert_frame_equal(both.loc[whole.index], whole)

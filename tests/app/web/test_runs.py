@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import os
 import re
@@ -16,9 +17,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from app_server import Person, people, said, serving
+from app_server import Person, people, said, saved, serving
 
 import multikernel
+from multikernel import PredictionWarning
 from multikernel.app.jobs.predict import predictions
 from multikernel.app.tables.table import read_table
 from multikernel.app.web.exports import repeated
@@ -94,7 +96,7 @@ def test_every_type_can_be_chosen_by_hand_and_goes_along(
     runpy.run_path("run.py")
     told = pd.read_csv("predictions.csv")["prediction"]
     assert told.tolist() == [k % 4 in (0, 2) for k in range(40)]
-    answers = person.submit(f"{result.url.path}/predict", files=[("files", ("n.csv", _by_hand(8)))]).text
+    answers = saved(person.submit(f"{result.url.path}/predict", files=[("files", ("n.csv", _by_hand(8)))]))
     assert pd.read_csv(io.StringIO(answers))["prediction"].tolist() == [k % 4 in (0, 2) for k in range(8)]
 
 
@@ -172,10 +174,12 @@ def test_runs_are_compared_side_by_side(person: Person, automatic: str) -> None:
 def test_new_rows_and_typed_samples_are_predicted(person: Person, automatic: str, tmp_path: Path) -> None:
     new = people(7, seed=1)
     answer = person.submit(f"{automatic}/predict", files=[("files", ("new.csv", new))])
-    assert answer.headers["content-disposition"].startswith("attachment")
-    lines = answer.text.splitlines()
+    lines = saved(answer).splitlines()
     assert lines[0] == "prediction,probability no,probability yes"
     assert len(lines) == 8
+    assert "accuracy on the 7 rows whose bought the file has" in said(answer)
+    with_cells = person.submit(f"{automatic}/predict", files=[("files", ("new.csv", new))], columns="all")
+    assert saved(with_cells).splitlines()[0] == "age,city,joined,score,bought,prediction,probability no,probability yes"
     lacking = person.submit(f"{automatic}/predict", files=[("files", ("new.csv", "age,city\n3,Rome\n"))])
     assert lacking.status_code == 400
     assert "lacks 'joined', 'score'" in said(lacking).replace("&#39;", "'")
@@ -210,11 +214,11 @@ def test_words_that_training_counted_as_missing_stay_missing(person: Person, tmp
     run = person.learned(person.submit(f"{data}/learn", target="bought", how="automatic")).url.path
     new = "\n".join(lines[:4])
     answer = person.submit(f"{run}/predict", files=[("files", ("new.csv", new))])
-    assert len(answer.text.splitlines()) == 4
+    assert len(saved(answer).splitlines()) == 4
     (tmp_path / "model.mk").write_bytes(person.get(f"{run}/files/model.mk").content)
     (tmp_path / "new.csv").write_text(new)
     by_command = predictions(tmp_path / "model.mk", read_table(tmp_path / "new.csv"), proba=False)
-    assert by_command.labels == pd.read_csv(io.StringIO(answer.text))["prediction"].tolist()
+    assert by_command.labels == pd.read_csv(io.StringIO(saved(answer)))["prediction"].tolist()
     (tmp_path / "new.csv").write_text(new.replace("unknown", "abc"))
     with pytest.raises(ValueError, match=r"row 3, column 'age': 'abc' is not a number"):
         predictions(tmp_path / "model.mk", read_table(tmp_path / "new.csv"), proba=False)
@@ -298,3 +302,66 @@ def _id_of(person: Person, name: str) -> str:
     found = re.search(rf'href="/runs/(\w+)">{name}<', person.get("/runs").text)
     assert found is not None
     return found[1]
+
+
+def _with_commas(n: int, mark: str) -> str:
+    """Numbers with decimal commas, a category, and a target that is twice the number."""
+    rng = np.random.default_rng(0)
+    values = rng.uniform(1.0, 9.5, n).round(3)
+    rows = [f"{v:.3f};{rng.choice(list('ab'))};{2 * v:.3f}".replace(".", mark) for v in values]
+    return "\n".join(["x;c;y", *rows])
+
+
+def test_new_rows_are_read_as_those_of_training(person: Person, tmp_path: Path) -> None:
+    data = person.upload(("t.csv", _with_commas(40, ","))).url.path
+    form = {"method": "MultipleKernelRidgeCV", "kernels-0": "linear", "p-alpha": "1e-6"}
+    person.submit(f"{data}/choose", target="y", **{f"{w}-{k}": "number" for k in (0, 2) for w in ("use", "kind")})
+    page = person.learned(person.submit(f"{data}/method", **form))
+    assert "How good is it?" in page.text, said(page)
+    run = page.url.path
+    for new in ("x;c\n1,500;a\n2,500;b", "x,c\n1.500,a\n2.500,b", 'x,c\n"1,500",a\n"2,500",b', "x;c\n1.5;a\n2.5;b"):
+        page = person.submit(f"{run}/predict", files=[("files", ("new.csv", new))])
+        found = pd.read_csv(io.StringIO(saved(page)))["prediction"]
+        assert found.tolist() == pytest.approx([3.0, 5.0], abs=0.05), new
+    typed = said(person.submit(f"{run}/predict-one", **{"cell-0": "1,5", "cell-1": "a"}))
+    assert re.search(r" y (2\.9\d*|3(\.0\d*)?) ", typed), typed
+    far = person.submit(f"{run}/predict", files=[("files", ("new.csv", "x;c\n99999;a\n2,5;b"))])
+    assert "1 cell of 'x', such as 99999 in row 2 (in training 1" in said(far).replace("&#39;", "'")
+    (tmp_path / "model.mk").write_bytes(person.get(f"{run}/files/model.mk").content)
+    (tmp_path / "new.csv").write_text('x,c\n"1,500",a\n"99999",b')
+    with pytest.warns(PredictionWarning, match="1 cell of 'x', such as 99999 in row 3"):
+        found = predictions(tmp_path / "model.mk", read_table(tmp_path / "new.csv"), proba=False).labels
+    assert found[0] == pytest.approx(3.0, abs=0.05)
+
+
+def test_a_category_that_training_did_not_have_is_named(person: Person, automatic: str) -> None:
+    new = "\n".join([people(3, seed=1).splitlines()[0], "30,Turin,2020-01-01,0.1,yes"])
+    page = person.submit(f"{automatic}/predict", files=[("files", ("new.csv", new))])
+    assert "has categories, 'Turin' for one, that the training sample does not have" in said(page).replace("&#39;", "'")
+
+
+def test_a_run_learns_the_target_that_its_page_has_shown(person: Person, data: str) -> None:
+    person.submit(f"{data}/choose", target="bought")
+    first = person.get(f"{data}/method")
+    choice = html.unescape(re.findall(r'name="choice" value="([^"]*)"', first.text)[0])
+    person.submit(f"{data}/choose", target="age")  # in another window
+    form = {"method": "AverageMKLClassifier", "kernels-0": "types", "p-C": "1"}
+    run = person.submit(f"{data}/method", choice=choice, **form)
+    assert "people: bought, AverageMKLClassifier" in said(run)
+    person.submit(f"{run.url.path}/stop")
+    other = person.submit(f"{data}/method/form", choice=choice, method="EasyMKLClassifier")
+    assert "To predict bought" in said(other)
+    kept = person.submit(f"{data}/choose", target="bought", shown="bought", task="classification")
+    assert '<option value="classification" selected>' in kept.text
+
+
+def test_a_form_that_is_refused_keeps_what_was_typed(person: Person, data: str) -> None:
+    person.submit(f"{data}/choose", target="bought")
+    form = {"method": "L1MKLClassifier", "kernels-0": "anova", "k0-anova-max_degree": "2", "p-C": "-3", "p-tol": "0.01"}
+    page = person.submit(f"{data}/method", **form)
+    assert page.status_code == 400
+    assert "C must be" in said(page) or "C has to be" in said(page), said(page)
+    for value in ('name="p-C" value="-3"', 'name="p-tol" value="0.01"', 'name="k0-anova-max_degree" value="2"'):
+        assert value in page.text
+    assert re.search(r'value="anova" checked', page.text)
+    assert not re.search(r'value="types" checked', page.text)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from app_server import Person, people, said, serving
+from app_server import Person, people, said, saved, serving
 
 _SETTLED = 50  # runs after which caches are full
 
@@ -54,7 +54,7 @@ def _kept(process: int, home: Path) -> dict[str, float]:
 def _used(person: Person, data: str, run: str) -> None:
     """What a person does with a run: looks, predicts, explains, takes it home, and compares."""
     rows = people(9, 1)
-    assert person.submit(f"{run}/predict", files=[("files", ("new.csv", rows))]).text.count("\n") == 10
+    assert saved(person.submit(f"{run}/predict", files=[("files", ("new.csv", rows))])).count("\n") == 10
     for page in (f"{run}/sample?row=3", f"{run}/files/report.html", f"{run}/files/run.py", data, "/runs", "/"):
         assert person.get(page).status_code == 200
     assert person.submit(f"{person.upload(('more.csv', rows)).url.path}/delete").status_code == 200

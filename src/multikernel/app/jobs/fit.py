@@ -26,6 +26,7 @@ from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
 from multikernel.app.tables.encoding import ScaledViews, TableEncoding
 from multikernel.app.tables.table import CsvTable, read_target
+from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.tables.views import some_samples, split
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.datasets import Task
@@ -136,6 +137,17 @@ def summary(trained: Trained) -> dict[str, Any]:
     }
 
 
+def metadata_of(trained: Trained, table: CsvTable) -> dict[str, Any]:
+    """What the file of a model says of the columns that it learned from."""
+    features = trained.encoding.features
+    kinds = {feature.name: "number" if feature.levels is None else "category" for feature in features}
+    return {
+        "table": trained.encoding.to_json(),
+        "numerals": table.as_written(kinds),
+        "ranges": TrainingRanges.learn(table.columns, kinds).ranges,
+    }
+
+
 def _of_classes(model: Any) -> dict[str, Any] | None:
     """The weights of each problem of several, in the order of the kernels."""
     if model.weights_.ndim < 2 or len(model.weights_) < 2:
@@ -203,6 +215,7 @@ def train_automatic(table: CsvTable, request: FitRequest, watch: Watch) -> tuple
 def automatic_metadata(model: Any, columns: ColumnKinds, table: CsvTable, request: FitRequest) -> dict[str, Any]:
     """What the file of a model says of its columns: those that predictions are made of, and the views they are from."""
     needed = set(model.preparation_.needed)
+    types = {column.name: column.type for column in model.preparation_.columns}
     views = {
         view: {full: name for full, name in own.items() if full in needed} or own  # one that says nothing is known, too
         for view, own in table.by_view(columns.numeric).items()
@@ -212,6 +225,7 @@ def automatic_metadata(model: Any, columns: ColumnKinds, table: CsvTable, reques
         "columns": {name: columns.numeric[name] for name in taken},
         "target": request.target,
         "numerals": table.as_written(taken),
+        "ranges": TrainingRanges.learn(table.columns, {name: types[name] for name in taken}).ranges,
         **({"views": views} if views else {}),
     }
 

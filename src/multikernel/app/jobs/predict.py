@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 import pandas as pd
 from sklearn.base import is_classifier
 
+from multikernel import PredictionWarning
 from multikernel.app.tables.columns import ColumnKinds
 from multikernel.app.tables.encoding import TableEncoding
 from multikernel.app.tables.table import CsvTable, listed
+from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.tables.views import ViewTables, split, view_name
 from multikernel.persistence import read
 from multikernel.typing import Array
@@ -108,13 +111,17 @@ def predictions(path: Path, table: CsvTable, proba: bool) -> Predictions:
 def samples_of(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> Any:
     """The rows of a table as a model takes them; views of the model that the table lacks are left out.
 
-    ValueError where nothing is known of the model's columns, or the table has a view that the model has not.
+    Warns of numbers beyond those of training. ValueError where nothing is known of the model's columns, or the
+    table has a view that the model has not.
     """
     if "columns" not in metadata and "table" not in metadata:
         raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
     views = views_in(metadata)
     table = as_views(path, metadata, table)
     table = table.written_as(metadata.get("numerals", {}))
+    beyond = TrainingRanges.of(metadata).beyond(table)
+    if beyond:
+        warnings.warn(f"{table.file}: {beyond}", PredictionWarning, stacklevel=2)
     own = {view: names for view, names in views.items() if view in table.views or not table.views}
     if "table" in metadata:
         encoding = TableEncoding.from_json(metadata["table"])

@@ -1,8 +1,8 @@
 """Columns of numbers as people write them, with their numbers as Python writes them: see tables/numerals.py.
 
 Where the cells of a column can be read in two ways, other columns of the file decide; where none does, files with
-semicolons have decimal commas, as programs write semicolons where the comma is taken; and else, at predictions, the
-training file decides.
+semicolons have decimal commas, as programs write semicolons where the comma is taken; points of cells between commas
+stand before decimals; and else, at predictions, the training file decides.
 """
 
 from __future__ import annotations
@@ -58,12 +58,28 @@ def plainly(
     return dict(columns) | changed, numerals, [_sentence(what, pairs) for what, pairs in notes.items()]
 
 
+def in_plain(cell: str, written: Sequence[str]) -> str:
+    """A cell that a person types, as Python writes it: plain already, or written as in training.
+
+    Parameters
+    ----------
+    cell : what is typed; a cell that is no number in either way is returned as it is
+    written : the mark before decimals and the unit in training
+    """
+    if not isnan(as_float(cell)):
+        return cell
+    value = Numerals(*written)(cell)
+    return cell if isnan(value) else in_writing(value)
+
+
 def _comma(sure: set[str], delimiter: str, cells: Sequence[str], before: Numerals | None) -> bool | None:
     """Whether the comma stands before decimals in a column that can be read in two ways; None where it is not known."""
     if len(sure) == 1:
         return sure == {","}
     if delimiter == ";" and any("," in cell for cell in cells):
         return True
+    if delimiter == "," and not any("," in cell for cell in cells):
+        return None  # as programs write that put points before decimals
     return None if before is None else before.decimal == ","
 
 

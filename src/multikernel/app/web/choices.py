@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -74,9 +75,10 @@ class DataChoice:
     views: Columns = ()
 
     @classmethod
-    def of(cls, data: DataSet) -> DataChoice:
-        """On a data set."""
-        chosen = data.detail.get("choice", {})
+    def of(cls, data: DataSet, chosen: Mapping[str, Any] | None = None) -> DataChoice:
+        """On a data set: what was chosen last, or what a page has shown."""
+        if chosen is None:
+            chosen = data.detail.get("choice", {})
         missing: Missing = chosen.get("missing", "drop")
         every = data.detail.get("views", {}).values() if missing == "drop" else ()
         views = tuple(map(tuple, every))
@@ -108,7 +110,9 @@ class DataChoice:
                 )
         views = data.detail.get("views", {})
         key = data.detail.get("match", {}).get("key", "")
-        return Recipe(data.name, self.target, task, columns, views, missing=self.missing, key=key, **more)
+        written = {name: own for name, own in data.detail.get("written", {}).items() if name in columns}
+        given = {"missing": self.missing, "key": key, "written": written}
+        return Recipe(data.name, self.target, task, columns, views, **given, **more)
 
 
 @dataclass(frozen=True)

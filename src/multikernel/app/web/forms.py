@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -174,6 +174,27 @@ def _changed(fields: Sequence[Field], given: Mapping[str, str]) -> dict[str, Any
         if each.choices and text not in each.choices:
             raise ValueError(f"{each.name} must be one of {', '.join(filter(None, each.choices))}, got {text[:60]!r}")
         found[each.name] = _values(text) if each.kind == "numbers" else _value(text)
+    return found
+
+
+def filled(fields: Sequence[Field], prefix: str, typed: Mapping[str, str]) -> list[Field]:
+    """The fields with what a person has typed into them; with their defaults where nothing of the form was sent.
+
+    Parameters
+    ----------
+    fields : of a method or of a family of kernels
+    prefix : before their names in the form
+    typed : the fields that were sent, by name
+    """
+    if not any(name.startswith(prefix) for name in typed):
+        return list(fields)
+    found = []
+    for each in fields:
+        if each.kind == "flag":
+            value = str(f"{prefix}{each.name}" in typed)
+        else:
+            value = typed.get(f"{prefix}{each.name}", each.value)
+        found.append(replace(each, value=value))
     return found
 
 

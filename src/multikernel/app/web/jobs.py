@@ -117,6 +117,9 @@ class RunQueue:
                 if not self._open:
                     return
                 name = self._queue.popleft()
+                if self._spare is not None and self._spare.poll() is not None:  # killed as it waited
+                    _kill(self._spare)
+                    self._spare = None
                 process = self._process = self._spare or _started()
                 self._spare = None
                 self._progress[name] = RunProgress("running", "Starting")

@@ -41,7 +41,8 @@ def main() -> int:
 def _read(order: dict[str, Any], settings: Settings) -> dict[str, Any]:
     """The table is written to the folder; what there is to say of it."""
     folder = Path(order["folder"])
-    parts = [_part(each, folder, settings) for each in order["files"]] or [_named(order["set"])]
+    written = order.get("written", {})
+    parts = [_part(each, folder, settings, written) for each in order["files"]] or [_named(order["set"])]
     if order.get("model"):
         found = joined_as(ViewsOfModel(**order["model"]), parts)
     else:
@@ -61,12 +62,13 @@ def _read(order: dict[str, Any], settings: Settings) -> dict[str, Any]:
         "views": found.views,
         "note": found.note,
         "match": found.match,
+        "written": found.written,
     }
 
 
-def _part(each: dict[str, str], folder: Path, settings: Settings) -> UploadedPart:
+def _part(each: dict[str, str], folder: Path, settings: Settings, written: dict[str, list[str]]) -> UploadedPart:
     with open(each["path"], "rb") as content:
-        return read(Upload(each["name"], content), folder, settings)
+        return read(Upload(each["name"], content), folder, settings, written)
 
 
 def _named(name: str) -> UploadedPart:

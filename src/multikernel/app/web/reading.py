@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -36,6 +36,7 @@ class Loaded:
     views : dict from views to their columns; empty where there is one
     note : str, what was unusual
     match : dict, how the rows of several files were matched, with the samples that some file lacks
+    written : dict from columns of numbers to the mark before decimals and the unit
     """
 
     name: str
@@ -44,10 +45,16 @@ class Loaded:
     views: dict[str, list[str]]
     note: str
     match: dict[str, Any]
+    written: dict[str, list[str]]
 
 
 def uploaded(
-    files: Sequence[UploadFile], key: str, folder: Path, settings: Settings, model: ViewsOfModel | None = None
+    files: Sequence[UploadFile],
+    key: str,
+    folder: Path,
+    settings: Settings,
+    model: ViewsOfModel | None = None,
+    written: Mapping[str, Sequence[str]] | None = None,
 ) -> Loaded:
     """One or several files, matched by a column; ValueError in a sentence where they cannot be read.
 
@@ -58,6 +65,7 @@ def uploaded(
     folder : where the table is left
     settings : the limits
     model : the views of a model, whose new samples these are to be
+    written : how the numbers of its columns were written in training
     """
     paths = [folder / f"upload-{k}" for k in range(len(files))]
     try:
@@ -65,7 +73,12 @@ def uploaded(
             with path.open("wb") as kept:
                 shutil.copyfileobj(each.file, kept)
         given = [{"name": each.filename or "", "path": str(path)} for each, path in zip(files, paths, strict=True)]
-        order = {"files": given, "key": key, "model": None if model is None else asdict(model)}
+        order = {
+            "files": given,
+            "key": key,
+            "model": None if model is None else asdict(model),
+            "written": written or {},
+        }
         return _read(order, folder, settings)
     finally:
         for path in paths:

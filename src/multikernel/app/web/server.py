@@ -85,6 +85,7 @@ def _routes() -> list[Route | Mount]:
         post(f"{one}/choose", data.choose),
         post(f"{one}/delete", data.delete),
         Route(f"{one}/method", page_of(learn.choose)),
+        post(f"{one}/method/form", learn.another, changes=False),
         post(f"{one}/method", learn.by_method),
         Route("/runs", page_of(runs.index)),
         Route("/runs/compare", page_of(runs.compare)),

@@ -10,6 +10,7 @@ import csv
 import gzip
 import zipfile
 import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -36,7 +37,9 @@ class Upload:
     content: BinaryIO
 
 
-def read(upload: Upload, folder: Path, settings: Settings) -> UploadedPart:
+def read(
+    upload: Upload, folder: Path, settings: Settings, written: Mapping[str, Sequence[str]] | None = None
+) -> UploadedPart:
     """The cells of a file; ValueError in a sentence where it is none that is taken, or too large.
 
     Parameters
@@ -44,6 +47,7 @@ def read(upload: Upload, folder: Path, settings: Settings) -> UploadedPart:
     upload : the file
     folder : where it may be unpacked to
     settings : the limits
+    written : how the numbers of columns were written in training, for cells that can be read in two ways
     """
     start = upload.content.read(4)
     upload.content.seek(0)
@@ -59,7 +63,7 @@ def read(upload: Upload, folder: Path, settings: Settings) -> UploadedPart:
             with path.open("wb") as file:
                 while block := upload.content.read(_BLOCK):
                     file.write(block)
-        return _part(path, _short(upload.name), settings)
+        return _part(path, _short(upload.name), settings, written or {})
     except ValueError as error:
         raise ValueError(str(error).replace(str(path), f"{upload.name or 'the file'}")) from None
     finally:
@@ -71,7 +75,7 @@ def _short(name: str) -> str:
     return "".join(sign for sign in view_name(name) if sign.isprintable())[:60] or "table"
 
 
-def _part(path: Path, name: str, settings: Settings) -> UploadedPart:
+def _part(path: Path, name: str, settings: Settings, written: Mapping[str, Sequence[str]]) -> UploadedPart:
     from multikernel.app.tables.table import read_table
     from multikernel.streams import DELIMITERS, is_missing
 
@@ -80,7 +84,7 @@ def _part(path: Path, name: str, settings: Settings) -> UploadedPart:
     width = 1 + max(first.count(delimiter.encode()) for delimiter in DELIMITERS)
     if width > 4 * settings.most_columns:
         raise ValueError(_too_wide(width, settings))
-    table = read_table(path)
+    table = read_table(path).written_as(written)
     if len(table.columns) > settings.most_columns:
         raise ValueError(_too_wide(len(table.columns), settings))
     n = len(next(iter(table.columns.values())).cells)
@@ -89,7 +93,7 @@ def _part(path: Path, name: str, settings: Settings) -> UploadedPart:
     columns = {
         key: ["" if is_missing(cell) else cell for cell in column.cells] for key, column in table.columns.items()
     }
-    return UploadedPart(name, columns, table.note.partition(": ")[2])
+    return UploadedPart(name, columns, table.note.partition(": ")[2], table.as_written(columns))
 
 
 def _too_wide(width: int, settings: Settings) -> str:

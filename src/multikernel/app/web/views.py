@@ -6,7 +6,7 @@ Samples that some file lacks are kept in the table; whether they are learned fro
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from multikernel.app.tables.table import listed
@@ -22,11 +22,13 @@ class UploadedPart:
     name : str, that of the file without its ending
     columns : dict of lists of strings, "" where a cell is missing
     note : str, what was unusual about the file
+    written : dict from columns of numbers to the mark before decimals and the unit
     """
 
     name: str
     columns: dict[str, list[str]]
     note: str = ""
+    written: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,14 @@ class JoinedParts:
     views : dict from views to their columns; empty where there is one
     note : str, what was unusual about the files
     match : dict, how the rows of several files were matched; empty where there is one
+    written : dict from columns of numbers to the mark before decimals and the unit
     """
 
     columns: dict[str, list[str]]
     views: dict[str, list[str]]
     note: str
     match: dict[str, Any]
+    written: dict[str, list[str]]
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,7 @@ def joined(parts: Sequence[UploadedPart], key: str) -> JoinedParts:
     key : the column that names the rows; "" to find it
     """
     if len(parts) == 1:
-        return JoinedParts(parts[0].columns, {}, parts[0].note, {})
+        return JoinedParts(parts[0].columns, {}, parts[0].note, {}, parts[0].written)
     named: dict[str, UploadedPart] = {}
     for part in parts:
         named[part.name if part.name not in named else f"{part.name} {len(named) + 1}"] = part
@@ -116,7 +120,8 @@ def joined_as(model: ViewsOfModel, parts: Sequence[UploadedPart]) -> JoinedParts
         return _matched(named, model.key if in_all else "")
     own = full_names(next(iter(named)), first.columns, model.key)
     names = {model.key: first.columns[model.key]} if model.key in first.columns else {}
-    return JoinedParts(names | {each: first.columns[name] for each, name in own.items()}, {}, first.note, {})
+    columns = names | {each: first.columns[name] for each, name in own.items()}
+    return JoinedParts(columns, {}, first.note, {}, {})
 
 
 def _matched(named: Mapping[str, UploadedPart], key: str) -> JoinedParts:
@@ -124,10 +129,13 @@ def _matched(named: Mapping[str, UploadedPart], key: str) -> JoinedParts:
     found = matched({view: part.columns for view, part in named.items()}, key, keep=True)
     columns = {found.key: list(found.names)}
     views: dict[str, list[str]] = {}
+    written: dict[str, list[str]] = {}
     for view, part in named.items():
         own = full_names(view, part.columns, found.key)
         columns |= {full: found.cells(view, part.columns[name]) for full, name in own.items()}
+        written |= {full: part.written[name] for full, name in own.items() if name in part.written}
         views[view] = list(own)
     files = {view: asdict(each) for view, each in found.files.items()}
     match = {"key": found.key, "samples": len(found.names), "in_all": found.in_all, "files": files}
-    return JoinedParts(columns, views, "; ".join(filter(None, (part.note for part in named.values()))), match)
+    note = "; ".join(filter(None, (part.note for part in named.values())))
+    return JoinedParts(columns, views, note, match, written)

@@ -180,8 +180,7 @@ def _learned(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str,
     from multikernel.app.jobs import fit as jobs
 
     trained = jobs.train(table, request, ConsoleWatch())
-    written = table.as_written([feature.name for feature in trained.encoding.features])
-    save(trained.model, out, metadata={"table": trained.encoding.to_json(), "numerals": written})
+    save(trained.model, out, metadata=jobs.metadata_of(trained, table))
     return jobs.summary(trained), lambda: _tables(jobs.describe(trained))
 
 

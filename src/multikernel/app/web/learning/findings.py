@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 import multikernel
 from multikernel.app.jobs.methods import OUTER_FOLDS, most_folds, shuffled_folds
 from multikernel.app.tables.table import read_table
+from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.web.learning.comparison import compared, single_kernel, trivial
 from multikernel.app.web.learning.families import made
 from multikernel.app.web.learning.held_out import FoldResult, held_out, importance_of
@@ -56,12 +57,13 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) 
         raise ValueError("There is no column to learn from; use at least one beside the target.")
     X = frame(cells, recipe).iloc[rows].reset_index(drop=True)
     words = words_of(whole, recipe)
+    ranges = TrainingRanges.learn(cells.of_rows(rows.tolist()).columns, recipe.columns)
     if recipe.worth:
         result = worth_of_views(recipe, X, y, report)
     elif recipe.method == COMPARISON:
         result = compared(recipe, X, y, report)
     else:
-        result = _learned(recipe, X, y, words, folder, report)
+        result = _learned(recipe, X, y, _metadata(recipe, words, ranges), folder, report)
     result |= {
         "task": task,
         "n": len(y),
@@ -80,7 +82,7 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) 
 
 
 def _learned(
-    recipe: Recipe, X: pd.DataFrame, y: Any, words: Mapping[str, list[str]], folder: Path, report: Report
+    recipe: Recipe, X: pd.DataFrame, y: Any, metadata: Mapping[str, Any], folder: Path, report: Report
 ) -> dict[str, Any]:
     check_enough(recipe.target, y, recipe.task)
     folds = min(OUTER_FOLDS, most_folds(y, recipe.task))
@@ -98,7 +100,7 @@ def _learned(
     with fitting(report, "Learning from all rows", 1.0 - 1.0 / total, 1.0 / total):
         model.fit(given, y)
     own = getattr(model, "best_estimator_", model)
-    multikernel.save(own, folder / "model.mk", metadata=_metadata(recipe, words))
+    multikernel.save(own, folder / "model.mk", metadata=dict(metadata))
     measure = "accuracy" if recipe.task == "classification" else "R²"
     return {
         "measure": measure,
@@ -120,12 +122,14 @@ def _learned(
     }
 
 
-def _metadata(recipe: Recipe, words: Mapping[str, list[str]]) -> dict[str, Any]:
+def _metadata(recipe: Recipe, words: Mapping[str, list[str]], ranges: TrainingRanges) -> dict[str, Any]:
     """What the command line needs to know of the columns, beside the recipe."""
     known: dict[str, Any] = {
         "columns": {name: kind == "number" for name, kind in recipe.columns.items()},
         "words": dict(words),
         "target": recipe.target,
+        "numerals": recipe.written,
+        "ranges": ranges.ranges,
         "recipe": recipe.to_json(),
     }
     if len(recipe.by_view) > 1:

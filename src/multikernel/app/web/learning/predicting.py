@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -14,16 +14,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier
+from sklearn.metrics import r2_score
 
-import multikernel
 from multikernel.app.jobs.predict import harmless
+from multikernel.app.tables.columns import known
 from multikernel.app.tables.table import CsvTable
+from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_taken, frame, refused, scores
 from multikernel.app.web.learning.summary import in_short
 from multikernel.datasets import Column
+from multikernel.persistence import read
+from multikernel.typing import Array
 
 _ONE = Lock()
+_EFFECTS = 100  # columns whose effect on one answer is computed
 
 
 @contextmanager
@@ -36,10 +41,62 @@ def _warned() -> Iterator[list[str]]:
         said += dict.fromkeys(" ".join(str(each.message).split()) for each in warned)
 
 
+@dataclass(frozen=True, eq=False)
+class LearnedModel:
+    """The model of a run, and what is known of the columns that it learned from.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    ranges : TrainingRanges, of the numbers of training
+    recipe : Recipe, what it learned by
+    typical : list of dicts, for each column its usual cell and the words that count as missing
+    """
+
+    model: Any
+    ranges: TrainingRanges
+    recipe: Recipe
+    typical: Sequence[dict[str, Any]]
+
+    @classmethod
+    def of(cls, file: Path, recipe: Mapping[str, Any], typical: Sequence[dict[str, Any]]) -> LearnedModel:
+        """The model of a file, with the recipe and the typical cells of its run."""
+        model, metadata = _saved(file)
+        return cls(model, TrainingRanges.of(metadata), Recipe.from_json(recipe), typical)
+
+    @property
+    def needed(self) -> Recipe:
+        """The recipe with those of its columns that the model asks for."""
+        if not self.recipe.automatic:
+            return self.recipe
+        names = self.model.preparation_.needed
+        return replace(self.recipe, columns={name: self.recipe.columns[name] for name in names})
+
+
 @lru_cache(maxsize=8)
-def model_of(path: Path) -> Any:
-    """The model of a file; files of runs do not change."""
-    return multikernel.load(path)
+def _saved(file: Path) -> tuple[Any, dict[str, Any]]:
+    """A model and its metadata; files of runs do not change."""
+    return read(file)
+
+
+@dataclass(frozen=True, eq=False)
+class TablePredictions:
+    """The predictions for the rows of a table.
+
+    Parameters
+    ----------
+    frame : a row for each, with its name where it has one, and for classes what speaks for each
+    said : list of str, sentences in which the model warns of these rows
+    measure : str, "accuracy" or "R²"; "" where the table has no target
+    score : float, on the rows whose target is known
+    scored : int, these rows
+    """
+
+    frame: pd.DataFrame
+    said: list[str]
+    measure: str = ""
+    score: float = float("nan")
+    scored: int = 0
 
 
 def table_of(name: str, columns: dict[str, list[str]]) -> CsvTable:
@@ -48,44 +105,69 @@ def table_of(name: str, columns: dict[str, list[str]]) -> CsvTable:
     return CsvTable(name, {key: Column(name, key, cells, rows) for key, cells in columns.items()})
 
 
-def predictions(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """A prediction for each row, with its name where it has one, and for classes what speaks for each.
+def predictions(learned: LearnedModel, table: CsvTable, columns: bool = False) -> TablePredictions:
+    """A prediction for each row.
 
     Rows may lack a view, and a table whole views of the model: a column says which each row lacks.
 
     Parameters
     ----------
-    model : fitted
-    recipe : what it learned by
+    learned : the model
     table : the rows
-    typical : what is known of each column of training
+    columns : whether the cells of the table stand before the predictions
 
     Raises
     ------
     ValueError : where a column is missing, or a cell is no number or no date where training had these
     """
-    needed = recipe
-    if recipe.automatic:
-        needed = replace(recipe, columns={name: recipe.columns[name] for name in model.preparation_.needed})
-    there = _there(needed, table)
+    model = learned.model
+    recipe = learned.recipe
+    there = _there(learned.needed, table)
     table.check_has(list(there.columns))
-    for name, (i, sentence) in refused(table, there, typical).items():
+    for name, (i, sentence) in refused(table, there, learned.typical).items():
         raise ValueError(f"{table.file}: row {table.columns[name].rows[i]}, column {name!r}: {sentence}.")
     cells = frame(table, there)
     X = as_taken(model, cells, recipe)
     found: dict[str, Any] = {}
-    if recipe.key in table.columns:
+    if columns:
+        found |= {name: list(column.cells) for name, column in table.columns.items()}
+    elif recipe.key in table.columns:
         found[recipe.key] = list(table.columns[recipe.key].cells)
-    with _warned():
-        found["prediction"] = model.predict(X).tolist()
+    with _warned() as said:
+        predicted = model.predict(X)
         word, values = scores(model, X) if is_classifier(model) else ("", np.empty(0))
+    answers = {"prediction": predicted.tolist()}
     if is_classifier(model):
-        found |= {f"{word} {label}": values[:, k].tolist() for k, label in enumerate(model.classes_.tolist())}
+        answers |= {f"{word} {label}": values[:, k].tolist() for k, label in enumerate(model.classes_.tolist())}
     if len(recipe.by_view) > 1:
-        lacks = _lacking_views(cells, needed)
+        lacks = _lacking_views(cells, learned.needed)
         if any(lacks):
-            found["lacks"] = list(map(", ".join, lacks))
-    return pd.DataFrame(found)
+            answers["lacks"] = list(map(", ".join, lacks))
+    found |= {f"{name} (model)" if name in found else name: own for name, own in answers.items()}
+    taken = replace(table, columns={name: table.columns[name] for name in there.columns})
+    warned = _warnings_of(learned, taken, said)
+    return TablePredictions(pd.DataFrame(found), warned, **_tested(recipe, table, predicted))
+
+
+def _warnings_of(learned: LearnedModel, table: CsvTable, said: list[str]) -> list[str]:
+    """What the model has said, after what is beyond its training."""
+    beyond = learned.ranges.beyond(table)
+    return [f"{beyond}.", *said] if beyond else said
+
+
+def _tested(recipe: Recipe, table: CsvTable, predicted: Array) -> dict[str, Any]:
+    """The score on the rows whose target is known; none where there are no such rows."""
+    if recipe.target not in table.columns:
+        return {}
+    rows, part = known(table.columns[recipe.target])
+    if len(rows) < 2:
+        return {}
+    if recipe.task == "classification":
+        right = [str(label) == cell for label, cell in zip(predicted[rows], part.cells, strict=True)]
+        return {"measure": "accuracy", "score": float(np.mean(right)), "scored": len(rows)}
+    if part.numbers is None or np.ptp(part.numbers) == 0.0:
+        return {}
+    return {"measure": "R²", "score": float(r2_score(part.numbers, predicted[rows])), "scored": len(rows)}
 
 
 def _there(recipe: Recipe, table: CsvTable) -> Recipe:
@@ -114,15 +196,13 @@ def as_csv(found: pd.DataFrame) -> str:
     return safe.to_csv(index=False, lineterminator="\n")
 
 
-def explained(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def explained(learned: LearnedModel, table: CsvTable) -> dict[str, Any]:
     """The answer for the one row of a table, and what it comes from.
 
     Parameters
     ----------
-    model : fitted
-    recipe : what it learned by
+    learned : the model
     table : one row
-    typical : for each column its usual cell
 
     Returns
     -------
@@ -131,11 +211,13 @@ def explained(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dic
     row (said)
     """
     with _warned() as said:
-        found = _explained(model, recipe, table, typical)
-    return found | {"said": said}
+        found = _explained(learned, table)
+    return found | {"said": _warnings_of(learned, table, said)}
 
 
-def _explained(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _explained(learned: LearnedModel, table: CsvTable) -> dict[str, Any]:
+    model = learned.model
+    recipe = learned.recipe
     cells = frame(table, recipe)
     X = as_taken(model, cells, recipe)
     prediction = model.predict(X)[0]
@@ -148,22 +230,22 @@ def _explained(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[di
         what = f"{word} of {prediction}"
     else:
         what = "prediction"
-    effects = _effects(model, recipe, table, typical, place)
     return {
         "prediction": prediction,
         "chances": chances,
         "what": what,
-        "effects": effects,
+        "effects": _effects(learned, table, place),
         "lacks": _lacking_views(cells, recipe)[0] if len(recipe.by_view) > 1 else [],
         "parts": _parts(model, X, place),
     }
 
 
-def _effects(
-    model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dict[str, Any]], place: int
-) -> list[tuple[str, float]]:
-    usual = {each["name"]: each["usual"] for each in typical}
-    names = [name for name in recipe.columns if name in usual][:100]
+def _effects(learned: LearnedModel, table: CsvTable, place: int) -> list[tuple[str, float]]:
+    """What the value of the answered class gains by each cell beside the usual one of its column."""
+    model = learned.model
+    recipe = learned.recipe
+    usual = {each["name"]: each["usual"] for each in learned.typical}
+    names = [name for name in recipe.columns if name in usual][:_EFFECTS]
     cells = {key: [column.cells[0]] * (len(names) + 1) for key, column in table.columns.items()}
     for k, name in enumerate(names):
         cells[name][k + 1] = usual[name]

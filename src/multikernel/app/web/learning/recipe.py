@@ -37,6 +37,7 @@ class Recipe:
     missing : "drop" or "keep", what becomes of samples that lack a view, all of whose columns are empty there; those
         that are kept are completed by their other views
     key : str, the column that names the samples of several views; "" where there is none
+    written : dict from columns of numbers to the mark before decimals and the unit in the file that was loaded
     """
 
     data: str
@@ -53,6 +54,7 @@ class Recipe:
     worth: bool = False
     missing: Missing = "drop"
     key: str = ""
+    written: dict[str, list[str]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """As dictionaries, lists, strings and numbers."""

@@ -64,7 +64,7 @@ def _kept(site: Site, load: Callable[[Path], Loaded]) -> Response:
     folder = site.store.new_folder()
     try:
         found = load(folder)
-        detail = {"views": found.views, "note": found.note, "match": found.match}
+        detail = {"views": found.views, "note": found.note, "match": found.match, "written": found.written}
         made = site.store.add_dataset(folder, found.name, found.n_rows, found.n_columns, detail)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -135,7 +135,9 @@ def keep(site: Site, data: DataSet, form: FormData) -> DataSet:
             kinds[about.name] = kind
         if f"kind-{k}" in form:
             used[about.name] = f"use-{k}" in form
-    task = text_of(form, "task") if target == choice.target else ""  # what another column was to be learned as
+    task = text_of(form, "task")
+    if target != text_of(form, "shown", choice.target):  # the page said what another column was to be learned as
+        task = ""
     detail = data.detail | {
         "choice": {
             "target": target,

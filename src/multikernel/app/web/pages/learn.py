@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
@@ -10,8 +12,13 @@ from starlette.responses import Response
 
 from multikernel.app.web.pages.data import keep
 from multikernel.app.web.site import Site, text_of
+from multikernel.app.web.store import DataSet
+
+if TYPE_CHECKING:
+    from multikernel.app.web.forms import MethodForm
 
 _WORTH = "what each view is worth"
+_FIRST = {"classification": "L1MKLClassifier", "regression": "MultipleKernelRidgeCV"}
 
 
 def start(site: Site, request: Request, form: FormData) -> Response:
@@ -47,64 +54,119 @@ def worth(site: Site, request: Request, form: FormData) -> Response:
 
 
 def choose(site: Site, request: Request) -> Response:
-    """Methods, kernels and parameters as forms."""
+    """Methods, kernels and parameters as forms, of what was chosen last."""
+    data = site.dataset(request)
+    wanted = request.query_params.get("method", "")
+    return _method_page(site, request, data, data.detail.get("choice", {}), {"method": wanted})
+
+
+def another(site: Site, request: Request, form: FormData) -> Response:
+    """The form of another method, for what the page before has shown."""
+    data = site.dataset(request)
+    return _method_page(site, request, data, _shown_choice(data, form), {"method": text_of(form, "method")})
+
+
+def _shown_choice(data: DataSet, form: FormData) -> Mapping[str, Any]:
+    """What was chosen on the data set when the page was shown, which another window may have changed since."""
+    sent = text_of(form, "choice")
+    if not sent:
+        return data.detail.get("choice", {})
+    try:
+        found = json.loads(sent)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError("The form of this page is damaged; open the page of the data set again.")
+    return found
+
+
+def _method_page(
+    site: Site,
+    request: Request,
+    data: DataSet,
+    chosen: Mapping[str, Any],
+    typed: Mapping[str, str],
+    ticked: Mapping[int, list[str]] | None = None,
+    problem: str = "",
+) -> Response:
+    """The form of a method.
+
+    Parameters
+    ----------
+    site, request : as everywhere
+    data : what is learned from
+    chosen : the target and the columns
+    typed : the fields by name; those that are not there have their defaults
+    ticked : the kernels of each view; by type where nothing was ticked yet
+    problem : what was wrong with the fields
+    """
     from multikernel.app.web.choices import DataChoice, target
-    from multikernel.app.web.forms import family_fields, methods
+    from multikernel.app.web.forms import family_fields, filled, methods
     from multikernel.app.web.learning.families import FAMILIES
 
-    data = site.dataset(request)
-    choice = DataChoice.of(data)
+    choice = DataChoice.of(data, chosen)
     found = target(data, choice)
     known = methods(found.task)
-    if found.task == "classification":
-        first = "L1MKLClassifier"
-    else:
-        first = "MultipleKernelRidgeCV"
-    wanted = request.query_params.get("method", first)
-    method = known.get(wanted) or known[first]
-    recipe = choice.recipe(data, found.task)
+    method = known.get(typed.get("method", "")) or known[_FIRST[found.task]]
+    views = list(choice.recipe(data, found.task).by_view)
     return site.page(
         request,
         "method.html",
+        400 if problem else 200,
         data=data,
+        chosen=json.dumps({**chosen, "target": choice.target, "task": found.task}),
         target=choice.target,
         task=found.task,
         methods=known,
         method=method,
         families=FAMILIES,
         family_fields={word: family_fields(word) for word in FAMILIES},
-        views=list(recipe.by_view),
+        views=views,
+        ticked=ticked or {k: ["types"] for k in range(len(views))},
+        path=typed.get("path", next(iter(method.paths), "")),
+        filled=lambda fields, prefix: filled(fields, prefix, typed),
+        problem=problem,
     )
 
 
 def by_method(site: Site, request: Request, form: FormData) -> Response:
     """Learn by the method, the kernels and the parameters of the form."""
     from multikernel.app.web.choices import DataChoice, target
-    from multikernel.app.web.forms import methods, parameters
+    from multikernel.app.web.forms import methods
     from multikernel.app.web.learning.samples import check_enough
 
     data = site.dataset(request)
-    choice = DataChoice.of(data)
+    chosen = _shown_choice(data, form)
+    choice = DataChoice.of(data, chosen)
     found = target(data, choice)
     check_enough(choice.target, found.values, found.task)
-    known = methods(found.task)
     name = text_of(form, "method")
-    if name not in known:
+    method = methods(found.task).get(name)
+    if method is None:
         raise ValueError(f"There is no method {name!r} for this target; choose one of the list.")
-    method = known[name]
-    path = text_of(form, "path")
     views = list(choice.recipe(data, found.task).by_view)
-    chosen = {view: _families(form, k) for k, view in enumerate(views)}
-    recipe = choice.recipe(
-        data,
-        found.task,
-        method=name,
-        parameters=parameters(method, _fields(form, "p-")),
-        kernels={view: list(words) for view, words in chosen.items()},
-        kernel_parameters={view: {w: p for w, p in words.items() if p} for view, words in chosen.items()},
-        path=path if path in method.paths else "",
-    )
+    try:
+        recipe = choice.recipe(data, found.task, **_by_form(form, method, views))
+    except ValueError as error:
+        typed = {key: value for key, value in form.items() if isinstance(value, str)}
+        ticked = {k: [str(word) for word in form.getlist(f"kernels-{k}")] for k in range(len(views))}
+        return _method_page(site, request, data, chosen, typed, ticked, str(error))
     return _begin(site, data.id, f"{data.name}: {choice.target}, {name}", recipe.to_json())
+
+
+def _by_form(form: FormData, method: MethodForm, views: Sequence[str]) -> dict[str, Any]:
+    """The method, its parameters and the kernels of a form; ValueError where a field is not what it may be."""
+    from multikernel.app.web.forms import parameters
+
+    path = text_of(form, "path")
+    chosen = {view: _families(form, k) for k, view in enumerate(views)}
+    return {
+        "method": method.name,
+        "parameters": parameters(method, _fields(form, "p-")),
+        "kernels": {view: list(words) for view, words in chosen.items()},
+        "kernel_parameters": {view: {w: p for w, p in words.items() if p} for view, words in chosen.items()},
+        "path": path if path in method.paths else "",
+    }
 
 
 def _families(form: FormData, k: int) -> dict[str, dict[str, Any]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
+from base64 import b64encode
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
@@ -18,41 +19,59 @@ from multikernel.app.web.reading import uploaded
 from multikernel.app.web.site import Site, text_of
 from multikernel.app.web.store import StoredRun
 
+if TYPE_CHECKING:
+    from multikernel.app.web.learning.predicting import LearnedModel
+
 _BARS = 12  # bars of a chart
+_ROWS = 100  # predictions on a page; the file has all
 
 
-def _model(run: StoredRun) -> tuple[Any, Any]:
-    """The model of a run and its recipe; ValueError where it has none."""
-    from multikernel.app.web.learning.predicting import model_of
-    from multikernel.app.web.learning.recipe import Recipe
+def _model(run: StoredRun) -> LearnedModel:
+    """The model of a run; ValueError where it has none."""
+    from multikernel.app.web.learning.predicting import LearnedModel
 
     if run.status != "done" or not run.model.exists():
         raise ValueError("This run has no model to predict with; learn one first.")
-    return model_of(run.model), Recipe.from_json(run.recipe)
+    return LearnedModel.of(run.model, run.recipe, run.result()["typical"])
 
 
 def table(site: Site, request: Request, form: FormData) -> Response:
-    """The predictions for an uploaded file, as CSV."""
+    """The predictions for an uploaded file: what there is to say of them, the first of them, and all as CSV."""
     from multikernel.app.tables.table import read_table
     from multikernel.app.web.learning.predicting import as_csv, predictions
     from multikernel.app.web.learning.samples import bare
     from multikernel.app.web.views import ViewsOfModel
 
     run = site.run(request)
-    model, recipe = _model(run)
+    learned = _model(run)
+    recipe = learned.recipe
     given = files_of(form)
     if not given:
         raise ValueError("No file was chosen. Choose one with the columns that the model learned from.")
     with tempfile.TemporaryDirectory() as folder:
         views = None
+        written = dict(recipe.written)
         if len(recipe.by_view) > 1:
             columns = {view: [bare(name, view) for name in names] for view, names in recipe.by_view.items()}
             views = ViewsOfModel(columns, recipe.key)
-        found = uploaded(given, "", Path(folder), site.settings, views)
+            for view, names in recipe.by_view.items():
+                written |= {bare(name, view): recipe.written[name] for name in names if name in recipe.written}
+        found = uploaded(given, "", Path(folder), site.settings, views, written)
         rows = read_table(Path(folder) / "table.csv")
-    answers = predictions(model, recipe, replace(rows, file=found.name), run.result()["typical"])
-    headers = {"Content-Disposition": 'attachment; filename="predictions.csv"'}
-    return Response(as_csv(answers), media_type="text/csv; charset=utf-8", headers=headers)
+    answers = predictions(learned, replace(rows, file=found.name), columns="columns" in form)
+    text = as_csv(answers.frame)
+    return site.page(
+        request,
+        "predictions.html",
+        run=run,
+        name=found.name,
+        note=found.note,
+        answers=answers,
+        names=list(answers.frame.columns),
+        shown=_ROWS,
+        rows=answers.frame.head(_ROWS).itertuples(index=False, name=None),
+        link="data:text/csv;charset=utf-8;base64," + b64encode(text.encode()).decode(),
+    )
 
 
 def sample(site: Site, request: Request) -> Response:
@@ -82,9 +101,12 @@ def sample(site: Site, request: Request) -> Response:
 
 def one(site: Site, request: Request, form: FormData) -> Response:
     """The answer for what was typed."""
+    from multikernel.app.tables.number_marks import in_plain
+
     run = site.run(request)
     result = run.result()
     cells = {each["name"]: text_of(form, f"cell-{k}") for k, each in enumerate(result["typical"])}
+    cells |= {name: in_plain(cells[name], own) for name, own in run.recipe.get("written", {}).items() if name in cells}
     data = site.store.dataset(run.dataset)
     return _page(site, request, run, result, cells, row="", truth=None, n=data.n_rows if data else 0, answer=True)
 
@@ -99,11 +121,11 @@ def _page(
     charts = dict.fromkeys(("effects", "parts"))
     wrong: dict[str, tuple[int, str]] = {}
     if answer:
-        model, recipe = _model(run)
+        learned = _model(run)
         table = table_of("the sample", {k: [v] for k, v in cells.items()})
-        wrong = refused(table, recipe, result["typical"])
+        wrong = refused(table, learned.recipe, learned.typical)
     if answer and not wrong:
-        found = explained(model, recipe, table, result["typical"])
+        found = explained(learned, table)
         for name, title, axis in (
             ("effects", "What each column does to this answer", f"change of the {found['what']}"),
             ("parts", "What each part of the model says", "part of the value"),

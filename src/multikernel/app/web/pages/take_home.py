@@ -53,10 +53,10 @@ def file(site: Site, request: Request) -> Response:
     if name == "table.csv":
         return FileResponse(data.table, media_type="text/csv; charset=utf-8", headers=headers)
     from multikernel.app.web.choices import cells
-    from multikernel.app.web.learning.predicting import as_csv, model_of, predictions
+    from multikernel.app.web.learning.predicting import LearnedModel, as_csv, predictions
 
-    found = predictions(model_of(run.model), recipe, cells(data.table), run.result()["typical"])
-    return Response(as_csv(found), media_type="text/csv; charset=utf-8", headers=headers)
+    found = predictions(LearnedModel.of(run.model, run.recipe, run.result()["typical"]), cells(data.table))
+    return Response(as_csv(found.frame), media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def _report(site: Site, request: Request) -> Response:

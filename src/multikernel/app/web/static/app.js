@@ -15,16 +15,6 @@
       if (event.dataTransfer.files.length) { input.files = event.dataTransfer.files; send(); }
     });
   }
-  for (const select of document.querySelectorAll("[data-look]")) {
-    select.addEventListener("change", () => {
-      const keep = document.querySelector("button[value=look]");
-      if (keep) select.form.requestSubmit(keep);
-      else location.assign(`${select.dataset.look}?target=${encodeURIComponent(select.value)}`);
-    });
-  }
-  for (const form of document.querySelectorAll("[data-auto]")) {
-    form.addEventListener("change", () => form.requestSubmit());
-  }
   for (const form of document.querySelectorAll("[data-sure]")) {
     form.addEventListener("submit", (event) => { if (!confirm(form.dataset.sure)) event.preventDefault(); });
   }
