@@ -17,17 +17,21 @@ import numpy as np
 import pandas as pd
 import uvicorn
 
+from multikernel.app.web.security import Tokens
 from multikernel.app.web.server import create_app
 from multikernel.app.web.settings import Settings
 
 PATIENTS = 40
+KEY = "of-the-servers-of-these-tests"
 
 
 @contextmanager
 def serving(home: Path, **changes: Any) -> Iterator[str]:
     """The address of a server with its data in a folder."""
     server = uvicorn.Server(
-        uvicorn.Config(create_app(replace(Settings(home), **changes)), port=0, log_level="error", lifespan="on")
+        uvicorn.Config(
+            create_app(replace(Settings(home), **changes), Tokens(KEY)), port=0, log_level="error", lifespan="on"
+        )
     )
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -42,15 +46,17 @@ def serving(home: Path, **changes: Any) -> Iterator[str]:
 
 
 class Person(httpx.Client):
-    """Somebody with a browser: sends forms with their token, and follows where they lead."""
+    """Somebody with a browser and the key: sends forms with their token, and follows where they lead."""
 
     def __init__(self, address: str, host: str = "") -> None:
+        address, _, key = address.partition("?token=")  # as the command prints it, or without a key
+        self.key = key or KEY
         super().__init__(base_url=address, follow_redirects=True, timeout=60, headers={"Host": host} if host else None)
         self.token = ""
 
     def __enter__(self) -> Self:
         super().__enter__()
-        self.token = token_of(self.get("/"))
+        self.token = token_of(self.get("/", params={"token": self.key}))
         return self
 
     def submit(self, address: str, /, files: Any = None, **fields: Any) -> httpx.Response:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from app_server import files_with_gaps, people, serving
+from app_server import KEY, files_with_gaps, people, serving
 
 import multikernel
 
@@ -45,6 +45,8 @@ def page(chromium: Any, address: str) -> Iterator[Any]:
     found.on("request", lambda request: request.url.startswith((address, "data:")) or faults.append(request.url))
     found.on("pageerror", lambda error: faults.append(str(error)))
     found.on("console", lambda message: message.type == "error" and faults.append(message.text))
+    found.goto(f"/?token={KEY}")
+    assert found.url == f"{address}/"
     yield found
     context.close()
     assert not faults
@@ -109,7 +111,7 @@ def test_from_a_dropped_file_to_a_model_in_python(page: Any, tmp_path: Path) -> 
     own = pd.read_csv(tmp_path / "table.csv")[["age", "city", "joined", "score"]]
     assert multikernel.load(tmp_path / "model.mk").predict(own).tolist() == shown
     subprocess.run([sys.executable, "run.py"], cwd=tmp_path, check=True, capture_output=True)
-    assert pd.read_csv(tmp_path / "predictions.csv")["prediction"].tolist() == shown
+    assert pd.read_csv(tmp_path / "run-output" / "predictions.csv")["prediction"].tolist() == shown
 
     page.get_by_role("link", name="Type one sample").click()
     page.get_by_label("age").fill("30")
@@ -195,7 +197,7 @@ def test_without_a_script_a_file_can_be_loaded_and_learned_from(chromium: Any, t
     with serving(tmp_path) as address:
         context = chromium.new_context(base_url=address, java_script_enabled=False)
         page = context.new_page()
-        page.goto("/")
+        page.goto(f"/?token={KEY}")
         page.locator("#files").set_input_files({"name": "a.csv", "mimeType": "text/csv", "buffer": people(30).encode()})
         page.get_by_role("button", name="Load").click()
         page.get_by_role("button", name="Learn", exact=True).click()

@@ -64,7 +64,7 @@ def test_a_run_keeps_samples_and_repeats_to_the_same_numbers(person: Person, tmp
     assert shown["app"] == shown["model"]
     assert pd.read_csv(StringIO(shown["app"]))["prediction"].tolist() == told["prediction"].tolist()
     runpy.run_path("run.py")
-    pd.testing.assert_frame_equal(pd.read_csv("predictions.csv"), told[["nr", "prediction"]])
+    pd.testing.assert_frame_equal(pd.read_csv("run-output/predictions.csv"), told[["nr", "prediction"]])
 
 
 def test_new_files_may_lack_a_source(person: Person) -> None:

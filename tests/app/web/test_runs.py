@@ -94,7 +94,7 @@ def test_every_type_can_be_chosen_by_hand_and_goes_along(
     assert {"note: characters", "day: days"} <= set(re.findall(r"[\w: ]+", result.text.replace("</td>", ";")))
     monkeypatch.chdir(tmp_path)
     runpy.run_path("run.py")
-    told = pd.read_csv("predictions.csv")["prediction"]
+    told = pd.read_csv("run-output/predictions.csv")["prediction"]
     assert told.tolist() == [k % 4 in (0, 2) for k in range(40)]
     answers = saved(person.submit(f"{result.url.path}/predict", files=[("files", ("n.csv", _by_hand(8)))]))
     assert pd.read_csv(io.StringIO(answers))["prediction"].tolist() == [k % 4 in (0, 2) for k in range(8)]
@@ -119,11 +119,17 @@ def test_exported_code_and_command_give_the_same_numbers(person: Person, automat
     own = model.predict(table[_OWN])
     first = pd.read_csv(tmp_path / "predictions.csv")
     assert own.tolist() == first["prediction"].tolist()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     script = subprocess.run([sys.executable, "run.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
     scores = [float(score) for score in re.findall(r"0\.\d+|1\.0+", script.stdout.splitlines()[0])]
     assert np.allclose(100 * np.array(scores), shown, atol=0.051)
-    again = pd.read_csv(tmp_path / "predictions.csv")
+    again = pd.read_csv(tmp_path / "run-output" / "predictions.csv")
     assert again["prediction"].tolist() == own.tolist()
+    for name, content in before.items():  # what was taken home is as it was
+        assert (tmp_path / name).read_bytes() == content
+    twice = subprocess.run([sys.executable, "run.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert twice.returncode == 1
+    assert "run-output holds the output of an earlier run" in twice.stderr
     found = repeated(tmp_path / "run.toml", tmp_path / "table.csv", tmp_path / "again.mk", lambda line: None)
     assert np.allclose(found["scores"]["own"], scores, atol=1e-6)
     twin = multikernel.load(tmp_path / "again.mk")
@@ -158,7 +164,7 @@ def test_a_method_with_kernels_and_a_path_exports_the_same_numbers(
     assert np.array_equal(multikernel.load(tmp_path / "again.mk").dual_coef_, model.dual_coef_)
     monkeypatch.chdir(tmp_path)
     runpy.run_path("run.py")
-    twin = multikernel.load(tmp_path / "model.mk")
+    twin = multikernel.load(tmp_path / "run-output" / "model.mk")
     assert np.array_equal(twin.weights_, model.weights_)
     assert np.array_equal(twin.dual_coef_, model.dual_coef_)
     sample = person.get(f"{page.url.path}/sample", params={"row": 3})

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import re
 import sqlite3
 import sys
+import threading
 import time
+import webbrowser
 import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,9 +19,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from app_server import Person, people, said, serving, token_of
+import uvicorn
+from app_server import KEY, Person, people, said, serving, token_of
 
 from multikernel.app.web import reading
+from multikernel.app.web.server import serve
+from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import Store
 from multikernel.app.web.views import UploadedPart, joined
 
@@ -77,7 +83,6 @@ def test_pages_may_not_run_scripts_of_their_own_nor_load_from_elsewhere(person: 
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert page.headers["x-content-type-options"] == "nosniff"
-    assert "HttpOnly" in httpx.get(person.base_url).headers["set-cookie"]
     assert not re.search(r"<script>|\sstyle=|\son\w+=|https?://", page.text)
 
 
@@ -217,7 +222,9 @@ def test_a_root_path_stands_before_every_address(tmp_path: Path) -> None:
     known = {"root_path": "/kernels", "hosts": ("kernels.example",)}
     with serving(tmp_path, **known) as address, Person(f"{address}/kernels", host="kernels.example") as person:
         for stripped in (f"{address}/", f"{address}/kernels"):  # by a proxy that takes it off, and without a slash
-            assert httpx.get(stripped, headers={"Host": "kernels.example"}).status_code == 200
+            entered = httpx.get(stripped, params={"token": KEY}, headers={"Host": "kernels.example"})
+            assert entered.headers["location"] == "/kernels/"
+            assert "Path=/kernels;" in entered.headers["set-cookie"]
         assert httpx.get(address, headers={"Host": "127.0.0.1"}).status_code == 400
         data = str(person.upload(("people.csv", people(20))).url)
         assert data.startswith(f"{address}/kernels/data/")
@@ -241,3 +248,75 @@ def test_fifty_requests_at_once_are_served(person: Person) -> None:
     with ThreadPoolExecutor(50) as pool:
         codes = list(pool.map(lambda k: person.get("/" if k % 2 else data.url.path).status_code, range(50)))
     assert codes == [200] * 50
+
+
+def test_without_the_key_nothing_is_answered(person: Person, address: str) -> None:
+    run = person.upload(("people.csv", people())).url.path
+    forged = {"Cookie": f"multikernel_{person.base_url.port}={'a' * 32}.{'0' * 64}"}
+    for path in ("/", run, "/runs", "/static/style.css", "/no", "/?token=wrong", "/?token="):
+        for headers in ({}, forged):
+            answer = httpx.get(f"{address}{path}", headers=headers)
+            assert answer.status_code == 403
+            assert "set-cookie" not in answer.headers
+            assert "Open the address that multikernel app has printed" in said(answer)
+    assert httpx.post(f"{address}/data", data={"token": person.token}).status_code == 403
+    assert httpx.post(f"{address}/data?token={KEY}", data={"token": person.token}).status_code == 403
+
+
+def test_the_key_is_exchanged_for_a_cookie(address: str) -> None:
+    entered = httpx.get(f"{address}/runs?q=a%20b&token={KEY}")
+    assert (entered.status_code, entered.headers["location"]) == (303, "/runs?q=a+b")
+    cookie = entered.headers["set-cookie"]
+    assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(cookie.split("; "))
+    assert KEY not in cookie
+    assert httpx.get(f"{address}//evil.example/?token={KEY}").headers["location"] == "/evil.example/"
+    led = httpx.get(f"{address}/?token={KEY}", headers={"Sec-Fetch-Site": "cross-site"})
+    assert led.status_code == 200  # to whom a strict cookie would not be sent along with a redirection
+    assert 'content="0; url=/"' in led.text
+    name, _, value = cookie.partition(";")[0].partition("=")
+    assert httpx.get(f"{address}/", cookies={name: value}).status_code == 200
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
+def test_files_are_for_their_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
+    (tmp_path / "data" / "old").mkdir(parents=True)
+    (tmp_path / "data" / "old" / "table.csv").write_text("x\n1\n")
+    for path in (tmp_path, *tmp_path.rglob("*")):
+        path.chmod(0o777 if path.is_dir() else 0o666)
+    before = os.umask(0)
+    try:
+        with serving(tmp_path) as address, Person(address) as person:
+            data = person.upload(("people.csv", people(20))).url.path
+            person.submit(f"{data}/choose", target="bought")
+            form = {"method": "AverageMKLClassifier", "kernels-0": "linear", "p-C": "1"}
+            assert "How good is it?" in person.learned(person.submit(f"{data}/method", **form)).text
+    finally:
+        os.umask(before)
+    modes = {path: path.stat().st_mode & 0o777 for path in (tmp_path, *tmp_path.rglob("*"))}
+    assert {path.name for path in modes} >= {"multikernel.sqlite", "table.csv", "model.mk", "result.json", "log.txt"}
+    assert {path: mode for path, mode in modes.items() if mode != (0o700 if path.is_dir() else 0o600)} == {}
+
+
+def test_the_browser_is_led_to_the_key_by_a_file_of_the_owner_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[str, int, str]] = []
+    opened = threading.Event()
+
+    def look(url: str) -> None:
+        file = Path(url.removeprefix("file://"))
+        seen.append((url, file.stat().st_mode & 0o777, file.read_text()))
+        opened.set()
+
+    monkeypatch.setattr(webbrowser, "open", look)
+    monkeypatch.setattr(uvicorn.Server, "run", lambda *_, **__: opened.wait(30))
+    printed: list[str] = []
+    serve(Settings(tmp_path), 0, browser=True, report=printed.append)
+    [(url, mode, page)] = seen
+    address = next(word for word in printed[0].split() if word.startswith("http"))
+    assert "token" not in url
+    assert mode == 0o600
+    assert f'url={address}"' in page
+    assert not list(tmp_path.glob("*.html"))
+    with pytest.raises(ValueError, match="the token has 5 characters"):
+        serve(Settings(tmp_path), 0, browser=False, report=printed.append, key="short")

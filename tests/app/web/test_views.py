@@ -48,7 +48,7 @@ def test_files_of_two_formats_are_views_of_one_model(
     assert predictions(tmp_path / "model.mk", read_table(tmp_path / "table.csv"), proba=False).labels == told
     monkeypatch.chdir(tmp_path)
     runpy.run_path("run.py")
-    assert pd.read_csv(tmp_path / "predictions.csv")["prediction"].tolist() == told
+    assert pd.read_csv(tmp_path / "run-output" / "predictions.csv")["prediction"].tolist() == told
 
 
 def test_the_weights_of_a_view_are_told_as_a_part_of_all() -> None:

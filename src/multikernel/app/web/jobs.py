@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from multikernel.app.web.private import UMASK, private_file
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import CUT_OFF, Store, StoredRun
 
@@ -138,6 +139,7 @@ class RunQueue:
             return
         start = time.monotonic()
         log = run.folder / "log.txt"
+        private_file(log)
         errors = threading.Thread(target=_copy, args=(process.stderr, log), daemon=True)
         lines = threading.Thread(target=self._hear, args=(name, process, start), daemon=True)
         errors.start()
@@ -222,7 +224,7 @@ class RunQueue:
 def _started() -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "multikernel.app.web.worker"]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, errors="replace")
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, errors="replace", umask=UMASK)
 
 
 def _kill(process: subprocess.Popen[str]) -> None:

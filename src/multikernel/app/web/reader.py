@@ -42,14 +42,14 @@ def _read(order: dict[str, Any], settings: Settings) -> dict[str, Any]:
     """The table is written to the folder; what there is to say of it."""
     folder = Path(order["folder"])
     written = order.get("written", {})
-    parts = [_part(each, folder, settings, written) for each in order["files"]] or [_named(order["set"])]
+    sheet = order.get("sheet", "")
+    parts = [_part(each, sheet, written, folder, settings) for each in order["files"]] or [_named(order["set"])]
     if order.get("model"):
         found = joined_as(ViewsOfModel(**order["model"]), parts)
     else:
         found = joined(parts, order["key"])
     columns = found.columns
-    if len(columns) > settings.most_columns:
-        raise ValueError(f"The table has {len(columns)} columns, and {settings.most_columns} are the most.")
+    settings.check_columns(len(columns))
     n = len(next(iter(columns.values())))
     if n > settings.most_rows:
         raise ValueError(f"The table has {n} rows, and {settings.most_rows} are the most.")
@@ -66,9 +66,11 @@ def _read(order: dict[str, Any], settings: Settings) -> dict[str, Any]:
     }
 
 
-def _part(each: dict[str, str], folder: Path, settings: Settings, written: dict[str, list[str]]) -> UploadedPart:
+def _part(
+    each: dict[str, str], sheet: str, written: dict[str, list[str]], folder: Path, settings: Settings
+) -> UploadedPart:
     with open(each["path"], "rb") as content:
-        return read(Upload(each["name"], content), folder, settings, written)
+        return read(Upload(each["name"], content, sheet), folder, settings, written)
 
 
 def _named(name: str) -> UploadedPart:

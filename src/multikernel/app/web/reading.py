@@ -16,11 +16,12 @@ from typing import Any
 
 from starlette.datastructures import UploadFile
 
+from multikernel.app.web.private import UMASK, private_file
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.views import ViewsOfModel
 
 _COMMAND = [sys.executable, "-m", "multikernel.app.web.reader"]
-_LIMITS = ("unpacked_limit", "most_columns", "most_rows", "read_memory")
+_LIMITS = ("unpacked_limit", "most_columns", "most_rows", "most_cells", "read_memory")
 _WORDS = 300  # characters of the last words of a process that broke
 _PLACES = threading.BoundedSemaphore(2)  # processes that read files at a time
 
@@ -55,6 +56,7 @@ def uploaded(
     settings: Settings,
     model: ViewsOfModel | None = None,
     written: Mapping[str, Sequence[str]] | None = None,
+    sheet: str = "",
 ) -> Loaded:
     """One or several files, matched by a column; ValueError in a sentence where they cannot be read.
 
@@ -66,10 +68,12 @@ def uploaded(
     settings : the limits
     model : the views of a model, whose new samples these are to be
     written : how the numbers of its columns were written in training
+    sheet : which sheet of Excel files to read; "" for the first with content
     """
     paths = [folder / f"upload-{k}" for k in range(len(files))]
     try:
         for path, each in zip(paths, files, strict=True):
+            private_file(path)
             with path.open("wb") as kept:
                 shutil.copyfileobj(each.file, kept)
         given = [{"name": each.filename or "", "path": str(path)} for each, path in zip(files, paths, strict=True)]
@@ -78,6 +82,7 @@ def uploaded(
             "key": key,
             "model": None if model is None else asdict(model),
             "written": written or {},
+            "sheet": sheet,
         }
         return _read(order, folder, settings)
     finally:
@@ -101,7 +106,13 @@ def _read(order: dict[str, Any], folder: Path, settings: Settings) -> Loaded:
     with _place(settings.read_seconds):
         try:
             ended = subprocess.run(
-                _COMMAND, input=text, capture_output=True, text=True, errors="replace", timeout=settings.read_seconds
+                _COMMAND,
+                input=text,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=settings.read_seconds,
+                umask=UMASK,
             )
         except subprocess.TimeoutExpired:
             raise ValueError(

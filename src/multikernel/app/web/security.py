@@ -1,4 +1,7 @@
-"""Who may ask, and for how much: hosts, origins, tokens, sizes, and what a page may do in the browser.
+"""Who may ask, and for how much: keys, hosts, origins, tokens, sizes, and what a page may do in the browser.
+
+Other users of this machine can send requests to it as well. So the address that is opened and printed holds a key;
+who comes with it gets a cookie, and without the cookie nothing is answered.
 
 A page of another site can send requests to this machine, and a name of another site can be made to point here. So a
 request must name a host that is known, come from a page of that host where it says from where it comes, and carry a
@@ -14,16 +17,17 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from http.cookies import SimpleCookie
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from markupsafe import escape
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.responses import PlainTextResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from multikernel.app.web.settings import Settings
 
-_COOKIE = "multikernel_session"
+_COOKIE = "multikernel"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -41,30 +45,64 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class Tokens:
-    """Tokens of sessions: what a page carries and another site cannot know."""
+    """What a page carries and another site cannot know, and what a browser has that came with the key.
 
+    Parameters
+    ----------
+    key : str, that of the address which is opened and printed
+    secret : bytes, by which sessions are signed
+    """
+
+    key: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+
+    def opens(self, key: str) -> bool:
+        """Whether a key is that of this server."""
+        return hmac.compare_digest(self.key.encode(), key.encode("utf-8", "surrogateescape"))
 
     def of(self, session: str) -> str:
         """The token of a session."""
-        return hmac.new(self.secret, session.encode(), sha256).hexdigest()
+        return self._signed("form", session)
+
+    def cookie(self, session: str) -> str:
+        """What the browser of a session keeps."""
+        return f"{session}.{self._signed('cookie', session)}"
+
+    def session(self, cookie: str) -> str | None:
+        """The session that a cookie is of; None where this server did not give it out."""
+        session, _, signature = cookie.partition(".")
+        known = cookie.isascii() and hmac.compare_digest(self._signed("cookie", session), signature)
+        return session if known else None
 
     def check(self, session: str, token: Any) -> None:
         """HTTPException 403 where the token is not that of the session."""
         if not (isinstance(token, str) and token.isascii() and hmac.compare_digest(self.of(session), token)):
             raise HTTPException(
                 403,
-                "This form is no longer valid, because the server was restarted; load the page again and repeat it.",
+                "This form is no longer valid, because it was opened in another session; load the page again and "
+                "repeat it.",
             )
+
+    def _signed(self, what: str, session: str) -> str:
+        return hmac.new(self.secret, f"{what} {session}".encode(), sha256).hexdigest()
 
 
 class Guard:
-    """Refuses requests of other sites and too large ones, names the session, and sets the headers of every answer."""
+    """Refuses requests without a session, of other sites, and too large ones, and sets the headers of every answer."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, page: Callable[[Scope, int, str], ASGIApp]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: Settings,
+        tokens: Tokens,
+        page: Callable[[Scope, int, str], ASGIApp],
+        locked: Callable[[Scope], ASGIApp],
+    ) -> None:
         self.app = app
         self.settings = settings
+        self.tokens = tokens
         self.page = page
+        self.locked = locked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -72,8 +110,6 @@ class Guard:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        session, is_new = _session(headers)
-        scope["session_name"] = session
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -81,12 +117,9 @@ class Guard:
                 for name, value in _HEADERS.items():
                     own.setdefault(name, value)
                 own.setdefault("Cache-Control", "no-store")
-                if is_new:
-                    path = self.settings.root_path or "/"
-                    own.append("Set-Cookie", f"{_COOKIE}={session}; Path={path}; HttpOnly; SameSite=Strict")
             await send(message)
 
-        refusal = self._refusal(headers, scope)
+        refusal = _foreign(headers, self.settings) or self._entry(headers, scope) or self._oversize(headers, scope)
         if refusal is not None:
             await refusal(scope, receive, answer)
             return
@@ -95,19 +128,60 @@ class Guard:
             scope = {**scope, "path": scope["path"][len(root) :] or "/"}
         await self.app(scope, _limited(receive, self.settings.upload_limit), answer)
 
-    def _refusal(self, headers: Headers, scope: Scope) -> ASGIApp | None:
-        host = headers.get("host", "")
-        if _name(host) not in self.settings.hosts:
-            return PlainTextResponse(
-                f"This server is not known as {host!r}; open it as http://127.0.0.1, or start it with --host-name.", 400
-            )
-        origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != host:
-            return PlainTextResponse("This request comes from a page of another site, and is refused.", 403)
+    def _entry(self, headers: Headers, scope: Scope) -> ASGIApp | None:
+        """Names the session; what is answered to who has none, or comes with the key."""
+        session = self.tokens.session(_cookie(headers))
+        given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        key = dict(given).get("token")
+        if scope["method"] in ("GET", "HEAD") and key is not None and (session or self.tokens.opens(key)):
+            root = self.settings.root_path
+            rest = urlencode([(name, value) for name, value in given if name != "token"])
+            path = scope["path"].removeprefix(root) if root else scope["path"]
+            address = f"{root}/{path.lstrip('/')}" + (f"?{rest}" if rest else "")
+            cookie = self.tokens.cookie(session or secrets.token_hex(16))
+            return _let_in(address, f"{_cookie_name(headers)}={cookie}; Path={root or '/'}", headers)
+        if session is None:
+            return self.locked(scope)
+        scope["session_name"] = session
+        return None
+
+    def _oversize(self, headers: Headers, scope: Scope) -> ASGIApp | None:
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self.settings.upload_limit:
             return self.page(scope, 413, _too_large(self.settings.upload_limit))
         return None
+
+
+def _foreign(headers: Headers, settings: Settings) -> ASGIApp | None:
+    """The refusal of a request to another host, or of a page of another site."""
+    host = headers.get("host", "")
+    if _name(host) not in settings.hosts:
+        return PlainTextResponse(
+            f"This server is not known as {host!r}; open it as http://127.0.0.1, or start it with --host-name.", 400
+        )
+    origin = headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != host:
+        return PlainTextResponse("This request comes from a page of another site, and is refused.", 403)
+    return None
+
+
+def _let_in(address: str, cookie: str, headers: Headers) -> Response:
+    """On to an address without the key, with a cookie.
+
+    A browser that was led here by another page, or by a file, sends no strict cookie along with a redirection; it does
+    where a page of our own leads on.
+    """
+    answer: Response
+    if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
+        answer = RedirectResponse(address, 303)
+    else:
+        answer = HTMLResponse(
+            '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>multikernel</title>'
+            f'<meta http-equiv="refresh" content="0; url={escape(address)}"></head>'
+            f'<body><p><a href="{escape(address)}">Go on</a></p></body></html>'
+        )
+    answer.headers["Set-Cookie"] = f"{cookie}; HttpOnly; SameSite=Strict"
+    return answer
 
 
 def _name(host: str) -> str:
@@ -117,15 +191,19 @@ def _name(host: str) -> str:
     return host
 
 
-def _session(headers: Headers) -> tuple[str, bool]:
-    """The name of the session, and whether it is new."""
+def _cookie_name(headers: Headers) -> str:
+    """The name of our cookie, with the port: a browser sends the cookies of all servers of a host to each of them."""
+    port = headers.get("host", "").rpartition(":")[2]
+    return f"{_COOKIE}_{port}" if port.isdecimal() else _COOKIE
+
+
+def _cookie(headers: Headers) -> str:
+    """Our cookie of a request, "" where there is none."""
     try:
-        morsel = SimpleCookie(headers.get("cookie", "")).get(_COOKIE)
+        morsel = SimpleCookie(headers.get("cookie", "")).get(_cookie_name(headers))
     except Exception:  # a cookie that is none
         morsel = None
-    if morsel is not None and 20 <= len(morsel.value) <= 100:
-        return morsel.value, False
-    return secrets.token_urlsafe(24), True
+    return "" if morsel is None else morsel.value
 
 
 def _limited(receive: Receive, limit: int) -> Receive:

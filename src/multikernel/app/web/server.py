@@ -3,46 +3,53 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import socket
 import sqlite3
 import threading
 import webbrowser
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from importlib.resources import files
-from urllib.parse import urlsplit
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
 
+from markupsafe import escape
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from multikernel.app.web.jobs import RunQueue
 from multikernel.app.web.pages import data, learn, predict, result, runs, take_home
+from multikernel.app.web.private import private_file
 from multikernel.app.web.security import Guard, Tokens
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.site import Site, environment, page_of, posted
 from multikernel.app.web.store import Store
 
+_SHORTEST_KEY = 20  # characters of a key that a person chose: 95 bits, where they are letters and digits
 _FIRST = 0.5  # seconds that are left to the first page before libraries are loaded
 _TAKES_FORMS = "This address takes what a form sends, and is no page to look at; begin at the data."
 _WRITING = (OSError, sqlite3.OperationalError)  # what a full disk gives
 _TITLES = {400: "That did not work", 403: "Not allowed", 404: "Not found", 413: "Too large", 507: "No room"}
 
 
-def create_app(settings: Settings) -> Starlette:
+def create_app(settings: Settings, tokens: Tokens | None = None) -> Starlette:
     """The application.
 
     Parameters
     ----------
     settings : how it is started
+    tokens : with the key by which it is entered; None for a new one
     """
     store = Store(settings)
     jobs = RunQueue(store, settings)
-    site = Site(settings, store, jobs, Tokens(), environment(settings))
+    known = tokens or Tokens()
+    site = Site(settings, store, jobs, known, environment(settings))
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
@@ -55,7 +62,7 @@ def create_app(settings: Settings) -> Starlette:
 
     app = Starlette(
         routes=_routes(),
-        middleware=[Middleware(Guard, settings=settings, page=_refusal)],
+        middleware=[Middleware(Guard, settings=settings, tokens=known, page=_refusal, locked=_locked)],
         exception_handlers={
             HTTPException: _refused,
             ValueError: _wrong,
@@ -122,6 +129,12 @@ def _refusal(scope: Scope, status: int, sentence: str) -> Response:
     return _page(Request(scope), status, sentence, {"Connection": "close"})
 
 
+def _locked(scope: Scope) -> Response:
+    """The page for who has no session; it needs no other file."""
+    site: Site = scope["app"].state.site
+    return HTMLResponse(site.templates.get_template("locked.html").render(), 403, {"Connection": "close"})
+
+
 async def _wrong(request: Request, error: Exception) -> Response:
     return _page(request, 400, str(error))
 
@@ -149,7 +162,7 @@ def _page(request: Request, status: int, sentence: str, headers: dict[str, str] 
     return answer
 
 
-def serve(settings: Settings, port: int, *, browser: bool, report: Callable[[str], object]) -> None:
+def serve(settings: Settings, port: int, *, browser: bool, report: Callable[[str], object], key: str = "") -> None:
     """Serve on this machine until Ctrl-C.
 
     Parameters
@@ -157,26 +170,55 @@ def serve(settings: Settings, port: int, *, browser: bool, report: Callable[[str
     settings : how it is started
     port : int, 0 for a free one
     browser : bool, whether the first page is opened
-    report : called with the address
+    report : called with the address, which holds the key
+    key : str, by which it is entered; "" for a new one
 
     Raises
     ------
-    OSError : where another program has the port
+    ValueError : where the key is one that can be guessed
+    OSError : where another program has the port, or the folder is another user's
     """
     import uvicorn
 
+    if key and len(key) < _SHORTEST_KEY:
+        raise ValueError(f"the token has {len(key)} characters, and {_SHORTEST_KEY} are the fewest; give a longer one")
+    tokens = Tokens(key) if key else Tokens()
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(("127.0.0.1", port))
         except OSError as error:
             raise OSError(f"port {port} cannot be had ({error.strerror}); give another one by --port") from None
-        address = f"http://127.0.0.1:{listener.getsockname()[1]}{settings.root_path}/"
+        query = urlencode({"token": tokens.key})
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}{settings.root_path}/?{query}"
         server = uvicorn.Server(
-            uvicorn.Config(create_app(settings), log_level="warning", access_log=False, timeout_graceful_shutdown=1)
+            uvicorn.Config(
+                create_app(settings, tokens), log_level="warning", access_log=False, timeout_graceful_shutdown=1
+            )
         )
-        report(f"multikernel is at {address}  (Ctrl-C ends it)")
-        if browser:
-            threading.Timer(0.3, webbrowser.open, [address]).start()
-        with contextlib.suppress(KeyboardInterrupt):  # which is how a person ends it
+        report(f"multikernel is at {address}  (Ctrl-C ends it; who has this address can use it)")
+        with contextlib.ExitStack() as stack:
+            if browser:
+                stack.enter_context(_opened(address, settings.home))
+            stack.enter_context(contextlib.suppress(KeyboardInterrupt))  # which is how a person ends it
             server.run(sockets=[listener])
+
+
+@contextlib.contextmanager
+def _opened(address: str, home: Path) -> Iterator[None]:
+    """The address in the browser, led there by a file: other users see the commands that are run, and so an address."""
+    leads = home / f"open-{secrets.token_hex(4)}.html"
+    private_file(leads, new=True)
+    leads.write_text(
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>multikernel</title>'
+        f'<meta http-equiv="refresh" content="0; url={escape(address)}"></head>'
+        f'<body><p><a href="{escape(address)}">Open multikernel</a></p></body></html>',
+        encoding="utf-8",
+    )
+    opens = threading.Timer(0.3, webbrowser.open, [leads.as_uri()])
+    opens.start()
+    try:
+        yield
+    finally:
+        opens.cancel()
+        leads.unlink(missing_ok=True)

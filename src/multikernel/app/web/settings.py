@@ -23,6 +23,7 @@ class Settings:
     upload_limit : int, bytes of a request
     unpacked_limit : int, bytes of a table once it is unpacked
     most_columns, most_rows : int, of a table
+    most_cells : int, of a sheet of Excel
     read_seconds : float, after which the reading of a file is given up
     read_memory : int, bytes that it may take
     run_seconds : float, after which a run is ended
@@ -37,10 +38,27 @@ class Settings:
     unpacked_limit: int = 256 * MEGABYTE
     most_columns: int = 2_000
     most_rows: int = 200_000
+    most_cells: int = 5_000_000  # 38 s and 0.5 GB; a file of the largest upload holds as many numbers
     read_seconds: float = 120.0
     read_memory: int = 2048 * MEGABYTE
     run_seconds: float = 3600.0
     run_memory: int = 4096 * MEGABYTE
+
+    def check_columns(self, count: int) -> None:
+        """ValueError where a table has too many columns."""
+        if count > self.most_columns:
+            raise ValueError(
+                f"The table has {count} columns, and {self.most_columns} are the most that a page can show; leave some "
+                "out, or learn with the command line."
+            )
+
+    def check_unpacked(self, size: int) -> None:
+        """ValueError where a file of so many bytes is too large."""
+        if size > self.unpacked_limit:
+            raise ValueError(
+                f"The file unpacks to more than {self.unpacked_limit >> 20} MB, the most that is taken; give fewer "
+                "rows."
+            )
 
     @property
     def data(self) -> Path:

@@ -1,4 +1,7 @@
-"""Data sets and runs: a list in SQLite, and a folder for the files of each. Names of folders are made here."""
+"""Data sets and runs: a list in SQLite, and a folder for the files of each. Names of folders are made here.
+
+All of them are for the user alone who runs the application.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from multikernel.app.web.private import private_file, private_folder, restrict_tree
 from multikernel.app.web.settings import Settings
 
 _SCHEMA = """
@@ -106,7 +110,10 @@ class Store:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         for folder in (settings.home, settings.data, settings.runs):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            private_folder(folder)
+        for folder in (settings.data, settings.runs):
+            restrict_tree(folder)
+        private_file(self._list)
         with self._opened() as db:
             db.executescript(_SCHEMA)
             if not settings.read_only:
@@ -115,9 +122,13 @@ class Store:
                     (time.time(), CUT_OFF),
                 )
 
+    @property
+    def _list(self) -> Path:
+        return self.settings.home / "multikernel.sqlite"
+
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        db = sqlite3.connect(self.settings.home / "multikernel.sqlite", timeout=30.0)
+        db = sqlite3.connect(self._list, timeout=30.0)  # what SQLite writes beside it has the same mode
         db.row_factory = sqlite3.Row
         try:
             with db:
@@ -129,9 +140,7 @@ class Store:
 
     def new_folder(self) -> Path:
         """An empty folder for a data set; its name is the set's."""
-        folder = self.settings.data / secrets.token_hex(8)
-        folder.mkdir()
-        return folder
+        return private_folder(self.settings.data / secrets.token_hex(8))
 
     def add_dataset(self, folder: Path, name: str, n_rows: int, n_columns: int, detail: dict[str, Any]) -> str:
         """A data set whose files lie in the folder."""
@@ -170,8 +179,7 @@ class Store:
 
     def add_run(self, dataset: str, name: str, recipe: dict[str, Any]) -> StoredRun:
         """A run in the queue."""
-        folder = self.settings.runs / secrets.token_hex(8)
-        folder.mkdir()
+        folder = private_folder(self.settings.runs / secrets.token_hex(8))
         with self._opened() as db:
             row = (folder.name, dataset, name, time.time(), None, "queued", json.dumps(recipe), "{}", "")
             db.execute("insert into runs values (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)

@@ -11,7 +11,7 @@ import gzip
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -31,10 +31,12 @@ class Upload:
     ----------
     name : str, the file's name; a label, never a path
     content : the bytes
+    sheet : str, which sheet of an Excel file to read; "" for the first with content
     """
 
     name: str
     content: BinaryIO
+    sheet: str = ""
 
 
 def read(
@@ -52,9 +54,10 @@ def read(
     start = upload.content.read(4)
     upload.content.seek(0)
     path = folder / "upload.csv"
+    notes: tuple[str, ...] = ()
     try:
         if start == b"PK\x03\x04":
-            _from_excel(upload.content, path, settings)
+            notes = _from_excel(upload, path, settings)
         elif start == b"PAR1":
             _from_parquet(upload.content, path, settings)
         elif start[:2] == b"\x1f\x8b":
@@ -63,7 +66,8 @@ def read(
             with path.open("wb") as file:
                 while block := upload.content.read(_BLOCK):
                     file.write(block)
-        return _part(path, _short(upload.name), settings, written or {})
+        part = _part(path, _short(upload.name), settings, written or {})
+        return replace(part, note="; ".join(filter(None, (*notes, part.note))))
     except ValueError as error:
         raise ValueError(str(error).replace(str(path), f"{upload.name or 'the file'}")) from None
     finally:
@@ -83,10 +87,9 @@ def _part(path: Path, name: str, settings: Settings, written: Mapping[str, Seque
         first = file.readline(_BLOCK)
     width = 1 + max(first.count(delimiter.encode()) for delimiter in DELIMITERS)
     if width > 4 * settings.most_columns:
-        raise ValueError(_too_wide(width, settings))
+        settings.check_columns(width)
     table = read_table(path).written_as(written)
-    if len(table.columns) > settings.most_columns:
-        raise ValueError(_too_wide(len(table.columns), settings))
+    settings.check_columns(len(table.columns))
     n = len(next(iter(table.columns.values())).cells)
     if n > settings.most_rows:
         raise ValueError(f"The table has {n} rows, and {settings.most_rows} are the most; give a part of them.")
@@ -96,71 +99,34 @@ def _part(path: Path, name: str, settings: Settings, written: Mapping[str, Seque
     return UploadedPart(name, columns, table.note.partition(": ")[2], table.as_written(columns))
 
 
-def _too_wide(width: int, settings: Settings) -> str:
-    return (
-        f"The table has {width} columns, and {settings.most_columns} are the most that a page can show; leave some "
-        "out, or learn with the command line."
-    )
-
-
 def _unpacked(content: BinaryIO, path: Path, settings: Settings) -> None:
     try:
         with gzip.open(content) as packed, path.open("wb") as file:
             size = 0
             while block := packed.read(_BLOCK):
                 size += len(block)
-                _check_size(size, settings)
+                settings.check_unpacked(size)
                 file.write(block)
     except (EOFError, zlib.error, OSError) as error:
         raise ValueError(f"The file is damaged or cut off ({error}); copy it again.") from None
 
 
-def _check_size(size: int, settings: Settings) -> None:
-    if size > settings.unpacked_limit:
-        raise ValueError(
-            f"The file unpacks to more than {settings.unpacked_limit >> 20} MB, the most that is taken; give fewer "
-            "rows."
-        )
+def _from_excel(upload: Upload, path: Path, settings: Settings) -> tuple[str, ...]:
+    """Writes a sheet; what is to be said of it."""
+    from multikernel.app.web.excel import sheet_of
 
-
-def _from_excel(content: BinaryIO, path: Path, settings: Settings) -> None:
-    """The first sheet that has cells."""
     try:
-        with zipfile.ZipFile(content) as archive:
-            members = archive.infolist()
-            _check_size(sum(member.file_size for member in members), settings)  # unpacking never goes beyond these
-            if not any(member.filename == "xl/workbook.xml" for member in members):
-                raise ValueError("The file is a zip archive and no spreadsheet; give the CSV file inside it.")
+        with zipfile.ZipFile(upload.content) as archive:
+            settings.check_unpacked(sum(member.file_size for member in archive.infolist()))  # unpacked is never more
+        sheet = sheet_of(upload.content, upload.sheet, settings)
+        _write(path, sheet.rows)
     except zipfile.BadZipFile as error:
         raise ValueError(f"The file is damaged or cut off ({error}); copy it again.") from None
-    from openpyxl import load_workbook
-
-    content.seek(0)
-    try:
-        book = load_workbook(content, read_only=True, data_only=True)
-        sheet = book.worksheets[0]
-        sheet.reset_dimensions()  # what a file says of its size may be wrong by millions of cells
-        _write(path, _rows(sheet, settings))
-    except ValueError:
+    except (ValueError, MemoryError):
         raise
     except Exception as error:  # openpyxl raises whatever a damaged file runs into
         raise ValueError(f"The spreadsheet cannot be read ({error}); save its sheet as CSV.") from None
-
-
-def _rows(sheet: Any, settings: Settings) -> Any:
-    width = 0
-    for k, row in enumerate(sheet.iter_rows(values_only=True)):
-        cells = list(row)
-        while cells and cells[-1] is None:
-            cells.pop()
-        if k == 0:
-            width = len(cells)
-        if len(cells) > settings.most_columns:
-            raise ValueError(_too_wide(len(cells), settings))
-        if k > settings.most_rows:
-            raise ValueError(f"The sheet has more than {settings.most_rows} rows; give a part of them.")
-        if any(cell is not None for cell in cells):
-            yield [text_of(cell) for cell in cells] + [""] * (width - len(cells))
+    return sheet.notes
 
 
 def _from_parquet(content: BinaryIO, path: Path, settings: Settings) -> None:
@@ -170,11 +136,10 @@ def _from_parquet(content: BinaryIO, path: Path, settings: Settings) -> None:
     try:
         file = pq.ParquetFile(content)
         about = file.metadata
-        if about.num_columns > settings.most_columns:
-            raise ValueError(_too_wide(about.num_columns, settings))
+        settings.check_columns(about.num_columns)
         if about.num_rows > settings.most_rows:
             raise ValueError(f"The table has {about.num_rows} rows, and {settings.most_rows} are the most.")
-        _check_size(sum(about.row_group(k).total_byte_size for k in range(about.num_row_groups)), settings)
+        settings.check_unpacked(sum(about.row_group(k).total_byte_size for k in range(about.num_row_groups)))
         names = file.schema_arrow.names
 
         def rows() -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,7 +31,9 @@ def app(
     """Open the browser application on this computer.
 
     It loads a table, learns, shows what was learned, and exports the model and the code. It listens on 127.0.0.1 alone;
-    nothing leaves this computer. Ctrl-C ends it; data sets and runs stay.
+    nothing leaves this computer. The address that is opened and printed holds a secret, without which it answers
+    nobody; the environment variable MULTIKERNEL_TOKEN sets one that stays the same. Ctrl-C ends it; data sets and runs
+    stay.
     """
     with one_line_failures():
         from multikernel.app.web.server import serve
@@ -50,7 +53,8 @@ def app(
             run_seconds=seconds,
             run_memory=memory * MEGABYTE,
         )
-        serve(settings, port, browser=browser, report=typer.echo)
+        key = os.environ.get("MULTIKERNEL_TOKEN", "")
+        serve(settings, port, browser=browser, report=typer.echo, key=key)
 
 
 def repeat(

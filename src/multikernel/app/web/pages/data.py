@@ -43,7 +43,8 @@ def upload(site: Site, request: Request, form: FormData) -> Response:
             "No file was chosen. Choose a CSV, Parquet or Excel file with the names of its columns in row 1."
         )
     key = text_of(form, "key")
-    return _kept(site, lambda folder: uploaded(given, key, folder, site.settings))
+    sheet = text_of(form, "sheet")
+    return _kept(site, lambda folder: uploaded(given, key, folder, site.settings, sheet=sheet))
 
 
 def files_of(form: FormData) -> list[UploadFile]:

@@ -1,0 +1,246 @@
+"""A sheet of an Excel file, row by row: its cells are counted before any of them is made.
+
+A file of some kB can hold millions of cells, or refer to one long text a million times. So the text of a sheet is
+looked through first, a block at a time, and what cannot be meant is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from multikernel.app.tables.table import listed, text_of
+from multikernel.app.web.settings import Settings
+
+_BLOCK = 1 << 20
+_MOST_ELEMENTS = 1_000_000  # of the parts that are no sheet: the styles of large books have some ten thousand
+_MOST_ROWS = 1_048_576  # that a sheet of Excel can have
+_LONGEST_ROW = 16_384  # columns that a sheet of Excel can have
+_APART = 4  # places of a table with gaps for each cell that may be read
+
+_CELL = re.compile(rb"<(?:\w+:)?(?:c|mergeCell)[\s/>]")
+_STRING = re.compile(rb"<(?:\w+:)?si[\s/>]")
+_VALUE = re.compile(rb"<(?:\w+:)?(?:v|is)>")
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]+)(\d+):([A-Z]+)(\d+)[\"']")
+_NOT_COMPUTED = re.compile(
+    rb"<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?"
+    rb"\s*</(?:\w+:)?c>"
+)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Merged cells.
+
+    Parameters
+    ----------
+    left, top, right, bottom : int, their columns and rows, counted from 0
+    """
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+@dataclass(frozen=True)
+class SheetText:
+    """What the text of a sheet tells.
+
+    Parameters
+    ----------
+    cells : int, how many there are, empty ones with a format, too
+    filled : bool, whether one has a value
+    merged : tuple of Group
+    not_computed : int, formulas whose result is not stored
+    """
+
+    cells: int
+    filled: bool
+    merged: tuple[Group, ...]
+    not_computed: int
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet to read.
+
+    Parameters
+    ----------
+    rows : iterator of lists of str, its rows
+    notes : tuple of str, what is to be said of it
+    """
+
+    rows: Iterator[list[str]]
+    notes: tuple[str, ...]
+
+
+def sheet_of(content: BinaryIO, name: str, settings: Settings) -> Sheet:
+    """A sheet of an Excel file; ValueError in a sentence where there is none such, or it is too large.
+
+    Parameters
+    ----------
+    content : the file
+    name : of the sheet; "" for the first one with content that is not hidden
+    settings : the limits
+    """
+    archive = zipfile.ZipFile(content)
+    _check_parts(archive, settings)
+    from openpyxl import load_workbook
+
+    content.seek(0)
+    book = load_workbook(content, read_only=True, data_only=True)
+    titles = [sheet.title for sheet in book.worksheets]
+    if name and name not in titles:
+        raise ValueError(f"There is no sheet {name!r}; the file has {listed([repr(title) for title in titles])}.")
+    sheets = [sheet for sheet in book.worksheets if not name or sheet.title == name]
+    found = [(sheet, _text_of(archive, sheet._worksheet_path, settings)) for sheet in sheets]
+    filled = [(sheet, text) for sheet, text in found if text.filled] or found[:1]
+    if not filled:
+        raise ValueError("The file has no sheet of cells; give one with a table.")
+    shown = [(sheet, text) for sheet, text in filled if sheet.sheet_state == "visible"] or filled
+    sheet, text = shown[0]
+    if text.cells > settings.most_cells:
+        raise ValueError(
+            f"The sheet {sheet.title!r} has more than {settings.most_cells} cells, the most that are read from Excel, "
+            "empty ones with a format among them; save it as CSV, or give a part of it."
+        )
+    others = [other.title for other, _ in filled if other is not sheet]
+    sheet.reset_dimensions()  # what a file says of its size may be wrong by millions of cells
+    return Sheet(_rows(sheet, text, settings), tuple(_notes(sheet.title, others, text)))
+
+
+def _notes(title: str, others: Sequence[str], text: SheetText) -> Iterator[str]:
+    if others:
+        names = listed([repr(other) for other in others])
+        yield (
+            f"the sheet {title!r} was read, and the file has {names}, too: to read another, load the file again with "
+            "the name of its sheet"
+        )
+    if text.merged:
+        count = "a group" if len(text.merged) == 1 else f"{len(text.merged)} groups"
+        yield f"each cell of {count} of merged cells has the value of the group"
+    if text.not_computed:
+        what = "1 formula has" if text.not_computed == 1 else f"{text.not_computed} formulas have"
+        yield f"{what} no stored result and count as missing: open the file in a spreadsheet program and save it again"
+
+
+def _check_parts(archive: zipfile.ZipFile, settings: Settings) -> None:
+    """ValueError where it is no spreadsheet, or a part beside its sheets is larger than any program makes it."""
+    names = [member.filename for member in archive.infolist()]
+    if "xl/workbook.xml" not in names:
+        raise ValueError("The file is a zip archive and no spreadsheet; give the CSV file inside it.")
+    for name in names:
+        if name.startswith("xl/worksheets/") or not name.endswith((".xml", ".rels")):
+            continue
+        strings = elements = 0
+        for block in _blocks(archive, name):
+            strings += len(_STRING.findall(block))
+            elements += block.count(b"<")
+        if name == "xl/sharedStrings.xml":
+            if strings > settings.most_cells:
+                raise ValueError(
+                    f"The file has {strings} texts, and {settings.most_cells} are the most that are read from Excel; "
+                    "save it as CSV, or give a part of it."
+                )
+        elif elements > _MOST_ELEMENTS:
+            raise ValueError(
+                f"The file holds {elements} elements of {name.rpartition('/')[2]}, more than a spreadsheet has; save "
+                "its sheet as CSV."
+            )
+
+
+def _text_of(archive: zipfile.ZipFile, member: str, settings: Settings) -> SheetText:
+    """What a sheet holds, or its beginning where that is too much already."""
+    cells = not_computed = 0
+    filled = False
+    merged = []
+    for block in _blocks(archive, member):
+        cells += len(_CELL.findall(block))
+        filled = filled or _VALUE.search(block) is not None
+        if cells > settings.most_cells:
+            break
+        if b"f>" in block or b"f " in block or b"f/>" in block:  # a search takes ten times as long
+            not_computed += len(_NOT_COMPUTED.findall(block))
+        if b"mergeCell " in block:
+            merged += [_group(*match) for match in _MERGED.findall(block)]
+    return SheetText(cells, filled, tuple(merged), not_computed)
+
+
+def _group(left: bytes, top: bytes, right: bytes, bottom: bytes) -> Group:
+    return Group(_column(left), int(top) - 1, _column(right), int(bottom) - 1)
+
+
+def _column(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - ord("A") + 1
+    return number - 1
+
+
+def _blocks(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:
+    """A part of the file in blocks that end behind a row, or an element where there is none."""
+    left = b""
+    with archive.open(member) as part:
+        while block := part.read(_BLOCK):
+            text = left + block
+            end = max(text.rfind(b"</row>") + 6, text.rfind(b":row>") + 5)
+            if end < 7:
+                end = text.rfind(b">") + 1
+            yield text[:end]
+            left = text[end:]
+    yield left
+
+
+def _rows(sheet: Any, text: SheetText, settings: Settings) -> Iterator[list[str]]:
+    """The rows that have a cell with a value, as texts."""
+    size = 0
+    for cells in _with_merged(_filled_rows(sheet, settings), text.merged):
+        written = [text_of(cell) for cell in cells]
+        size += sum(map(len, written))
+        if size > settings.unpacked_limit:
+            raise ValueError(
+                f"The sheet has more than {settings.unpacked_limit >> 20} MB of text, the most that is taken; give a "
+                "part of it."
+            )
+        yield written
+
+
+def _filled_rows(sheet: Any, settings: Settings) -> Iterator[tuple[int, list[Any]]]:
+    """The place of each row that has a value, and its cells, as many as the first such row has at least."""
+    width = count = places = 0
+    for k, row in enumerate(sheet.iter_rows(values_only=True)):
+        places += len(row)
+        if k >= _MOST_ROWS or places > _APART * settings.most_cells + _LONGEST_ROW:
+            raise ValueError("The sheet has cells far apart from each other; move its table to the first rows.")
+        if not any(cell is not None for cell in row):
+            continue
+        cells = list(row)
+        while cells[-1] is None:
+            cells.pop()
+        settings.check_columns(len(cells))
+        width = width or len(cells)
+        count += 1
+        if count > settings.most_rows + 1:
+            raise ValueError(f"The sheet has more than {settings.most_rows} rows; give a part of them.")
+        yield k, cells + [None] * (width - len(cells))
+
+
+def _with_merged(rows: Iterator[tuple[int, list[Any]]], groups: Sequence[Group]) -> Iterator[list[Any]]:
+    """The rows, each cell of a group of merged cells with the value of its first one."""
+    waiting = deque(sorted(groups, key=lambda group: group.top))
+    values: dict[Group, Any] = {}
+    for k, cells in rows:
+        while waiting and waiting[0].top <= k:
+            group = waiting.popleft()
+            if group.top == k and group.left < len(cells):
+                values[group] = cells[group.left]
+        values = {group: value for group, value in values.items() if group.bottom >= k}
+        for group, value in values.items():
+            for j in range(group.left, min(group.right + 1, len(cells))):
+                cells[j] = value
+        yield cells

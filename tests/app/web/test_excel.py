@@ -1,0 +1,131 @@
+"""Excel files: which sheet is read, what its cells mean, and files that were made to be too much."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from app_server import Person, people, said
+
+from multikernel.app.web.settings import Settings
+from multikernel.app.web.uploads import Upload, read
+from multikernel.app.web.views import UploadedPart
+
+openpyxl = pytest.importorskip("openpyxl")
+
+
+def _book(sheets: dict[str, Sequence[Sequence[Any]]], merged: Sequence[str] = ()) -> bytes:
+    """A book of sheets; groups of cells of the last are merged."""
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(list(row))
+    for group in merged:
+        sheet.merge_cells(group)
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+def _replaced(content: bytes, member: str, text: str) -> bytes:
+    """The same book with another text of one of its parts."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, text if name == member else old.read(name))
+        if member not in old.namelist():
+            new.writestr(member, text)
+    return made.getvalue()
+
+
+def _with_text(content: bytes, text: str) -> bytes:
+    """The same book with one text that all cells may refer to."""
+    name = "[Content_Types].xml"
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        types = archive.read(name).decode()
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    part = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}"/></Types>'
+    content = _replaced(content, name, types.replace("</Types>", part))
+    return _replaced(content, "xl/sharedStrings.xml", f"<sst {_SPACE}><si><t>{text}</t></si></sst>")
+
+
+def _read(content: bytes, folder: Path, sheet: str = "", **limits: Any) -> UploadedPart:
+    return read(Upload("t.xlsx", io.BytesIO(content), sheet), folder, Settings(folder, **limits))
+
+
+_ROWS: list[list[Any]] = [["x", "y"], [1, "a"], [2.5, "b"]]
+_SHEET = "xl/worksheets/sheet1.xml"
+
+
+_SPACE = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+
+
+def _sheet(rows: str) -> str:
+    return f"<worksheet {_SPACE}><sheetData>{rows}</sheetData></worksheet>"
+
+
+def test_the_other_sheets_are_named_and_can_be_chosen(tmp_path: Path) -> None:
+    book = _book({"notes": [], "first": _ROWS, "second": [["z"], ["3"]]})
+    found = _read(book, tmp_path)
+    assert found.columns == {"x": ["1", "2.5"], "y": ["a", "b"]}
+    assert "the sheet 'first' was read, and the file has 'second', too" in found.note
+    assert _read(book, tmp_path, "second").columns == {"z": ["3"]}
+    assert _read(book, tmp_path, "second").note == ""
+    with pytest.raises(ValueError, match="There is no sheet 'third'; the file has 'notes', 'first', 'second'"):
+        _read(book, tmp_path, "third")
+
+
+def test_a_sheet_is_chosen_on_the_page(person: Person) -> None:
+    shop = [line.split(",") for line in people(20).splitlines()]
+    book = _book({"first": _ROWS, "shop": shop})
+    assert "the sheet &#39;first&#39; was read, and the file has &#39;shop&#39;, too" in said(
+        person.upload(("t.xlsx", book))
+    )
+    chosen = person.upload(("t.xlsx", book), sheet="shop")
+    assert "20 rows, 5 columns" in said(chosen)
+    assert "the sheet" not in said(chosen)
+
+
+def test_merged_cells_have_the_value_of_their_group(tmp_path: Path) -> None:
+    rows: list[list[Any]] = [["town", "x"], ["Padua", 1], [None, 2], ["Rome", 3], [None, 4]]
+    found = _read(_book({"a": rows}, ["A2:A3", "A4:A5"]), tmp_path)
+    assert found.columns == {"town": ["Padua", "Padua", "Rome", "Rome"], "x": ["1", "2", "3", "4"]}
+    assert "each cell of 2 groups of merged cells has the value of the group" in found.note
+
+
+def test_formulas_without_a_result_are_said(tmp_path: Path) -> None:
+    found = _read(_book({"a": [["x", "y"], [1, "=A2*2"], [2, "=A3*2"]]}), tmp_path)
+    assert found.columns == {"x": ["1", "2"], "y": ["", ""]}
+    assert "2 formulas have no stored result and count as missing" in found.note
+    cells = '<row r="1"><c r="A1" t="inlineStr"><is><t>x</t></is></c></row>'
+    cells += '<row r="2"><c r="A2"><f>1+1</f><v>2</v></c></row>'
+    found = _read(_replaced(_book({"a": _ROWS}), _SHEET, _sheet(cells)), tmp_path)
+    assert (found.columns, found.note) == ({"x": ["2"]}, "")
+
+
+@pytest.mark.parametrize(
+    ("member", "text", "sentence"),
+    [
+        (_SHEET, _sheet("<row><c/></row>" * 3000), "The sheet 'a' has more than 2500 cells"),
+        (_SHEET, _sheet('<row><c r="XFD1"/></row>' * 800), "cells far apart"),
+        (_SHEET, _sheet('<row r="2000000"><c><v>1</v></c></row>'), "cells far apart"),
+        (_SHEET, _sheet('<row><c t="s"><v>0</v></c></row>' * 900), "more than 1 MB of text"),
+        ("xl/sharedStrings.xml", "<sst>" + "<si/>" * 3000 + "</sst>", "The file has 3000 texts"),
+        ("xl/styles.xml", "<styleSheet>" + "<xf/>" * 1_000_000 + "</styleSheet>", "elements of styles.xml"),
+    ],
+)
+def test_a_small_file_of_many_cells_is_refused_before_they_are_made(
+    tmp_path: Path, member: str, text: str, sentence: str
+) -> None:
+    book = _replaced(_book({"a": _ROWS}), member, text)
+    if "0</v>" in text:
+        book = _with_text(book, "x" * 2000)
+    assert len(book) < 40_000
+    with pytest.raises(ValueError, match=sentence):
+        _read(book, tmp_path, most_cells=2500, unpacked_limit=8 << 20 if "styles" in member else 1 << 20)
