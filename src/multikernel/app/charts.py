@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from multikernel.app.drawing import Drawing, Scale, label, number, shortened
+from multikernel.app.drawing import Drawing, Scale, apart, counted, label, number, shortened
 
 _LEFT = 56.0  # of a sheet with axes
 _TOP = 26.0
@@ -60,8 +60,10 @@ def path(found: Mapping[str, Any], measure: str) -> Markup:
 
 
 def rocs(curves: Sequence[Mapping[str, Any]]) -> Markup:
-    """True against false alarms, a curve for each class."""
+    """True against false alarms, a curve for each class that has points."""
     drawing, across, up = _square("ROC curve", "false alarms", "found")
+    curves = [curve for curve in curves if curve["points"]]
+    names = apart([curve["label"] for curve in curves], 20)
     for k, curve in enumerate(curves):
         points = [(across(x), up(y)) for x, y in curve["points"]]
         drawing.curve(points, f"c{k % 6}")
@@ -72,7 +74,7 @@ def rocs(curves: Sequence[Mapping[str, Any]]) -> Markup:
         drawing.text(
             _LEFT + _SIDE - 8,
             _TOP + _SIDE - 12 - 17 * (len(curves) - 1 - k),
-            f"{curve['label'][:18]}: area {curve['area']:.3f}",
+            f"{names[k]}: area {curve['area']:.3f}",
             "end",
             f"t small ink{k % 6}",
         )
@@ -85,7 +87,7 @@ def calibration(found: Mapping[str, Any]) -> Markup:
     most = max(b["count"] for b in found["bins"])
     drawing.curve([(across(b["said"]), up(b["came"])) for b in found["bins"]], "c0")
     for b in found["bins"]:
-        tip = f"predicted {b['said']:.0%}, observed {b['came']:.0%}, in {b['count']} rows"
+        tip = f"predicted {b['said']:.0%}, observed {b['came']:.0%}, in {counted(b['count'], 'row')}"
         drawing.dot(across(b["said"]), up(b["came"]), 4 + 7 * (b["count"] / most) ** 0.5, "c0", tip)
     return drawing.svg()
 
@@ -124,8 +126,16 @@ def residuals(found: Mapping[str, Any]) -> Markup:
 
 
 _ROW = 26.0  # the height of a bar with its gap
-_NAMES = 172.0  # the width of the names beside bars
-_WIDTH = 500.0  # of a chart of bars
+_LETTERS = 34  # of a name beside bars; longer ones are cut
+_LETTER = 7.4  # the width of a letter, at most
+_BARS = 328.0  # the width of the bars themselves
+
+
+def _named(names: Sequence[str]) -> tuple[list[str], float, float]:
+    """Names as they stand beside bars, their width, and that of the whole chart."""
+    short = apart(names, _LETTERS)
+    width = max(80.0, _LETTER * max(map(len, short)) + 14.0)
+    return short, width, width + _BARS
 
 
 def bars(title: str, rows: Sequence[tuple[str, float, float, str]], axis: str) -> Markup:
@@ -135,12 +145,13 @@ def bars(title: str, rows: Sequence[tuple[str, float, float, str]], axis: str) -
     low = min([value - spread for _, value, spread, _ in rows] + [0.0])
     if not any(value < 0 for _, value, _, _ in rows):
         low = 0.0
-    scale = Scale(low, high * 1.02, _NAMES, _WIDTH - 60)
-    drawing = Drawing(_WIDTH, height + 46, title)
+    names, left, width = _named([name for name, *_ in rows])
+    scale = Scale(low, high * 1.02, left, width - 60)
+    drawing = Drawing(width, height + 46, title)
     drawing.bottom(scale, height + 4, axis, 0)
-    for k, (name, value, spread, tip) in enumerate(rows):
+    for k, (_, value, spread, tip) in enumerate(rows):
         y = _ROW * k + 5
-        drawing.text(_NAMES - 8, y + 13, shortened(name, 19), "end")
+        drawing.text(left - 8, y + 13, names[k], "end")
         start, end = sorted((scale(0.0), scale(value)))
         drawing.bar(start, y, end - start, _ROW - 10, "c0" if value >= 0 else "c1", tip)
         if spread > 0:
@@ -167,7 +178,7 @@ def histogram(title: str, bins: Sequence[tuple[str, int]], total: int) -> Markup
     scale = Scale(0, most, height, 18)
     for k, (name, count) in enumerate(bins):
         x = left + k * each
-        tip = f"{name}: {count} rows ({count / total:.1%})"
+        tip = f"{name}: {counted(count, 'row')} ({count / total:.1%})"
         drawing.bar(x + each * 0.06, scale(count), each * 0.88, height - scale(count), "c0", tip)
         if len(bins) <= 12:
             drawing.text(x + each / 2, scale(count) - 5, str(count), "middle", "t small")
@@ -188,20 +199,21 @@ def folds(title: str, rows: Sequence[tuple[str, Sequence[float]]], measure: str)
     top = high + room
     if high <= 1.0:
         top = min(top, 1.02)
-    scale = Scale(low - room, top, _NAMES, _WIDTH - 60)
-    drawing = Drawing(_WIDTH, height + 46, title)
+    names, left, width = _named([name for name, _ in rows])
+    scale = Scale(low - room, top, left, width - 60)
+    drawing = Drawing(width, height + 46, title)
     drawing.bottom(scale, height + 4, f"{measure} on held-out rows", 0, percent=measure == "accuracy")
     for k, (name, scores) in enumerate(rows):
         y = 34.0 * k + 17
         mean = sum(scores) / len(scores)
-        drawing.text(_NAMES - 8, y + 4, shortened(name, 17), "end", "t strong" if k == 0 else "t")
+        drawing.text(left - 8, y + 4, names[k], "end", "t strong" if k == 0 else "t")
         for fold, value in enumerate(scores):
             level = y + 3.2 * (fold - (len(scores) - 1) / 2)  # equal scores do not hide each other
             tip = f"{name}, fold {fold + 1}: {_score(value, measure)}"
             drawing.dot(scale(max(value, scale.low)), level, 3.5, f"c{min(k, 2)} faint", tip, focus=False)
         mid = scale(max(mean, scale.low))
         drawing.bar(mid - 2, y - 11, 4, 22, f"c{min(k, 2)}", f"{name}: mean {_score(mean, measure)}")
-        drawing.text(_WIDTH - 54, y + 4, _score(mean, measure), "start", "t small")
+        drawing.text(width - 54, y + 4, _score(mean, measure), "start", "t small")
     return drawing.svg()
 
 
@@ -218,8 +230,9 @@ def sources(found: Mapping[str, Any], measure: str) -> Markup:
     height = 34.0 * len(rows)
     values = [whole, constant, *(row[name] for row in rows for name in ("alone", "without"))]
     room = (max(values) - min(values)) * 0.05 + 1e-3
-    scale = Scale(min(values) - room, max(values) + room, _NAMES, _WIDTH - 90)
-    drawing = Drawing(_WIDTH, height + 64, "What each source is worth")
+    names, left, width = _named([row["source"] for row in rows])
+    scale = Scale(min(values) - room, max(values) + room, left, width - 90)
+    drawing = Drawing(width, height + 64, "What each source is worth")
     drawing.bottom(scale, height + 22, f"{measure} on held-out rows", 18, percent=percent)
     drawing.line(scale(constant), 18, scale(constant), height + 22, "rule")
     drawing.line(scale(whole), 18, scale(whole), height + 22, "whisker")
@@ -232,7 +245,7 @@ def sources(found: Mapping[str, Any], measure: str) -> Markup:
         error = "" if row["se"] is None else f" ± {number(row['se'])}"
         adds = f"adds {_score(row['adds'], 'score')}{error}"
         start, end = sorted((scale(row["without"]), scale(whole)))
-        drawing.text(_NAMES - 8, y + 4, shortened(name, 19), "end")
+        drawing.text(left - 8, y + 4, names[k], "end")
         drawing.bar(start, y - 7, end - start, 14, "c0 faint", f"{name} {adds}")
         drawing.dot(scale(row["alone"]), y, 5, "c1", f"{name} alone: {_score(row['alone'], measure)}")
         drawing.dot(scale(row["without"]), y, 5, "c0", f"all without {name}: {_score(row['without'], measure)}")
@@ -241,7 +254,7 @@ def sources(found: Mapping[str, Any], measure: str) -> Markup:
             high = min(row["without"] + row["se"], scale.high)
             drawing.line(scale(low), y, scale(high), y, "whisker")
         signed = _score(row["adds"], "score")
-        drawing.text(_WIDTH - 82, y + 4, signed if row["adds"] < 0 else f"+{signed}", "start", "t small")
+        drawing.text(width - 82, y + 4, signed if row["adds"] < 0 else f"+{signed}", "start", "t small")
     return drawing.svg()
 
 
@@ -301,12 +314,13 @@ def times(title: str, rows: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -
     """
     height = 34.0 * len(rows)
     values = [seconds for _, kinds in rows for _, seconds in kinds]
-    drawing = Drawing(_WIDTH, height + 46, title)
-    scale = Scale(0.7 * min(values), 1.4 * max(values), _NAMES, _WIDTH - 30, logarithmic=True)
+    names, left, width = _named([name for name, _ in rows])
+    drawing = Drawing(width, height + 46, title)
+    scale = Scale(0.7 * min(values), 1.4 * max(values), left, width - 30, logarithmic=True)
     drawing.bottom(scale, height + 4, "seconds, logarithmic", 0)
     for row, (name, kinds) in enumerate(rows):
         y = 34.0 * row + 20
-        drawing.text(_NAMES - 8, y + 4, shortened(name, 19), "end", "t strong" if row == 0 else "t")
+        drawing.text(left - 8, y + 4, names[row], "end", "t strong" if row == 0 else "t")
         for k, (kind, seconds) in enumerate(kinds):
             drawing.dot(scale(seconds), y, 5, f"c{k}", f"{name}, {kind}: {duration(seconds)}")
             drawing.text(scale(seconds), y - 9, duration(seconds), "middle", "t small")
@@ -356,30 +370,48 @@ def weight_rows(weights: Mapping[str, Any], most: int = 15) -> list[tuple[str, f
     ]
 
 
-_CELLS_LEFT = 110.0  # for the names of the classes
-_CELLS_TOP = 44.0
+_SLANTED = 5.2  # the height, and about the width, that a letter takes at 40 degrees
 _MOST_CLASSES = 12
+
+
+def drawn_classes(counts: Sequence[Sequence[int]]) -> list[int]:
+    """The classes that a matrix of mistakes has room for: those with the most mistakes."""
+    k = len(counts)
+    if k <= _MOST_CLASSES:
+        return list(range(k))
+    wrong = [sum(counts[i]) + sum(row[i] for row in counts) - 2 * counts[i][i] for i in range(k)]
+    return sorted(sorted(range(k), key=lambda i: -wrong[i])[:_MOST_CLASSES])
 
 
 def confusion(counts: Sequence[Sequence[int]], classes: Sequence[str]) -> Markup:
     """True classes down, predicted ones across; the more of a true class, the fuller the cell."""
-    k = min(len(classes), _MOST_CLASSES)
-    side = max(30.0, min(72.0, 320.0 / k))
-    drawing = Drawing(_CELLS_LEFT + side * k + 8, _CELLS_TOP + side * k + 26, "Confusion matrix")
-    drawing.text(_CELLS_LEFT + side * k / 2, 14, "predicted", "middle", "t small")
-    for j in range(k):
-        name = shortened(classes[j], max(3, int(side / 8)))
-        drawing.text(_CELLS_LEFT + side * (j + 0.5), _CELLS_TOP - 8, name, "middle", "t small")
-    for i in range(k):
+    drawn = drawn_classes(counts)
+    side = max(30.0, min(72.0, 320.0 / len(drawn)))
+    letters = int(side / 8)
+    heads = apart([classes[i] for i in drawn], 16)
+    slanted = max(map(len, heads)) > letters
+    top = 24.0 + (_SLANTED * max(map(len, heads)) if slanted else 14.0)
+    names = apart([classes[i] for i in drawn], 20)
+    left = 16.0 + _LETTER * max(4, *map(len, names))
+    right = 8.0 + (_SLANTED * len(heads[-1]) if slanted else 0.0)
+    drawing = Drawing(left + side * len(drawn) + right, top + side * len(drawn) + 26, "Confusion matrix")
+    drawing.text(left + side * len(drawn) / 2, 14, "predicted", "middle", "t small")
+    drawing.text(left - 8, top - 8, "true", "end", "t small")
+    for place, i in enumerate(drawn):
+        if slanted:
+            drawing.slanted(left + side * (place + 0.5), top - 6, heads[place])
+        else:
+            drawing.text(left + side * (place + 0.5), top - 8, heads[place], "middle", "t small")
         total = max(sum(counts[i]), 1)
-        drawing.text(_CELLS_LEFT - 8, _CELLS_TOP + side * (i + 0.5) + 4, shortened(classes[i], 14), "end", "t small")
-        for j in range(k):
+        y = top + side * place
+        drawing.text(left - 8, y + side / 2 + 4, names[place], "end", "t small")
+        for across, j in enumerate(drawn):
             part = counts[i][j] / total
-            tip = f"{counts[i][j]} of {total} rows that are {classes[i]} are called {classes[j]} ({part:.0%})"
+            rows = f"{counts[i][j]} of {counted(total, 'row')}"
+            tip = f"{rows} of class {classes[i]} predicted as {classes[j]} ({part:.0%})"
             kind = "c0" if i == j else "c1"
             level = f"level{round(10 * part)}"
-            x, y = _CELLS_LEFT + side * j, _CELLS_TOP + side * i
+            x = left + side * across
             drawing.bar(x + 1, y + 1, side - 2, side - 2, f"{kind} {level}", tip)
             drawing.text(x + side / 2, y + side / 2 + 4, str(counts[i][j]), "middle", "t cell")
-    drawing.text(_CELLS_LEFT - 8, _CELLS_TOP - 8, "true", "end", "t small")
     return drawing.svg()

@@ -62,6 +62,11 @@ class Drawing:
         """Words, with their base line at y."""
         self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{kind}">{escape(words)}</text>')
 
+    def slanted(self, x: float, y: float, words: str, kind: str = "t small") -> None:
+        """Words that rise to the right from a point."""
+        place = f'transform="translate({x:.1f} {y:.1f}) rotate(-40)"'
+        self.parts.append(f'<text {place} class="{kind}">{escape(words)}</text>')
+
     def line(self, x1: float, y1: float, x2: float, y2: float, kind: str = "axis") -> None:
         """A straight line."""
         self.parts.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"/>')
@@ -141,6 +146,48 @@ def shortened(words: str, most: int) -> str:
     if len(words) <= most:
         return words
     return f"{words[: most - 1 - end]}…{words[len(words) - end :]}"
+
+
+def apart(names: Sequence[str], most: int) -> list[str]:
+    """Names that fit, and that differ where the names do: cut where those differ that would be cut to the same.
+
+    Parameters
+    ----------
+    names : in full
+    most : characters of each
+    """
+    found = [shortened(name, most) for name in names]
+    for short in {each for each in found if found.count(each) > 1}:
+        own = sorted({name for name, each in zip(names, found, strict=True) if each == short})
+        if len(own) < 2:
+            continue
+        start = _alike(own)
+        end = _alike([name[::-1] for name in own])
+        cut = [_around(name, start, max(len(name) - end, start + 1), most) for name in own]
+        if len(set(cut)) < len(own):
+            cut = [f"{shortened(name, most - 4)} ({k})" for k, name in enumerate(own, 1)]
+        by_name = dict(zip(own, cut, strict=True))
+        found = [by_name.get(name, each) for name, each in zip(names, found, strict=True)]
+    return found
+
+
+def _alike(names: Sequence[str]) -> int:
+    """The number of signs with which all names begin."""
+    return next((k for k, signs in enumerate(zip(*names, strict=False)) if len(set(signs)) > 1), min(map(len, names)))
+
+
+def _around(name: str, start: int, stop: int, most: int) -> str:
+    """A name cut to what is from ``start`` to ``stop``, with as much before and behind as fits."""
+    room = most - 2 - (stop - start)
+    first = max(start - max(room // 2, 0), 0)
+    last = min(first + most - 2, len(name))
+    first = max(min(first, last - (most - 2)), 0)
+    return f"{'…' if first else ''}{name[first:last]}{'…' if last < len(name) else ''}"
+
+
+def counted(count: int, word: str) -> str:
+    """A number of things: 1 row, 2 rows."""
+    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def _places(points: Sequence[tuple[float, float]]) -> str:

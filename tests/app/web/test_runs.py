@@ -13,6 +13,7 @@ import sys
 import time
 import tomllib
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -371,3 +372,45 @@ def test_a_form_that_is_refused_keeps_what_was_typed(person: Person, data: str) 
         assert value in page.text
     assert re.search(r'value="anova" checked', page.text)
     assert not re.search(r'value="types" checked', page.text)
+
+
+def test_measures_mistakes_and_charts_of_a_run(person: Person, automatic: str) -> None:
+    page = person.get(automatic)
+    text = said(page)
+    for words in ("balanced accuracy", "F1, mean of classes", "area under the ROC curve", "log loss", "Each class"):
+        assert words in text
+    answers = pd.read_csv(io.StringIO(person.get(f"{automatic}/files/table.csv").text))
+    rows = re.findall(r'sample\?row=(\d+)">\d+</a></td><td>(\w+)</td><td>(\w+)</td>', page.text)
+    for row, truth, predicted in rows:
+        assert answers["bought"][int(row) - 1] == truth != predicted
+    for name in re.findall(r'href="([^"]*)" download>SVG', page.text):
+        chart = person.get(name)
+        assert chart.headers["content-type"] == "image/svg+xml"
+        assert ElementTree.fromstring(chart.text).tag.endswith("svg")
+        assert "var(--c0)" in chart.text
+    assert person.get(f"{automatic}/charts/nothing.svg").status_code == 404
+
+
+def test_many_columns_are_screened_and_twins_used_once(person: Person) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 45)).round(4)
+    frame = pd.DataFrame(X, columns=[f"f{k}" for k in range(45)])
+    frame["twin"] = frame["f3"]
+    frame["y"] = (10 * frame["f7"]).round(3)
+    page = person.upload(("wide.csv", frame.to_csv(index=False)))
+    assert "The same cells as f3: it adds nothing" in said(page)
+    form = {"method": "MultipleKernelRidgeCV", "kernels-0": "linear", "p-alpha": "1"}
+    run = said(person.learned(person.submit(f"{page.url.path}/method", **form)))
+    assert "The answer depends most on f7" in run
+    assert "Of 45 columns, these 40 were tried" in run
+    assert "mean absolute error" in run
+    assert "Which rows are predicted worst?" in run
+
+
+def test_a_value_beside_its_path_is_refused(person: Person, data: str) -> None:
+    person.submit(f"{data}/choose", target="bought")
+    form = {"method": "L1MKLClassifier", "kernels-0": "types", "p-C": "3", "path": "C"}
+    page = person.submit(f"{data}/method", **form)
+    assert page.status_code == 400
+    assert "C is given as 3, and is to be chosen along a path as well" in said(page)
+    assert 'name="p-C" value="3"' in page.text

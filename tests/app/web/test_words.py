@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from multikernel.app.drawing import number
-from multikernel.app.web.learning.summary import in_short
+from multikernel.app.charts import drawn_classes, rocs
+from multikernel.app.drawing import apart, number
+from multikernel.app.web.forms import methods
+from multikernel.app.web.learning.held_out import FoldResult
+from multikernel.app.web.learning.recipe import Recipe
+from multikernel.app.web.learning.summary import in_short, quality
 from multikernel.app.web.sentences import sentences
 
 
@@ -32,3 +37,59 @@ def test_the_sentence_of_a_path_is_one() -> None:
     said = sentences({"method": "any"}, found)["path"]
     assert said.startswith("The accuracy is highest at C = 1.")
     assert said.endswith(" 3 kernels have weight there.")
+
+
+@pytest.mark.parametrize(
+    ("names", "most"),
+    [
+        ([f"species_of_long_name_{k:02}" for k in range(20)], 9),
+        (["mixed: bought, MultiKernelClassifier", "mixed: bought, L1MKLClassifier"], 17),
+        (["Laplacian, a scale for each feature", "Laplacian by ranks, a scale for each feature"], 19),
+        (["a" * 40, "a" * 41], 12),
+        (["one"], 4),
+        (["same", "same"], 10),
+        ([f"{'x' * 30}{k}{'y' * 30}" for k in range(3)], 8),
+    ],
+)
+def test_names_that_are_cut_stay_apart(names: list[str], most: int) -> None:
+    found = apart(names, most)
+    assert all(len(each) <= most for each in found)
+    assert len(set(found)) == len(set(names))
+
+
+def test_words_beside_curves_and_counts_speak_of_all_classes() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 20, 400)
+    values = np.eye(20)[truth] + rng.uniform(0.0, 1.1, (400, 20)) * (1.0 + (truth[:, None] == 19))
+    fold = FoldResult(None, 0.0, values.argmax(axis=1), values, False, {})
+    recipe = Recipe("d", "y", "classification", {"a": "number"})
+    found = quality(recipe, truth, [fold], [np.arange(400)], np.arange(1, 401))
+    curves = found["roc"]
+    worst = min(curves, key=lambda curve: curve["area"])
+    assert [bool(curve["points"]) for curve in curves].count(True) == 6
+    assert worst["label"] in str(rocs(curves))
+    assert min(row["rows"] for row in found["by_class"]) > 0
+    wrong = found["mistakes"]["rows"]
+    assert all(truth[row["row"] - 1] == int(row["true"]) != int(row["predicted"]) for row in wrong)
+    assert found["mistakes"]["count"] == (fold.predicted != truth).sum()
+    shown = {"measure": "accuracy", "importance": [], "path": None, "classes": list(map(str, range(20)))}
+    shown |= {"scores": {"own": [0.9, 0.8], "single": [0.8, 0.8], "trivial": [0.5, 0.5]}}
+    shown |= {"weights": {"rows": [{"name": "k", "weight": 1.0, "frequency": 1.0}]}}
+    counts = np.diag(np.arange(20) + 5)
+    counts[17, 3] = 9
+    text = sentences({"method": "any"}, {**shown, "roc": curves, "confusion": counts.tolist()})
+    assert f"{worst['label']} is hardest to separate, with an area of {worst['area']:.3f}" in text["roc"]
+    assert "Drawn are the 6 of 20 classes" in text["roc"]
+    assert "9 of 31 rows of class 17 predicted as 3" in text["confusion"]
+    assert "Drawn are the 12 of 20 classes with the most mistakes" in text["confusion"]
+    assert {3, 17} <= set(drawn_classes(counts.tolist()))
+    assert len(drawn_classes(counts[:12, :12].tolist())) == 12
+
+
+def test_what_a_parameter_may_be_is_said_without_the_signs_of_python() -> None:
+    for task in ("classification", "regression"):
+        for method in methods(task).values():
+            for field in method.fields:
+                assert "{" not in field.form, (method.name, field)
+                assert "None" not in field.form, (method.name, field)
+                assert "transductive" not in field.choices, method.name

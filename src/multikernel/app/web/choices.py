@@ -125,12 +125,14 @@ class Target:
     values : its known cells
     unknown : int, rows without it
     leaks : columns that predict it alone
+    classes : int, 0 of numbers
     """
 
     task: Task
     values: Any
     unknown: int
     leaks: tuple[str, ...]
+    classes: int = 0
 
 
 def target(data: DataSet, choice: DataChoice) -> Target:
@@ -147,4 +149,5 @@ def _target(path: Path, views: Columns, name: str, task: Task | None, columns: t
         found = leaks(table, dict(columns), y, rows, decided)
     except ValueError:  # a column is not of the kind that was chosen; learning says so in full
         found = []
-    return Target(decided, y, len(table.columns[name].cells) - len(y), tuple(found))
+    classes = len(set(y.tolist())) if decided == "classification" else 0
+    return Target(decided, y, len(table.columns[name].cells) - len(y), tuple(found), classes)

@@ -6,6 +6,7 @@ Nothing is listed a second time.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
@@ -21,6 +22,7 @@ from multikernel.inspection import Parameter
 
 _NOT_SHOWN = {"random_state", "n_jobs", "class_weight", "checkpoint"}
 _NOT_ASKED_OF_KERNELS = {"X", "types", "kernel"}  # what follows from the columns, and what is a kernel itself
+_NEEDS_MORE = {"transductive"}  # choices that ask for samples beside those of the table
 _MOST_KERNELS = 500  # of one family
 _OWN_KERNELS = ("LinearRLS2", "LearnedScales")  # one for each feature, or of one distance: no families
 
@@ -119,8 +121,16 @@ def _field(parameter: Parameter, default: Any) -> Field:
     words = [str(choice) for choice in choices if choice is not None]
     if parameter.entry == "choice" and None in choices:
         words = ["", *words]
-    listed = tuple(words) if parameter.entry == "choice" else ()
-    return Field(parameter.name, parameter.entry or "text", value, parameter.kind, parameter.about, listed)
+    offered = tuple(word for word in words if word not in _NEEDS_MORE)
+    listed = offered if parameter.entry == "choice" else ()
+    form = _in_words(parameter.kind)
+    return Field(parameter.name, parameter.entry or "text", value, form, parameter.about, listed)
+
+
+def _in_words(kind: str) -> str:
+    """What a docstring says that a parameter may be, without the signs of Python."""
+    kind = re.sub(r"\{([^}]*)\}", lambda found: found[1].replace(", ", " or "), kind)
+    return re.sub(r"\bNone\b", "empty", kind).replace('"', "")
 
 
 def parameters(method: MethodForm, given: Mapping[str, str]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,8 +51,17 @@ class About:
 
 
 def profile(table: CsvTable) -> list[About]:
-    """What each column holds."""
-    return [_about(column) for column in table.columns.values()]
+    """What each column holds; of columns with the same cells the first is used."""
+    first: dict[tuple[str, ...], str] = {}
+    found = []
+    for column in table.columns.values():
+        about = _about(column)
+        twin = first.setdefault(tuple(column.cells), about.name)
+        if twin != about.name and about.distinct > 1:
+            mark = f"The same cells as {twin}: it adds nothing."
+            about = replace(about, use=False, marks=(*about.marks, mark))
+        found.append(about)
+    return found
 
 
 def _about(column: Column) -> About:

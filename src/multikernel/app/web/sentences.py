@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.app.drawing import number
+from multikernel.app.charts import drawn_classes
+from multikernel.app.drawing import counted, number
 
 
 def sentences(recipe: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, str]:
@@ -129,12 +130,17 @@ def _of_importance(result: Mapping[str, Any]) -> str:
             f"No column stands out: shuffling {rows[0]['name']} costs most, {number(rows[0]['loss'])}, and that is no "
             "more than chance."
         )
+    screened = result.get("screened", 0)
+    if screened:
+        first = f" Of {screened} columns, these {len(rows)} were tried, which extremely randomised trees use most."
+    else:
+        first = ""
     if idle:
         tail = f" Of {len(rows)} columns, {idle} could be shuffled at a loss no larger than chance."
     else:
         tail = ""
     most = f"The answer depends most on {rows[0]['name']}"
-    return f"{most}: with its cells shuffled the score loses {number(rows[0]['loss'])}.{tail}"
+    return f"{most}: with its cells shuffled the score loses {number(rows[0]['loss'])}.{tail}{first}"
 
 
 def _of_path(path: Mapping[str, Any], measure: str) -> str:
@@ -162,13 +168,18 @@ def _of_confusion(result: Mapping[str, Any]) -> str:
     counts = np.array(result["confusion"])
     names = result["classes"]
     off = counts - np.diag(np.diag(counts))
-    if not off.any():
-        return "No held-out row was confused with another class."
-    i, j = np.unravel_index(off.argmax(), off.shape)
-    return (
-        f"The commonest mistake: {off[i, j]} of {counts[i].sum()} rows that are {names[i]} are called {names[j]}. "
-        "Right answers are on the diagonal."
-    )
+    if off.any():
+        i, j = np.unravel_index(off.argmax(), off.shape)
+        rows = f"{off[i, j]} of {counted(int(counts[i].sum()), 'row')}"
+        first = f"The commonest mistake: {rows} of class {names[i]} predicted as {names[j]}."
+    else:
+        first = "No held-out row was confused with another class."
+    drawn = len(drawn_classes(result["confusion"]))
+    if drawn < len(counts):
+        which = f" Drawn are the {drawn} of {len(counts)} classes with the most mistakes."
+    else:
+        which = ""
+    return f"{first} Right answers are on the diagonal.{which}"
 
 
 def _of_roc(curves: list[Mapping[str, Any]]) -> str:
@@ -178,13 +189,20 @@ def _of_roc(curves: list[Mapping[str, Any]]) -> str:
             f"Of a pair of rows, one that is {own['label']} and one that is not, the first gets the higher value in "
             f"{own['area']:.1%} of cases. The dashed line is guessing."
         )
+    drawn = sum(bool(curve["points"]) for curve in curves)
     worst = min(curves, key=lambda curve: float(curve["area"]))
-    if worst["area"] > 0.9995:
-        return "Each class against the others: all classes are separated without an error. The dashed line is guessing."
-    return (
-        f"Each class against the others; {worst['label']} is hardest to separate, with an area of {worst['area']:.3f}. "
-        "The dashed line is guessing."
-    )
+    if drawn < len(curves):
+        which = f" Drawn are the {drawn} of {len(curves)} classes that are hardest to separate."
+    else:
+        which = ""
+    if worst["area"] == 1.0:
+        first = "Each class against the others: all classes are separated without an error."
+    else:
+        first = (
+            f"Each class against the others: {worst['label']} is hardest to separate, with an area of "
+            f"{worst['area']:.3f}; the mean of all {len(curves)} is {np.mean([c['area'] for c in curves]):.3f}."
+        )
+    return f"{first}{which} The dashed line is guessing."
 
 
 def _of_calibration(found: Mapping[str, Any]) -> str:

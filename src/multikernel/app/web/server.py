@@ -106,6 +106,7 @@ def _routes() -> list[Route | Mount]:
         Route(f"{own}/sample", page_of(predict.sample)),
         post(f"{own}/predict", predict.table, changes=False),
         post(f"{own}/predict-one", predict.one, changes=False),
+        Route(f"{own}/charts/{{name}}.svg", page_of(take_home.chart)),
         Route(f"{own}/files/{{name}}", page_of(take_home.file)),
         Mount("/static", static),
     ]

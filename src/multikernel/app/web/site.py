@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from multikernel.app.drawing import number
+from multikernel.app.drawing import counted, number
 from multikernel.app.web.jobs import RunQueue
 from multikernel.app.web.security import Tokens
 from multikernel.app.web.settings import Settings
@@ -80,6 +80,7 @@ def environment(settings: Settings) -> Environment:
     made.filters |= {
         "ago": ago,
         "coded": coded,
+        "counted": counted,
         "share": lambda value: f"{value:.1%}",
         "number": number,
         "seconds": seconds,

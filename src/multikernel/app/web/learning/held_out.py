@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from multikernel.app.web.learning.families import made
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_taken, scores
+from multikernel.datasets import Task
 from multikernel.typing import Array
 
-_SHUFFLED = 40  # columns up to which each is shuffled
+_SHUFFLED = 40  # columns at most, for each takes predictions of its own
+_SCREENED = 5000  # rows from which trees find these columns
 _ROWS = 300  # of a fold on which columns are shuffled
 
 
@@ -41,8 +44,18 @@ class FoldResult:
     losses: dict[str, float]
 
 
-def held_out(recipe: Recipe, X: pd.DataFrame, y: Array, train: Array, test: Array) -> FoldResult:
-    """The fold of these rows."""
+def held_out(
+    recipe: Recipe, X: pd.DataFrame, y: Array, train: Array, test: Array, columns: Sequence[str]
+) -> FoldResult:
+    """The fold of these rows.
+
+    Parameters
+    ----------
+    recipe : what is learned by
+    X, y : all samples and their target
+    train, test : the rows to learn from, and those held out
+    columns : each of which is shuffled
+    """
     own = X.iloc[train].reset_index(drop=True)
     model, given = made(recipe, own, y[train])
     if hasattr(model, "verbose") and recipe.automatic:
@@ -57,20 +70,44 @@ def held_out(recipe: Recipe, X: pd.DataFrame, y: Array, train: Array, test: Arra
         if recipe.task == "classification" and (hasattr(model, "predict_proba") or hasattr(model, "decision_function")):
             kind, values = scores(model, new)
         predicted = np.asarray(model.predict(new))
-        losses = _losses(model, recipe, rest, y[test])
+        losses = _losses(model, recipe, rest, y[test], columns)
         return FoldResult(model, float(model.score(new, y[test])), predicted, values, kind == "probability", losses)
 
 
-def _losses(model: Any, recipe: Recipe, X: pd.DataFrame, y: Array) -> dict[str, float]:
+def columns_to_shuffle(X: pd.DataFrame, y: Array, task: Task) -> list[str]:
+    """All columns, or of many those that extremely randomised trees use most, which see interactions as well.
+
+    Parameters
+    ----------
+    X, y : the samples and their target
+    task : what is learned
+    """
+    names = [str(name) for name in X.columns]
+    if len(names) <= _SHUFFLED:
+        return names
+    some = np.random.default_rng(0).permutation(len(X))[:_SCREENED]
+    codes = np.column_stack([_codes(X[name].iloc[some]) for name in X.columns])
+    kind = ExtraTreesClassifier if task == "classification" else ExtraTreesRegressor
+    trees = kind(100, min_samples_leaf=3, random_state=0).fit(codes, y[some])
+    return [names[k] for k in np.argsort(-trees.feature_importances_, kind="stable")[:_SHUFFLED]]
+
+
+def _codes(column: Any) -> Array:
+    """The cells of a column as numbers that trees can split: of words their places in the alphabet."""
+    if column.dtype.kind == "f":
+        known = column.median() if column.notna().any() else 0.0
+        return np.asarray(column.fillna(known))
+    return pd.factorize(column.astype(object), sort=True)[0].astype(float)
+
+
+def _losses(model: Any, recipe: Recipe, X: pd.DataFrame, y: Array, columns: Sequence[str]) -> dict[str, float]:
     """What the score loses with the cells of one column in another order."""
-    if len(recipe.columns) > _SHUFFLED:
-        return {}
     few = X.iloc[:_ROWS]
     truth = y[:_ROWS]
     order = np.random.default_rng(recipe.seed).permutation(len(few))
     whole = float(model.score(as_taken(model, few, recipe), truth))
     losses = {}
-    for name in recipe.columns:
+    for name in columns:
         shuffled = few.copy()
         if few[name].dtype != "category":
             shuffled[name] = few[name].iloc[order].to_numpy()

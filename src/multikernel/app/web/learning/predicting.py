@@ -28,6 +28,7 @@ from multikernel.persistence import read
 from multikernel.typing import Array
 
 _ONE = Lock()
+_CHANCES = 8  # classes that a page lists
 _EFFECTS = 100  # columns whose effect on one answer is computed
 
 
@@ -227,6 +228,8 @@ def _explained(learned: LearnedModel, table: CsvTable) -> dict[str, Any]:
         word, values = scores(model, X)
         place = int(np.flatnonzero(model.classes_ == prediction)[0])
         chances = [(str(label), float(v)) for label, v in zip(model.classes_, values[0], strict=True)]
+        if len(chances) > _CHANCES:
+            chances = sorted(chances, key=lambda pair: -pair[1])
         what = f"{word} of {prediction}"
     else:
         what = "prediction"

@@ -11,7 +11,7 @@ from typing import Protocol
 from multikernel.observer import Progress, listening
 
 _OFTEN = 0.2  # seconds between two lines
-_CANDIDATES = 6  # about how many the automatic estimator tries
+_LINE = 0.4  # part of the rest of a fit that a line about a candidate stands for: it is not known how many will come
 
 
 class Report(Protocol):
@@ -35,7 +35,7 @@ class _Lines(io.TextIOBase):
     def write(self, text: str) -> int:
         for line in filter(None, map(str.strip, text.splitlines())):
             self.count += 1
-            part = self.start + self.width * min(self.count / (_CANDIDATES + 1), 0.95)
+            part = self.start + self.width * (1.0 - (1.0 - _LINE) ** self.count)
             self.report(self.stage, part, line.partition("] ")[2] or line)
         return len(text)
 

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import auc, confusion_matrix, roc_curve
+from sklearn.metrics import (
+    auc,
+    confusion_matrix,
+    log_loss,
+    precision_recall_fscore_support,
+    r2_score,
+    roc_curve,
+)
 
 from multikernel.app.web.learning.held_out import FoldResult
 from multikernel.app.web.learning.recipe import Recipe
@@ -41,7 +48,9 @@ def _short(text: str) -> str:
 
 
 _POINTS = 400  # of a scatter plot
-_CURVES = 6  # classes with a curve of their own
+_CURVES = 6  # classes whose curves are drawn
+_MISTAKES = 200  # rows predicted wrong that a page lists
+_FARTHEST = 20  # rows of numbers
 _LEVELS = 60  # of a category that a form lists
 _COVERED = 0.9  # of the intervals
 
@@ -104,21 +113,99 @@ def _weights(model: Any, automatic: bool) -> dict[str, dict[str, float]]:
     }
 
 
-def quality(recipe: Recipe, y: Array, parts: Sequence[FoldResult], rows: Sequence[Array]) -> dict[str, Any]:
-    """Confusion, ROC and calibration of classes; residuals and the width of intervals of numbers."""
+def quality(
+    recipe: Recipe, y: Array, parts: Sequence[FoldResult], rows: Sequence[Array], numbers: Array
+) -> dict[str, Any]:
+    """What the predictions of held-out rows are worth.
+
+    Parameters
+    ----------
+    recipe : what was learned by
+    y : array (n,), the target
+    parts : the folds
+    rows : those that each fold held out
+    numbers : array (n,), the numbers of the rows in the table
+
+    Returns
+    -------
+    dict with measures and mistakes; of classes, the confusion matrix, measures of each class, ROC curves and
+    calibration; of numbers, residuals and the width of intervals
+    """
     predicted = np.concatenate([part.predicted for part in parts])
     order = np.concatenate(list(rows))
     truth = y[order]
     if recipe.task == "regression":
-        return {"residuals": _residuals(truth, predicted)}
+        found = {"residuals": _residuals(truth, predicted), "measures": _measures_of_numbers(truth, predicted)}
+        return found | {"mistakes": _farthest(truth, predicted, numbers[order])}
     labels = np.unique(y)
-    found: dict[str, Any] = {"confusion": confusion_matrix(truth, predicted, labels=labels).tolist()}
+    rocs = None
+    found = {"confusion": confusion_matrix(truth, predicted, labels=labels).tolist()}
+    values = None
     if all(part.values is not None and part.values.shape[1] == len(labels) for part in parts):
         values = np.concatenate([part.values for part in parts if part.values is not None])
-        found["roc"] = _rocs(truth, values, labels)
-        if all(part.calibrated for part in parts):
-            found["calibration"] = _calibration(truth, values, labels)
-    return found
+        rocs = found["roc"] = _rocs(truth, values, labels)
+    probabilities = values if all(part.calibrated for part in parts) else None
+    if probabilities is not None:
+        found["calibration"] = _calibration(truth, probabilities, labels)
+    found |= _measures_of_classes(truth, predicted, labels, rocs, probabilities)
+    return found | {"mistakes": _wrong(truth, predicted, numbers[order], probabilities)}
+
+
+def _measures_of_classes(
+    truth: Array, predicted: Array, labels: Array, rocs: list[dict[str, Any]] | None, probabilities: Array | None
+) -> dict[str, Any]:
+    """Measures of all classes, and of each."""
+    precision, recall, f1, count = precision_recall_fscore_support(truth, predicted, labels=labels, zero_division=0.0)
+    found = [("balanced accuracy", float(recall[count > 0].mean())), ("F1, mean of classes", float(f1.mean()))]
+    if rocs is not None:
+        found.append(("area under the ROC curve", float(np.mean([curve["area"] for curve in rocs]))))
+    if probabilities is not None:
+        found.append(("log loss", float(log_loss(truth, probabilities, labels=labels))))
+    each = zip(labels.tolist(), precision.tolist(), recall.tolist(), f1.tolist(), count.tolist(), strict=True)
+    by_class = [{"label": str(c), "precision": p, "recall": r, "f1": f, "rows": n} for c, p, r, f, n in each]
+    return {"measures": [{"name": name, "value": value} for name, value in found], "by_class": by_class}
+
+
+def _measures_of_numbers(truth: Array, predicted: Array) -> list[dict[str, Any]]:
+    away = np.abs(truth - predicted)
+    found = {
+        "mean absolute error": away.mean(),
+        "median absolute error": np.median(away),
+        "root mean square error": np.sqrt(np.mean(away**2)),
+        "R² of all folds together": r2_score(truth, predicted),
+    }
+    return [{"name": name, "value": float(value)} for name, value in found.items()]
+
+
+def _wrong(truth: Array, predicted: Array, numbers: Array, probabilities: Array | None) -> dict[str, Any]:
+    """The rows whose class is predicted wrong; those of which the model is surest first, where it says how sure."""
+    places = np.flatnonzero(truth != predicted)
+    if probabilities is not None:
+        places = places[np.argsort(-probabilities[places].max(axis=1), kind="stable")]
+    else:
+        places = places[np.argsort(numbers[places], kind="stable")]
+    rows = []
+    for i in places[:_MISTAKES]:
+        row = {"row": int(numbers[i]), "true": str(truth[i]), "predicted": str(predicted[i])}
+        if probabilities is not None:
+            row["probability"] = float(probabilities[i].max())
+        rows.append(row)
+    return {"count": len(places), "calibrated": probabilities is not None, "rows": rows}
+
+
+def _farthest(truth: Array, predicted: Array, numbers: Array) -> dict[str, Any]:
+    """The rows whose number is farthest from its prediction."""
+    places = np.argsort(-np.abs(truth - predicted), kind="stable")[:_FARTHEST]
+    rows = [
+        {
+            "row": int(numbers[i]),
+            "true": float(truth[i]),
+            "predicted": float(predicted[i]),
+            "off": float(truth[i] - predicted[i]),
+        }
+        for i in places
+    ]
+    return {"count": len(rows), "rows": rows}
 
 
 def _residuals(truth: Array, predicted: Array) -> dict[str, Any]:
@@ -136,14 +223,15 @@ def _residuals(truth: Array, predicted: Array) -> dict[str, Any]:
 
 
 def _rocs(truth: Array, values: Array, labels: Array) -> list[dict[str, Any]]:
-    """One curve of two classes, else one for each class against the others."""
-    which = [1] if len(labels) == 2 else range(min(len(labels), _CURVES))
-    found = []
-    for k in which:
+    """The curve of two classes, else each class against the others: all areas, and the points of the lowest curves."""
+    found: list[dict[str, Any]] = []
+    for k in [1] if len(labels) == 2 else range(len(labels)):
         false, true, _ = roc_curve(truth == labels[k], values[:, k])
         kept = np.unique(np.linspace(0, len(false) - 1, 80).round().astype(int))
         points = np.column_stack([false, true])[kept].round(4).tolist()
         found.append({"label": str(labels[k]), "points": points, "area": float(auc(false, true))})
+    for curve in sorted(found, key=lambda curve: float(curve["area"]))[_CURVES:]:
+        curve["points"] = []
     return found
 
 
@@ -217,10 +305,13 @@ def proof_of(model: Any) -> dict[str, Any]:
             "has seen."
         )
     elif found.kind == "duality gap":
+        if found.value > 0.0:
+            within = f"within {found.value:.1e} of the best possible value of its objective, relatively"
+        else:
+            within = "the best possible to the last digit that the computer has"
         said = (
-            f"The problem is convex, and the answer is proved to be within {found.value:.1e} of the best possible "
-            "value of its objective, relatively. The proof is a bound computed from the answer itself; it does not "
-            "depend on how the answer was found."
+            f"The problem is convex, and the answer is proved to be {within}. The proof is a bound computed from the "
+            "answer itself; it does not depend on how the answer was found."
         )
     else:
         said = (

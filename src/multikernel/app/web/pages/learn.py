@@ -160,9 +160,15 @@ def _by_form(form: FormData, method: MethodForm, views: Sequence[str]) -> dict[s
 
     path = text_of(form, "path")
     chosen = {view: _families(form, k) for k, view in enumerate(views)}
+    given = parameters(method, _fields(form, "p-"))
+    if path in given:
+        raise ValueError(
+            f"{path} is given as {given[path]}, and is to be chosen along a path as well; follow a path along nothing "
+            f"to learn with {given[path]}, or leave {path} as it was."
+        )
     return {
         "method": method.name,
-        "parameters": parameters(method, _fields(form, "p-")),
+        "parameters": given,
         "kernels": {view: list(words) for view, words in chosen.items()},
         "kernel_parameters": {view: {w: p for w, p in words.items() if p} for view, words in chosen.items()},
         "path": path if path in method.paths else "",

@@ -127,7 +127,7 @@ def _page(
     if answer and not wrong:
         found = explained(learned, table)
         for name, title, axis in (
-            ("effects", "What each column does to this answer", f"change of the {found['what']}"),
+            ("effects", "What each column does to this answer", f"added to the {found['what']}"),
             ("parts", "What each part of the model says", "part of the value"),
         ):
             rows = [(n, v, 0.0, f"{n}: {number(v)}") for n, v in found[name][:_BARS]]

@@ -59,13 +59,33 @@ def file(site: Site, request: Request) -> Response:
     return Response(as_csv(found.frame), media_type="text/csv; charset=utf-8", headers=headers)
 
 
-def _report(site: Site, request: Request) -> Response:
-    """The result as one file that needs no other."""
+def chart(site: Site, request: Request) -> Response:
+    """A chart of a run as an SVG file of its own, in light colours."""
+    run = site.run(request)
+    if run.status != "done":
+        raise HTTPException(404, "This run has no charts.")
+    name = request.path_params["name"]
+    found = charts(run.result()).get(name)
+    if found is None:
+        raise HTTPException(404, f"This run has no chart {name!r}.")
+    style = _static("chart.css").partition("@media")[0]
+    head = '<svg xmlns="http://www.w3.org/2000/svg" style="background: #fff"'
+    text = str(found).replace("<svg", head, 1).replace(">", f"><style>{style}</style>", 1)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.svg"'}
+    return Response(text, media_type="image/svg+xml", headers=headers)
+
+
+def _static(name: str) -> str:
+    """The text of a file that pages load."""
     from importlib.resources import files
 
+    return (files("multikernel.app.web") / "static" / name).read_text()
+
+
+def _report(site: Site, request: Request) -> Response:
+    """The result as one file that needs no other."""
     run = site.run(request)
     result = run.result()
-    static = files("multikernel.app.web") / "static"
     answer = site.page(
         request,
         "report.html",
@@ -73,8 +93,8 @@ def _report(site: Site, request: Request) -> Response:
         result=result,
         charts=charts(result),
         said=sentences(run.recipe, result),
-        style=(static / "style.css").read_text(),
-        script=(static / "tips.js").read_text(),
+        style=_static("chart.css") + _static("style.css"),
+        script=_static("tips.js"),
     )
     answer.headers["Content-Disposition"] = 'attachment; filename="report.html"'
     return answer

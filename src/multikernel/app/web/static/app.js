@@ -18,6 +18,26 @@
   for (const form of document.querySelectorAll("[data-sure]")) {
     form.addEventListener("submit", (event) => { if (!confirm(form.dataset.sure)) event.preventDefault(); });
   }
+  for (const link of document.querySelectorAll("[data-png]")) {
+    link.hidden = false;
+    link.addEventListener("click", async (event) => {
+      event.preventDefault();
+      const drawing = new Image();
+      drawing.src = link.href;
+      await drawing.decode();
+      const canvas = document.createElement("canvas");
+      canvas.width = 2 * drawing.width;
+      canvas.height = 2 * drawing.height;
+      const sheet = canvas.getContext("2d");
+      sheet.fillStyle = "#fff";
+      sheet.fillRect(0, 0, canvas.width, canvas.height);
+      sheet.drawImage(drawing, 0, 0, canvas.width, canvas.height);
+      const saved = document.createElement("a");
+      saved.download = link.pathname.split("/").pop().replace(".svg", ".png");
+      saved.href = canvas.toDataURL("image/png");
+      saved.click();
+    });
+  }
   const card = document.querySelector("[data-events]");
   if (card) {
     const part = (name) => card.querySelector(`[data-${name}]`);
@@ -30,6 +50,11 @@
       part("bar").value = state.percent;
       part("said").textContent = state.said;
       part("time").textContent = [state.time, state.left].filter(Boolean).join(" · ");
+    };
+    source.onerror = () => {
+      part("stage").textContent = "The server does not answer; this page goes on when it is back.";
+      part("time").textContent = "";
+      if (source.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 3000);
     };
     source.addEventListener("end", () => { source.close(); location.reload(); });
   }
