@@ -35,3 +35,17 @@ def test_every_public_name_exists():
     assert multikernel.__version__
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = multikernel.nothing
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_the_first_word_of_the_command_line_waits_for_no_library(option):
+    code = f"""
+import contextlib, io
+sys.argv = ["multikernel", {option!r}]
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+    from multikernel.app.cli.main import main
+    main()
+"""
+    loaded = loaded_by(code, before="import sys")
+    assert "typer" in loaded
+    assert not loaded & {"scipy", "sklearn", "numba", "pandas", "joblib"}

@@ -8,18 +8,27 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
-
-import joblib
-import sklearn
 
 T = TypeVar("T")
 Message = tuple[str, type[Warning]]
 
+
+def _folder(package: str) -> str:
+    """Where a package is, without importing it, which takes a second for scikit-learn."""
+    found = find_spec(package)
+    assert found is not None, package
+    assert found.origin is not None, package
+    return str(Path(found.origin).parent) + os.sep
+
+
 # folders of code that no user wrote: this package, and what runs its estimators
 _BETWEEN = (
-    *(str(Path(file).parent) + os.sep for file in (__file__, joblib.__file__, sklearn.__file__)),
+    str(Path(__file__).parent) + os.sep,
+    _folder("joblib"),
+    _folder("sklearn"),
     contextlib.__file__,
 )
 _KEPT: ContextVar[list[Message] | None] = ContextVar("multikernel_kept_warnings", default=None)

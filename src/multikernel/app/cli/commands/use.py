@@ -65,14 +65,15 @@ def predict(
 
 def _in_chunks(model: Path, new: Path, proba: bool, memory: str | None, out: Path | None) -> bool:
     """Whether the model was learned in chunks; then its predictions are written, chunk by chunk."""
-    from multikernel import streams
-    from multikernel.app.jobs.fit_stream import StreamOptions, source_of
-    from multikernel.app.jobs.predict import harmless
     from multikernel.persistence import read as read_model
 
     fitted, metadata = read_model(model)
     if "stream" not in metadata:
         return False
+    from multikernel import streams
+    from multikernel.app.jobs.fit_stream import StreamOptions, source_of
+    from multikernel.app.jobs.predict import harmless
+
     source = source_of(new, metadata, StreamOptions(memory))
     if proba:
         raise ValueError(f"{model} was learned in chunks and gives no probabilities; leave --proba out")
