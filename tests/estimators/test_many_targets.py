@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
+from sklearn.metrics import r2_score
 from sklearn.model_selection import GroupKFold
 
 from multikernel import MultipleKernelRidgeCV, bind, kernels, precomputed
@@ -26,8 +27,9 @@ def stack(parts):
     return np.stack([X @ X.T for X in parts])
 
 
-def model(**parameters):
-    return MultipleKernelRidgeCV("precomputed", **parameters)
+def model(standard_errors=0.0, **parameters):
+    """Weights of least error, whatever they gain."""
+    return MultipleKernelRidgeCV("precomputed", standard_errors=standard_errors, **parameters)
 
 
 class TestAgainstEachAlone:
@@ -81,7 +83,7 @@ class TestAgainstEachAlone:
         Y = np.sin(X[:, [0, 1, 1]]) + 0.5 * X[:, [2, 2, 3]] + 0.5 * rng.normal(size=(40, 3))
         family = [kernels.RBF(gamma).on([j]) for gamma in np.geomspace(0.01, 10.0, m // 5 + 1) for j in range(5)]
         bank = bind(family[:m], X)
-        many = MultipleKernelRidgeCV().fit(bank, Y)
+        many = MultipleKernelRidgeCV(standard_errors=0.0).fit(bank, Y)
         for t in range(3):
             alone = MultipleKernelRidgeCV().fit(bank, Y[:, t])
             assert many.cv_loss_[t] <= alone.cv_loss_ * 1.02  # there are other minima, some lower and some higher
@@ -91,6 +93,44 @@ class TestAgainstEachAlone:
         one, two = (model(n_jobs=jobs).fit(stack(parts), Y) for jobs in (1, 2))
         assert one.weights_.shape == two.weights_.shape == (40, 3)
         np.testing.assert_allclose(two.cv_loss_, one.cv_loss_, rtol=2e-3)
+
+
+class TestEqualWeights:
+    """A target whose weights gain no more than standard errors has equal ones, with a ridge of its own."""
+
+    def test_targets_without_signal_are_predicted_as_with_one_kernel(self):
+        rng = np.random.default_rng(1)
+        parts, Y = data(n=300, t=80, seed=1)
+        null = np.arange(80) % 8 == 0
+        Y[:, null] = rng.normal(size=(300, 10))
+        K = stack(parts)
+        train, test = np.ix_(range(3), range(150), range(150)), np.ix_(range(3), range(150, 300), range(150))
+        scores = {}
+        for name, fitted in (("own", model()), ("default", MultipleKernelRidgeCV("precomputed"))):
+            fitted.fit(K[train], Y[:150])
+            scores[name] = r2_score(Y[150:], fitted.predict(K[test]), multioutput="raw_values")
+        assert scores["default"][null].mean() >= scores["own"][null].mean()
+        assert scores["default"][~null].mean() > scores["own"][~null].mean() - 0.005
+
+    def test_which_targets_and_what_they_get(self):
+        parts, Y = data()
+        K = np.array([1.0, 5.0, 0.1])[:, None, None] * stack(parts)
+        own, chosen = model().fit(K, Y), model(standard_errors=1.0).fit(K, Y)
+        traces = 1.0 / K.trace(axis1=1, axis2=2)
+        sum_of_all = np.tensordot(traces / traces.sum(), K, 1)[None]
+        equal = model().fit(sum_of_all, Y)
+        simple = equal.cv_loss_ - own.cv_loss_ <= 4.0 / len(Y) * own.cv_loss_
+        assert 0 < simple.sum() < len(simple)
+        some = simple & (equal.weights_[:, 0] > 0)
+        np.testing.assert_allclose(chosen.weights_[some], np.tile(traces / traces.sum(), (some.sum(), 1)), rtol=1e-9)
+        np.testing.assert_allclose(chosen.cv_loss_[simple], equal.cv_loss_[simple], rtol=1e-4)
+        np.testing.assert_array_equal(chosen.weights_[~simple], own.weights_[~simple])
+        np.testing.assert_allclose(chosen.predict(K)[:, simple], equal.predict(sum_of_all)[:, simple], atol=1e-2)
+        assert chosen.converged_
+        error = HeldOutError.of(precomputed(K), Y, Folds.of(5, len(Y), Y))
+        for t in range(Y.shape[1]):
+            point = error.of_targets([t]).at(chosen.weights_[t] / chosen.alpha_[t])
+            assert chosen.cv_loss_[t] == pytest.approx(point.value, rel=1e-9)
 
 
 class TestModels:

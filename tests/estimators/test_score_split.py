@@ -194,3 +194,49 @@ def test_what_cannot_be_split_is_refused(fitted):
     layers = TwoLayerRegressor(kernels.Linear()).fit(A[TRAIN], Y[TRAIN, 0])
     with pytest.raises(ValueError, match="no sum of what kernels add"):
         layers.score_split(A[TEST], Y[TEST, 0])
+
+
+class Recorded:
+    """A file of targets, of which it is told which parts are read."""
+
+    def __init__(self, values):
+        self.values = values
+        self.shape = values.shape
+        self.dtype = values.dtype
+        self.read = []
+
+    def __getitem__(self, index):
+        self.read.append(index)
+        return self.values[index]
+
+
+class TestTargetsFromFiles:
+    def test_they_are_read_in_blocks(self, fitted, monkeypatch):
+        monkeypatch.setattr("multikernel.estimators.score_split.TARGET_BLOCK", 2 * len(TEST))
+        monkeypatch.setattr("multikernel.estimators.score_split.BUFFER_VALUES", 1)
+        target = Recorded(Y[TEST])
+        weight = np.arange(30.0)
+        for scoring in ("r2", "correlation"):
+            found = fitted.score_split(SPACES[TEST], target, scoring=scoring, sample_weight=weight)
+            wanted = fitted.score_split(SPACES[TEST], Y[TEST], scoring=scoring, sample_weight=weight)
+            np.testing.assert_allclose(found, wanted, atol=1e-12)
+        assert max(columns.stop - columns.start for _, columns in target.read) == 2
+
+    def test_a_data_set_of_hdf5(self, fitted, tmp_path):
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(tmp_path / "targets.h5", "w") as file:
+            responses = file.create_dataset("responses", data=Y, chunks=(10, 2))
+            train = file.create_dataset("train", data=Y[TRAIN], chunks=(10, 2))
+            test = file.create_dataset("test", data=Y[TEST].astype(np.float32), chunks=(10, 2))
+            from_file = MultipleKernelRidgeCV("linear").fit(SPACES[TRAIN], train)
+            np.testing.assert_array_equal(from_file.weights_, fitted.weights_)
+            found = from_file.score_split(SPACES[TEST], test)
+            with pytest.raises(ValueError, match="Y has 90 rows, and X has 30"):
+                from_file.score_split(SPACES[TEST], responses)
+        np.testing.assert_allclose(found, fitted.score_split(SPACES[TEST], Y[TEST]), atol=1e-5)
+
+    def test_a_missing_value_is_named(self, fitted):
+        target = Y[TEST].copy()
+        target[4, 1] = np.nan
+        with pytest.raises(ValueError, match=r"^Y has a NaN or infinity at row 4, column 1"):
+            fitted.score_split(SPACES[TEST], Recorded(target))

@@ -196,3 +196,40 @@ def test_classifiers_have_degrees_of_freedom() -> None:
     assert model.fit_criterion("gcv").shape == (3,)
     with pytest.raises(ValueError, match="fit_criterion: name must be 'cp', 'aic', 'bic', 'gcv', 'loo' or 'evidence'"):
         model.fit_criterion("fpe")
+
+
+class TestVanishingRidges:
+    """Beside a kernel of rank four the ridge of a target may be next to nothing; its residuals are not."""
+
+    @staticmethod
+    def rank_four(seed: int = 0, t: int = 3, noise: float = 0.5) -> tuple[Any, Any, Any]:
+        """Two matrices, the features, and targets."""
+        rng = np.random.default_rng(seed)
+        Z = rng.normal(size=(60, 4))
+        K = np.stack([Z[:, :2] @ Z[:, :2].T, Z[:, 2:] @ Z[:, 2:].T])
+        return K, Z, Z @ rng.normal(size=(4, t)) + noise * rng.normal(size=(60, t))
+
+    @pytest.mark.parametrize("alpha", [1e-3, 1e-9])
+    def test_residuals_have_what_the_kernel_does_not_reach(self, alpha: float) -> None:
+        K, Z, T = self.rank_four()
+        model = mk.AverageMKLRegressor("precomputed", alpha=alpha, fit_intercept=False).fit(K, T[:, 0])
+        squares = np.linalg.lstsq(Z, T[:, 0])[1][0]
+        assert model.residual_variance_ == pytest.approx(squares / 56, rel=1e-4)
+        assert model.noise_variance_ == pytest.approx(squares / 60, rel=1e-2)
+
+    @pytest.mark.parametrize("parameters", [{}, {"shared_weights": True}])
+    def test_of_many_targets(self, parameters: Any) -> None:
+        """The error of some falls, by next to nothing, until the ridge is as small as is allowed."""
+        K, Z, T = self.rank_four(seed=1, t=8, noise=0.2)
+        model = mk.MultipleKernelRidgeCV("precomputed", fit_intercept=False, **parameters).fit(K, T)
+        squares = np.linalg.lstsq(Z, T)[1]
+        assert (model.alpha_ < 1e-8).sum() == 2
+        np.testing.assert_allclose(model.residual_variance_, squares / 56, rtol=1e-2)
+        np.testing.assert_allclose(model.noise_variance_, squares / 60, rtol=2e-2)
+
+    def test_a_noise_variance_that_is_no_estimate_says_so(self) -> None:
+        K, _, T = self.rank_four()
+        model = mk.AverageMKLRegressor("precomputed", alpha=1e-7).fit(K, T)
+        with pytest.warns(UserWarning, match="of 3 of 3 targets is no estimate of the noise"):
+            small = model.noise_variance_
+        assert (small < 1e-3 * model.residual_variance_).all()

@@ -331,9 +331,26 @@ def posed(model: Model, fitted: Fitted) -> WeightedRidge:
         weight = fitted.sample_weight
     kept = weight > 0
     coef = as_columns(fitted.solution.coef)[kept]
+    factor = as_columns(fitted.solution.factor)[kept]
     ridge = model._method.ridge
     assert ridge is not None
-    return WeightedRidge(fitted.rows[kept], ridge(model, fitted), weight[kept], coef)
+    whole = _with_rest(coef, factor, weight[kept])
+    return WeightedRidge(fitted.rows[kept], ridge(model, fitted), weight[kept], whole)
+
+
+def _with_rest(coef: Array, factor: Array, weight: Array) -> Array:
+    """Coefficients with the part of the targets that a singular kernel does not reach.
+
+    Where the ridge is next to nothing, those of a machine lack it, since it makes a function that is zero. The factor
+    has it: P / alpha, orthogonal to them (machines/ridge/spectrum.py). Other factors are multiples of the coefficients.
+    """
+    if factor.shape != coef.shape:
+        return coef
+    beside = (coef * factor / weight[:, None]).sum(axis=0)
+    own = (coef * coef / weight[:, None]).sum(axis=0)
+    if np.allclose(beside, own, rtol=1e-3, atol=0.0):  # as far as its length is known
+        return factor
+    return coef
 
 
 def posterior_of(model: Model, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior | None:
@@ -349,7 +366,7 @@ def posterior_of(model: Model, bank: KernelBank, fitted: Sequence[Fitted]) -> Po
     assert model._method.ridge is not None
     alphas: Any = model._method.ridge(model, fitted[0])
     if np.ndim(alphas):  # one for each of many targets
-        problems: Sequence[WeightedRidge] = TargetRidges(alphas, fitted[0].solution.coef)
+        problems: Sequence[WeightedRidge] = TargetRidges(alphas, fitted[0].solution.factor)
     else:
         problems = [posed(model, each) for each in fitted]
     intercept = getattr(model, "fit_intercept", True)

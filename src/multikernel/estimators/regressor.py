@@ -115,7 +115,8 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X, Y : as in ``fit``, better of samples that the model was not fitted to
+        X, Y : as in ``fit``, better of samples that the model was not fitted to. Of a memory map, or a data set of HDF5
+            or zarr, parts are read.
         scoring : {"r2", "correlation"}, default "r2"
             "correlation" splits the correlation of y and f: cov(y, f_k) / (sd(y) sd(f)).
         sample_weight : array (len(X),) >= 0

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._linalg import as_columns
-from multikernel._parameters import PART, Count, Part, Seed, Starts, Threads, Verbosity
+from multikernel._parameters import PART, Count, NonNegative, Part, Seed, Starts, Threads, Verbosity
 from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -51,6 +51,7 @@ from multikernel.procedures.ridge_cv import (
     Folds,
     HeldOutError,
     RidgeCVWeights,
+    TargetSearch,
     held_out_error,
     least_error,
     ridge_cv_each,
@@ -138,8 +139,8 @@ def _learn(
     if fixed is not None:
         return _learn_beside(model, bank, task, observe, seed, fixed)
     if _shares_candidates(model, task.target):
-        settings = model.fit_intercept, model.tol, model.max_iter, model.n_init, seed, model.n_jobs
-        return ridge_cv_each(bank, task.target, _folds(model, task), *settings, observe)
+        search = TargetSearch(model.fit_intercept, model.tol, model.max_iter, model.n_init, seed, model.standard_errors)
+        return ridge_cv_each(bank, task.target, _folds(model, task), search, model.n_jobs, observe)
     size, unit = kernel_size(bank), spread(task.target)
     bank, target = bank.scaled(np.full(len(bank), 1.0 / size)), task.target / unit
     with one_blas_thread(len(target)):
@@ -355,6 +356,11 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         With targets of shape (n, t): one set of weights instead of one for each, that of least summed error with one
         ridge in common; each target then has the ridge of least error for these weights. One ridge is all with
         criterion="evidence", with ``fixed``, and from streams.
+    standard_errors : float >= 0, default 1.0
+        With weights for each of several targets: a target whose weights lower its held-out error by no more than this
+        many standard errors has equal weights instead (of kernels divided by their traces) with the best ridge for
+        them. The standard error of a gain g of an error s^2 is about 2 s sqrt(g / n). With 0 weights are always those
+        of least error, as they are for one target.
     tol : float, default 1e-4
         Relative stationarity to reach. Steps also end where ten of them together gained less than a hundredth of that:
         the model has not converged then, and a ConvergenceWarning says so.
@@ -397,9 +403,9 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     stationarity_ : float, what the Gauss-Newton model of the objective still promises, relative to it, or to a
         hundredth of its value for a constant predictor where this is more; zero at a point that satisfies the
         first-order conditions. The largest over the targets.
-    target_stationarity_ : array (t,), that of each of t targets with weights of their own; with ``shared_weights``
-        that of the ridge of each for these weights, which are themselves stationary for a ridge in common:
-        ``stationarity_`` is the largest of all these
+    target_stationarity_ : array (t,), that of each of t targets with weights of their own; of a target that kept equal
+        weights (``standard_errors``), and with ``shared_weights``, that of its ridge for these weights. Shared weights
+        are themselves stationary for a ridge in common: ``stationarity_`` is the largest of all these
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``stationarity_`` is at most ``tol``
     n_iter_ : int
@@ -437,6 +443,7 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     criterion: Literal["held_out", "evidence"] = "held_out"
     fit_intercept: bool = True
     shared_weights: bool = False
+    standard_errors: NonNegative = 1.0
     tol: Part = 1e-4
     max_iter: Count = 500
     n_init: Starts = 1

@@ -18,7 +18,7 @@ from multikernel._arrays import host, returned, taken
 from multikernel._linalg import as_columns
 from multikernel._rules import Choice, Number
 from multikernel._typing import Array
-from multikernel._warnings import keeping
+from multikernel._warnings import keeping, warn_user
 from multikernel.banks import KernelBank
 from multikernel.banks.checks import numbers
 from multikernel.banks.rows import BankRows
@@ -127,7 +127,18 @@ class RidgeModel(KernelEstimator):
 
     @property
     def noise_variance_(self) -> Any:
-        """The variance of the noise of an observation of weight one: alpha times ``kernel_scale_``."""
+        """The variance of the noise of an observation of weight one: alpha times ``kernel_scale_``.
+
+        A warning says where the ridge is so small beside a singular kernel that it is no estimate.
+        """
+        told = self._of_smoothers(lambda s: np.full(s.coef.shape[1], float(s.is_told_by_mean)))
+        if np.any(told):
+            of_targets = "" if np.ndim(told) == 0 else f" of {int(np.sum(told))} of {len(told)} targets"
+            warn_user(
+                f"{type(self).__name__}: noise_variance_{of_targets} is no estimate of the noise: alpha is next to "
+                "nothing beside a kernel that cannot fit all samples, so that the ratio of noise and kernel is "
+                "arbitrary; use residual_variance_, or weights and alpha of MultipleKernelRidgeCV(criterion='evidence')"
+            )
         return self._of_smoothers(lambda s: s.precision.alpha * s.scale)
 
     @property

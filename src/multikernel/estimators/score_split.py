@@ -39,8 +39,9 @@ from multikernel._typing import Array
 from multikernel.banks.threads import slices
 from multikernel.estimators.given import check_target
 from multikernel.estimators.parameters import checked_weights
+from multikernel.estimators.target_columns import TargetColumns
 from multikernel.sources.rows import aligned
-from multikernel.tuning import BUFFER_VALUES
+from multikernel.tuning import BUFFER_VALUES, TARGET_BLOCK
 
 SplitScoring = Literal["r2", "correlation"]
 _SCORINGS = Choice(("r2", "correlation"))
@@ -79,7 +80,7 @@ class SplitSums:
 
     Parameters
     ----------
-    Y : array (n, t)
+    Y : array (n, t), or what gives parts of it as ``Y[rows, targets]``
     intercept, mean : arrays (t,), b and the mean of the targets
     fixed : array (n, t), h of the columns without penalty; None where there are none
     weight : array (n,)
@@ -87,7 +88,7 @@ class SplitSums:
     spread, errors, bias, predicted : arrays (t,), sums of (y - mean)^2, (y - f)^2, f - mean and (f - mean)^2
     """
 
-    Y: Array
+    Y: Any
     intercept: Array
     mean: Array
     fixed: Array | None
@@ -102,9 +103,8 @@ class SplitSums:
     predicted: Array
 
     @classmethod
-    def of(cls, Y: Array, intercept: Array, fixed: Array | None, weight: Array, m: int) -> SplitSums:
+    def of(cls, Y: Any, intercept: Array, mean: Array, fixed: Array | None, weight: Array, m: int) -> SplitSums:
         """Without any part."""
-        mean = weight @ Y / weight.sum()
         return cls(Y, intercept, mean, fixed, weight, *np.zeros((4, m, len(mean))), *np.zeros((4, len(mean))))
 
     def add(self, part: Part) -> None:
@@ -157,7 +157,8 @@ def split_scores(
     Parameters
     ----------
     model : a fitted regressor with an ``intercept_``
-    X, Y : as its ``score`` takes them, with finite numbers in Y
+    X, Y : as its ``score`` takes them, with finite numbers in Y; a memory map, or a data set of HDF5 or zarr, is read
+        in parts
     parts : what kernels add to the predictions for X, every sample and target once, samples in order
     scoring : "r2" or "correlation"
     sample_weight : array (n,) or None
@@ -170,14 +171,14 @@ def split_scores(
     name = f"{type(model).__name__}: score_split"
     _SCORINGS.check(scoring, f"{name}: scoring")
     Y, sample_weight = aligned(X, Y=Y, sample_weight=sample_weight)
-    check_target(Y)
-    Y = as_columns(check_array(host(Y), ensure_2d=False, input_name="Y", dtype=(np.float64, np.float32)))
+    Y = _checked(Y)
     intercept = np.atleast_1d(model.intercept_)
     if Y.shape[1] != len(intercept):
         raise ValueError(f"{name}: Y has {Y.shape[1]} targets, and the model has {len(intercept)}")
     weight = checked_weights(sample_weight, len(Y))
     every = np.ones(len(Y)) if weight is None else weight
-    sums = SplitSums.of(Y, intercept, fixed, every, np.shape(model.weights_)[-1])
+    mean, varies = _means(Y, every)
+    sums = SplitSums.of(Y, intercept, mean, fixed, every, np.shape(model.weights_)[-1])
     done = 0
     for part in parts:
         done = part.rows.stop
@@ -186,8 +187,28 @@ def split_scores(
         sums.add(part)
     if done != len(Y):
         raise ValueError(f"{name}: Y has {len(Y)} rows, and X has {'more' if done > len(Y) else done}")
-    varies = np.ptp(Y if weight is None else Y[weight > 0], axis=0) > 0
     return sums.r2(varies) if scoring == "r2" else sums.correlations(varies)
+
+
+def _checked(Y: Any) -> Any:
+    """Targets (n, t) of finite numbers: an array, or columns that are checked as they are read."""
+    columns = TargetColumns.of(Y, "Y")
+    if columns is not None:
+        return columns
+    check_target(Y)
+    return as_columns(check_array(host(Y), ensure_2d=False, input_name="Y", dtype=(np.float64, np.float32)))
+
+
+def _means(Y: Any, weight: Array) -> tuple[Array, Array]:
+    """The mean of each target and whether it varies: shapes (t,)."""
+    t = Y.shape[1]
+    mean = np.empty(t)
+    varies = np.empty(t, dtype=bool)
+    for part in slices(t, max(1, TARGET_BLOCK // len(Y))):
+        values = Y[:, part]
+        mean[part] = weight @ values / weight.sum()
+        varies[part] = np.ptp(values if weight.all() else values[weight > 0], axis=0) > 0
+    return mean, varies
 
 
 def _over(values: Array, unit: Array, known: Array) -> Array:

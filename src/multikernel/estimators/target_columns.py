@@ -18,12 +18,14 @@ class TargetColumns:
     Parameters
     ----------
     source : what gives columns as ``source[:, a:b]``
+    name : what a user calls them
     """
 
     source: Any
+    name: str = "y"
 
     @classmethod
-    def of(cls, y: Any) -> TargetColumns | None:
+    def of(cls, y: Any, name: str = "y") -> TargetColumns | None:
         """Of a memory map, a data set of HDF5 or zarr, or an array in single precision; None for anything else."""
         shape = getattr(y, "shape", None)
         kind = getattr(getattr(y, "dtype", None), "kind", "")
@@ -33,7 +35,7 @@ class TargetColumns:
             return None
         if type(y) is np.ndarray and y.dtype != np.float32:
             return None
-        return cls(y)
+        return cls(y, name)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -68,7 +70,7 @@ class TargetColumns:
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
             raise ValueError(
-                f"y has a NaN or infinity at row {row}, column {column + (columns.start or 0)}: give a value there, or "
-                "leave the sample or the target out"
+                f"{self.name} has a NaN or infinity at row {row}, column {column + (columns.start or 0)}: give a value "
+                "there, or leave the sample or the target out"
             )
         return values

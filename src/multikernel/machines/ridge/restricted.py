@@ -134,6 +134,11 @@ class RestrictedSmoother:
         return len(self.coef) - self.basis.shape[1]
 
     @property
+    def is_told_by_mean(self) -> bool:
+        """Never: the contrasts have no mean."""
+        return False
+
+    @property
     def scale(self) -> Array:
         """tau, shape (t,)."""
         return self._alone.energy / self._contrasts

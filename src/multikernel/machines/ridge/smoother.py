@@ -175,16 +175,26 @@ class Smoother:
         ------
         ValueError : where the weights of the samples add up to one sample or less
         """
+        known = self.count
         if self.fit_intercept:
-            known = self.count - 2.0 + self._of_mean * float(self._ones.sum())
-        else:
-            known = self.count
+            known = known - 2.0 + self._part_of_mean
         if known <= 0.0:
             raise ValueError(
                 f"the weights of the samples add up to {self.count:.3g}, and noise is estimated from that many "
                 "samples: multiply them so that they count samples"
             )
         return np.asarray(self.energy / known)
+
+    @property
+    def _part_of_mean(self) -> float:
+        """q 1'H 1, the part of the expected J / tau that is due to the error of the mean."""
+        return self._of_mean * float(self._ones.sum())
+
+    @property
+    def is_told_by_mean(self) -> bool:
+        """Whether J tells more of the error of the mean than of the noise: the ridge is next to nothing beside a kernel
+        that is singular, and the ratio of noise and kernel is then arbitrary."""
+        return self.fit_intercept and self._part_of_mean > self.count
 
     def deviations(self, cross: Array, prior: Array) -> Array:
         """Standard deviations of the errors of predictions of new observations, shape (r, t).

@@ -40,10 +40,10 @@ from multikernel.certificate import Certificate
 from multikernel.numerics.levenberg_marquardt import ACCEPTED, LEAST_DAMPING
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.criterion import Criterion, SharedWeights
+from multikernel.procedures.ridge_cv.directions import DECADES, directions
 from multikernel.procedures.ridge_cv.model import Tall
 
 _SERVED = 0.5  # of the decrease that a target's own point promises; 0.3 took as long, 0.8 longer
-_DECADES = range(6)  # of the mean diagonal of the kernel relative to the ridge; more where they lead further
 _ALONE = 10  # kernels at most of which a survey tries each alone
 _SCOUT = 1e-2  # stationarity to which several starts are followed
 _SPAN = 10  # rounds whose gains are added up, as in gauss_newton.py
@@ -274,13 +274,13 @@ def _survey(run: _Descent, also: Sequence[Array]) -> None:
     which = np.full(t, -1)
     known: list[Array] = []
     run.lower([np.zeros(len(error.bank)), *also], lowest, which, known)
-    for direction in _directions(error.diagonals):
+    for direction in _with_each_alone(error.diagonals):
         if len(known) > 1 and time_is_up():
             warn_of_cut_choice("not all ridges were tried with which the search for weights may begin")
             break
         first = len(known)
-        run.lower((10.0**decade * direction for decade in _DECADES), lowest, which, known)
-        for decade, way, end in ((_DECADES[-1], 1, len(known) - 1), (_DECADES[0], -1, first)):
+        run.lower((10.0**decade * direction for decade in DECADES), lowest, which, known)
+        for decade, way, end in ((DECADES[-1], 1, len(known) - 1), (DECADES[0], -1, first)):
             # further while the last point led a target lower by 1/10,000 of its error
             gained = which == end
             while gained.any() and 10.0 ** abs(decade + way) <= error.largest and not time_is_up():
@@ -293,17 +293,10 @@ def _survey(run: _Descent, also: Sequence[Array]) -> None:
     run.start(np.stack(known)[which])
 
 
-def _directions(means: Array) -> list[Array]:
-    """Equal weights, equal traces, and few kernels each alone: weights of kernels whose mean diagonal is 1."""
+def _with_each_alone(means: Array) -> list[Array]:
+    """Those of all kernels, and few kernels each alone."""
     used = np.flatnonzero(means > 0)
-    if not len(used):
-        return []
-    equal_weights = np.where(means > 0, 1.0 / means.sum(), 0.0)
-    equal_traces = np.zeros(len(means))
-    equal_traces[used] = 1.0 / (means[used] * len(used))
-    found = [equal_traces]
-    if not np.allclose(equal_weights[used], equal_traces[used]):
-        found.append(equal_weights)
+    found = directions(means)[::-1]
     if 1 < len(used) <= _ALONE:
         found += list(np.eye(len(means))[used] / means[used, None])
     return found

@@ -22,7 +22,7 @@ from multikernel.banks.factor import FactorBank
 from multikernel.certificate import Certificate, worst
 from multikernel.kernels.samples import scaled_columns
 from multikernel.machines import DualSolution, RidgeMachine
-from multikernel.procedures.ridge_cv.each_target import each_target
+from multikernel.procedures.ridge_cv.each_target import EachTarget, each_target
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
 from multikernel.procedures.ridge_cv.search import RidgeCVWeights, held_out_error
@@ -58,13 +58,14 @@ def with_own_ridges(
     gram = error.gram(ones) if isinstance(error, ErrorInFeatures) else combined.combine(ones)
     rounded = max(float(combined.traces()[0]) / ROUNDING, weights.alpha)
     v = np.maximum(found.v[:, 0], 1.0 / rounded)
-    coef = np.empty(Y.shape)
+    coef, factor = np.empty((2, *Y.shape))
     intercept = np.empty(len(units))
     gap = 0.0
     for each in np.unique(v):
         own = np.flatnonzero(v == each)
         solution = RidgeMachine(1.0 / float(each), fit_intercept).solve(gram, Z[:, own])
         coef[:, own] = solution.coef * units[own]
+        factor[:, own] = solution.factor * units[own]
         intercept[own] = solution.intercept * units[own]
         gap = max(gap, solution.gap)
     largest = Certificate.stationarity(float(found.stationarity.max()), 1.0)
@@ -78,7 +79,14 @@ def with_own_ridges(
         errors=units * (units * found.errors),
         stationarities=found.stationarity,
     )
-    return answer, DualSolution(coef, intercept, 0.0, 0.0, coef, gap, gap <= 0.05, n_iter=1, warm=coef)
+    return answer, DualSolution(coef, intercept, 0.0, 0.0, factor, gap, gap <= 0.05, n_iter=1, warm=coef)
+
+
+def own_ridges_of(
+    bank: KernelBank, Y: Array, folds: Folds, w: Array, fit_intercept: bool, tol: float, max_iter: int
+) -> EachTarget:
+    """1 / alpha of least held-out error for each target, (t, 1), with the weights w for all; parameters as above."""
+    return each_target(held_out_error(_combined(bank, w), Y, folds, fit_intercept), tol, max_iter)
 
 
 def _combined(bank: KernelBank, w: Array) -> KernelBank:

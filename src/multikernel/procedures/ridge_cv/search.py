@@ -24,6 +24,7 @@ from multikernel.banks.threads import one_blas_thread
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
+from multikernel.procedures.ridge_cv.directions import DECADES, directions
 from multikernel.procedures.ridge_cv.evidence import Evidence
 from multikernel.procedures.ridge_cv.fixed import FixedEffects
 from multikernel.procedures.ridge_cv.folds import Folds
@@ -32,7 +33,6 @@ from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
 from multikernel.procedures.units import RegressionUnits
 
-_DECADES = range(6)  # of the mean diagonal of the kernel relative to the ridge, among which the error has its minima
 _MULTIPLES = (0.2, 1.0, 5.0)  # times the weights that few samples have found
 _SCOUT = 1e-2  # stationarity to which several starts are followed; the best goes on
 
@@ -178,7 +178,7 @@ def _first(error: Criterion) -> Point:
         if tried:
             return min(tried, key=lambda point: point.value)
     found: list[Point | None] = []
-    for direction in _directions(error.diagonals):
+    for direction in directions(error.diagonals):
         if not (found and time_is_up()):
             found.append(_along(error, direction))
     if time_is_up():
@@ -186,17 +186,6 @@ def _first(error: Criterion) -> Point:
     if all(error.constant() < point.value for point in found if point is not None):
         found.append(error.at(np.zeros(len(error.bank))))
     return min((point for point in found if point is not None), key=lambda point: point.value)
-
-
-def _directions(means: Array) -> list[Array]:
-    """Equal weights and equal traces of the kernels that are not zero; one of them where they are the same."""
-    used = means > 0
-    if not used.any():
-        return []
-    equal_weights = np.where(used, 1.0 / means.sum(), 0.0)
-    equal_traces = np.divide(1.0, means * used.sum(), out=np.zeros(len(means)), where=used)
-    alike = np.allclose(equal_weights[used], equal_traces[used])
-    return [equal_traces] if alike else [equal_weights, equal_traces]
 
 
 def _along(error: Criterion, direction: Array) -> Point:
@@ -223,7 +212,7 @@ def _along(error: Criterion, direction: Array) -> Point:
     def lower(decade: int) -> int:
         return min(decade - 1, decade + 1, key=value)
 
-    best = min(_DECADES, key=value)
+    best = min(DECADES, key=value)
     # a further decade is tried where one gained 1/10,000 of the error
     while not time_is_up() and value(lower(best)) < (1.0 - 1e-4) * value(best):
         best = lower(best)
