@@ -346,8 +346,11 @@ def _with_rest(coef: Array, factor: Array, weight: Array) -> Array:
     """
     if factor.shape != coef.shape:
         return coef
-    beside = (coef * factor / weight[:, None]).sum(axis=0)
-    own = (coef * coef / weight[:, None]).sum(axis=0)
+    size = float(np.abs(coef).max(initial=0.0)) or 1.0  # of which squares might leave the range of numbers
+    unit = coef / size
+    with np.errstate(over="ignore", invalid="ignore"):  # a factor out of all proportion is not of these coefficients
+        beside = (unit * (factor / size) / weight[:, None]).sum(axis=0)
+    own = (unit * unit / weight[:, None]).sum(axis=0)
     if np.allclose(beside, own, rtol=1e-3, atol=0.0):  # as far as its length is known
         return factor
     return coef
