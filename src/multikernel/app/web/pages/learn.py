@@ -49,6 +49,7 @@ def worth(site: Site, request: Request, form: FormData) -> Response:
 def choose(site: Site, request: Request) -> Response:
     """Methods, kernels and parameters as forms."""
     from multikernel.app.web.choices import DataChoice, target
+    from multikernel.app.web.expected import of_method, room_of
     from multikernel.app.web.forms import family_fields, methods
     from multikernel.app.web.learning.families import FAMILIES
 
@@ -62,7 +63,11 @@ def choose(site: Site, request: Request) -> Response:
         first = "MultipleKernelRidgeCV"
     wanted = request.query_params.get("method", first)
     method = known.get(wanted) or known[first]
-    recipe = choice.recipe(data, found.task)
+    recipe = choice.recipe(data, found.task, method=method.name)
+    try:
+        expected = of_method(recipe, data.table, choice.views, room_of(site.settings))
+    except (ValueError, MemoryError):  # which a run says with what was chosen for it
+        expected = None
     return site.page(
         request,
         "method.html",
@@ -74,6 +79,7 @@ def choose(site: Site, request: Request) -> Response:
         families=FAMILIES,
         family_fields={word: family_fields(word) for word in FAMILIES},
         views=list(recipe.by_view),
+        expected=expected,
     )
 
 
