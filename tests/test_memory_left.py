@@ -76,6 +76,24 @@ def test_the_smaller_of_machine_and_container(
     assert available_memory(system(tmp_path, group, files)) == left * GB
 
 
+@pytest.mark.parametrize(
+    ("limits", "left"),
+    [
+        ("Max data size             unlimited            unlimited            bytes\n", 32),
+        (f"Max data size             {3 * GB}           unlimited            bytes\n", 2),
+        (f"Max address space         {5 * GB}           {5 * GB}             bytes\n", 1),
+        (f"Max data size             {GB // 2}          {GB}                 bytes\n", 0),
+    ],
+)
+def test_the_limits_of_a_process_count(
+    limits: str, left: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_memory, "total_memory", lambda: 64.0 * GB)
+    status = f"VmSize: {4 * GB // 1024} kB\nVmData: {GB // 1024} kB\n"
+    files: dict[str, object] = {"proc/self/limits": limits, "proc/self/status": status}
+    assert available_memory(system(tmp_path, "", files)) == pytest.approx(left * GB, abs=1024)
+
+
 def test_a_system_that_tells_nothing_has_what_the_machine_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_memory, "total_memory", lambda: 1.0 * GB)
     assert available_memory(tmp_path) == GB

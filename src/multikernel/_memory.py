@@ -18,7 +18,8 @@ def total_memory() -> float:
 
 
 def available_memory(root: Path = _ROOT) -> float:
-    """How many bytes this process may take beside what is taken already: what the machine or its container has left.
+    """How many bytes this process may take beside what is taken already: what the machine, its container or a limit of
+    this process leaves.
 
     Parameters
     ----------
@@ -28,10 +29,10 @@ def available_memory(root: Path = _ROOT) -> float:
     -----
     A container's memory is what the files of control groups say, of version 1 or 2: the limit less what is in use, of
     which the system takes back the part of files that nobody has read lately. Where the system does not tell what is
-    left, as on macOS, this is the memory of the machine.
+    left, as on macOS, this is the memory of the machine. Limits of a process are those of ``ulimit -d`` and ``-v``.
     """
     machine = total_memory()
-    left = min(machine, _left_on_machine(root))
+    left = min(machine, _left_on_machine(root), _left_to_process(root))
     for limit, usage, statistics in _limits(root):
         most = _number(limit)
         if most < machine:  # a larger one is none
@@ -78,6 +79,18 @@ def _left_on_machine(root: Path) -> float:
     with suppress(OSError, ValueError):
         return 1024.0 * _entry(root / "proc/meminfo", "MemAvailable:")
     return _machine_memory()
+
+
+def _left_to_process(root: Path) -> float:
+    """The bytes that limits of this process leave, as Linux tells them; infinite where there are none."""
+    left = float("inf")
+    with suppress(OSError, ValueError):
+        lines = (root / "proc/self/limits").read_text().splitlines()
+        for limit, taken in (("Max data size", "VmData:"), ("Max address space", "VmSize:")):
+            values = [line.removeprefix(limit).split()[0] for line in lines if line.startswith(limit)]
+            if values and values[0].isdecimal():  # else the word unlimited
+                left = min(left, float(values[0]) - 1024.0 * _entry(root / "proc/self/status", taken))
+    return left
 
 
 def _limits(root: Path) -> list[tuple[Path, Path, tuple[Path, str]]]:

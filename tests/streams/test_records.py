@@ -58,7 +58,7 @@ WRONG = {
     "an open quote": (PLAIN + '"5,c,6\n', "is not CSV (unexpected end of data)"),
     "text behind a quote": (PLAIN + '"5"1,c,6\n', "line 6 is not CSV"),
     "zero bytes": (PLAIN + "5,\0,6\n", "it holds zero bytes"),
-    "Latin-1": (PLAIN.encode() + b"5,\xe4,6\n", "line 6 is not UTF-8 text"),
+    "no encoding": (PLAIN.encode() + b"5,\x81,6\n", "line 6 is not UTF-8 text, nor Windows-1252"),
     "a blank line in one column": ("y\n1\n\n2\n", "row 3 is blank; write NA where the value of the one column"),
 }
 

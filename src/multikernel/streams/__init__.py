@@ -3,7 +3,10 @@
 source.py        what a source is: chunks of rows, with their place
 arrays.py        arrays, data frames and .npy files
 parquet.py       Parquet files, their types of columns kept
-records.py       the rows of a CSV file, for chunks and for whole tables: delimiters, encodings, what is refused
+missing.py       which words say that a value is not known
+encoding.py      the encoding of a text file
+first_row.py     whether a CSV file begins with the names of its columns
+records.py       the rows of a CSV file, for chunks and for whole tables: delimiters, what is refused
 csv.py           CSV files
 dask.py          arrays, data frames and pieces of Dask, which workers of a cluster read
 pieces.py        chunks that another program makes
@@ -14,10 +17,11 @@ predictions.py   what a model says of a source, chunk by chunk, and in a file
 from multikernel.streams.arrays import ArraySource, arrays
 from multikernel.streams.csv import CSVSource, csv
 from multikernel.streams.dask import DaskSource, dask
+from multikernel.streams.missing import is_missing
 from multikernel.streams.parquet import ParquetSource, parquet
 from multikernel.streams.pieces import PieceSource, pieces
 from multikernel.streams.predictions import predict, without_sums, write_predictions
-from multikernel.streams.records import DELIMITERS, Records, is_missing
+from multikernel.streams.records import DELIMITERS, Records
 from multikernel.streams.source import Chunk, Source, bytes_of
 from multikernel.streams.survey import Survey, survey
 

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._warnings import warn_user
+from multikernel.streams.missing import is_missing
 from multikernel.streams.parquet import FrameSource, _names, _plain, paths_of
-from multikernel.streams.records import Record, Records, is_missing
+from multikernel.streams.records import Record, Records
 from multikernel.streams.source import Chunk
 from multikernel.tables.numerals import Numerals, numbers_in, written_in
 
@@ -39,7 +41,10 @@ class CSVSource(FrameSource):
 
     @cached_property
     def _first(self) -> Records:
-        return Records.of(self.files[0], self.delimiter)
+        found = Records.of(self.files[0], self.delimiter)
+        for note in found.notes:
+            warn_user(f"{found.path}: {note}")
+        return found
 
     @property
     def names(self) -> tuple[str, ...]:

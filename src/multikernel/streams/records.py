@@ -15,7 +15,7 @@ import lzma
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -23,10 +23,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from multikernel.datasets.rows import check_header
+from multikernel.streams.encoding import WINDOWS, encoding_of
+from multikernel.streams.first_row import are_numbers, is_sample
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _OPENERS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _KINDS = {
     b"PK\x03\x04": "is a spreadsheet or a zip archive; save the sheet as CSV, or give an archive the ending .zip",
     b"\x1f\x8b": "is compressed; give it a name that ends in .gz",
@@ -36,11 +37,13 @@ _KINDS = {
     b"PAR1": "is a Parquet file; write it as CSV",
     b"<!DOCTYPE": "is a web page; download the table itself, which may need a login",
     b"<html": "is a web page; download the table itself, which may need a login",
+    b"<?xml": "is XML; write its table as CSV",
+    b'{"': "is JSON; write it as CSV",
+    b"[{": "is JSON; write it as CSV",
+    b"[[": "is JSON; write it as CSV",
 }
 _HINT = re.compile(r"sep=(.)\r?\n")  # Excel's line about the delimiter, which is no row
 Record = tuple[int, list[str]]  # the number of a row, as a spreadsheet shows it, and its cells
-
-_MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "#n/a", "<na>"})
 
 
 @dataclass(frozen=True)
@@ -52,11 +55,15 @@ class Records:
     path : the file
     delimiter : the character between cells
     names : list of str, of the columns
+    headed : bool, whether row 1 has the names; else they are made
+    notes : tuple of str, what was unusual, and may have been meant otherwise
     """
 
     path: Path
     delimiter: str
     names: list[str]
+    headed: bool = True
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, path: Path, delimiter: str | None = None) -> Records:
@@ -78,8 +85,15 @@ class Records:
             header = next(_rows(path, chain(first, text), found), None)
         if header is None:
             raise ValueError(f"{path} is empty; a row of column names was expected")
-        check_header(path, header[1])
-        return cls(path, found, header[1])
+        names = header[1]
+        notes = []
+        if encoding_of(path, _opened) == WINDOWS:
+            notes.append(
+                "the text was read as Windows-1252, since it is not UTF-8; save it as 'CSV UTF-8' if it is not"
+            )
+        names, headed, said = _named(names, first, found)
+        check_header(path, names)
+        return cls(path, found, names, headed, (*notes, *said))
 
     def __iter__(self) -> Iterator[Record]:
         """The number and the cells of each row after the names.
@@ -89,16 +103,12 @@ class Records:
         ValueError : where the file is damaged, is no text or no CSV, or a row is longer or shorter than the names
         """
         with _lines(self.path) as lines:
-            yield from islice(_rows(self.path, _without_hint(lines)[1], self.delimiter), 1, None)
+            rows = _rows(self.path, _without_hint(lines)[1], self.delimiter, self.headed)
+            yield from islice(rows, 1 if self.headed else 0, None)
 
 
-def is_missing(cell: str) -> bool:
-    """Whether a cell says that its value is not known."""
-    return cell.lower() in _MISSING
-
-
-def _rows(path: Path, lines: Iterator[str], delimiter: str) -> Iterator[Record]:
-    """The number and the cells of each row that is not blank; the first one has the names of the columns."""
+def _rows(path: Path, lines: Iterator[str], delimiter: str, headed: bool = True) -> Iterator[Record]:
+    """The number and the cells of each row that is not blank; the first one may have the names of the columns."""
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     names: list[str] = []
     held: list[Record] = []  # rows of empty cells, which do not count at the end of the file
@@ -125,7 +135,7 @@ def _rows(path: Path, lines: Iterator[str], delimiter: str) -> Iterator[Record]:
                     f"{path}: {where()} has {_count(cells)}, and row 1 has {len(names)}; "
                     + _advice(cells, names, delimiter)
                 )
-            if names and cells == names and len(names) > 1:
+            if headed and cells == names and len(names) > 1:
                 raise ValueError(f"{path}: {where()} repeats the names of the columns; delete the line")
             held.append((number, cells))
             if any(cells):
@@ -158,8 +168,7 @@ def _lines(path: Path) -> Iterator[Iterator[str]]:
             for sign, what in _KINDS.items():
                 if start.startswith(sign):
                     raise ValueError(f"{path} {what}")
-            encoding = "utf-16" if start.startswith(_UTF16) else "utf-8-sig"
-            with io.TextIOWrapper(file, encoding, newline="") as text:
+            with io.TextIOWrapper(file, encoding_of(path, _opened), newline="") as text:
                 yield _checked(path, text)
     except UnicodeDecodeError as error:
         raise ValueError(_no_text(path, error)) from None
@@ -202,8 +211,8 @@ def _no_text(path: Path, error: UnicodeDecodeError) -> str:
             lines = file
         line = next(k for k, content in enumerate(lines, start=1) if not _is_text(content))
     name = "UTF-16" if utf16 else "UTF-8"
-    more = "" if utf16 else ", or convert it with iconv -f WINDOWS-1252 -t UTF-8"
-    return f"{path} cannot be read as CSV: line {line} is not {name} text; save it as 'CSV UTF-8'{more}"
+    more = "" if utf16 else ", nor Windows-1252"
+    return f"{path} cannot be read as CSV: line {line} is not {name} text{more}; save it as 'CSV UTF-8'"
 
 
 def _is_text(line: bytes) -> bool:
@@ -244,7 +253,53 @@ def _delimiter(text: str) -> str:
             return 0.0, 0
         return widths.count(widths[0]) / len(widths), widths[0]
 
-    return max(DELIMITERS, key=fitness)
+    best = max(DELIMITERS, key=fitness)
+    for other in DELIMITERS:
+        rows = list(_first(text, other))
+        if other != best == "," and fitness(other)[0] == 1.0 and all(map(are_numbers, rows)):
+            return other  # the commas stand before decimals
+    return best
+
+
+def _named(names: list[str], lines: Sequence[str], delimiter: str) -> tuple[list[str], bool, list[str]]:
+    """The names of the columns, whether row 1 has them, and what is to be said of it.
+
+    Parameters
+    ----------
+    names : the cells of row 1
+    lines : the first lines of the file
+    delimiter : between cells
+    """
+    rows = [[cell.strip() for cell in row] for row in _first("".join(lines), delimiter)][1:]
+    notes = []
+    if len(names) == 1 and _of_spaces([names, *rows]):
+        notes.append("the table has one column; if spaces separate its cells, write commas in their place")
+    if _names_are_quoted(lines, delimiter):
+        return names, True, notes
+    if is_sample(names, [row for row in rows if any(row)]):
+        made = [f"column_{k}" for k in range(1, 1 + len(names))]
+        called = made[0] if len(made) == 1 else f"{made[0]} to {made[-1]}"
+        notes.append(f"row 1 is a sample, so columns are called {called}; if it has the names, write them in words")
+        return made, False, notes
+    if are_numbers(names):
+        notes.append(
+            "row 1 was read as the names of the columns, which are numbers; if it is a sample, write a row of names "
+            "before it"
+        )
+    return names, True, notes
+
+
+def _names_are_quoted(lines: Sequence[str], delimiter: str) -> bool:
+    """Whether all cells of row 1 are in quotes, and not those of each other row: then they are names."""
+    cell = r'"(?:[^"]|"")*"'
+    row = re.compile(rf"\ufeff?{cell}(?:{re.escape(delimiter)}{cell})*\s*")
+    return row.fullmatch(lines[0]) is not None and not all(row.fullmatch(line) for line in lines[1:])
+
+
+def _of_spaces(rows: list[list[str]]) -> bool:
+    """Whether each row of one cell has as many words as the others, and several."""
+    counts = {len(row[0].split()) for row in rows if row}
+    return len(counts) == 1 and counts.pop() > 1
 
 
 def _first(text: str, delimiter: str) -> Iterator[list[str]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from csv_tables import Invoke
 
+from multikernel import streams
 from multikernel.app.tables.table import read_table
 
 _ROWS = [["x", "word", "y"], ["1.5", "a", "1"], ["-2.25", "b", "0"]]
@@ -92,6 +93,87 @@ def test_encodings_with_a_mark_are_read(encoding: str) -> None:
     assert table.columns["y"].cells == ("ä", "b")
 
 
+def test_commas_before_decimals_do_not_separate_cells() -> None:
+    Path("t.csv").write_text("1,5;2,5\n3,5;1,0\n2,2;7,1\n")
+    table = read_table(Path("t.csv"))
+    assert {name: list(column.cells) for name, column in table.columns.items()} == {
+        "column_1": ["1.5", "3.5", "2.2"],
+        "column_2": ["2.5", "1", "7.1"],
+    }
+
+
+def test_a_table_with_spaces_between_cells_is_said_to_have_one_column() -> None:
+    Path("t.csv").write_text("a   b\n1   2\n3   4\n")
+    assert "one column; if spaces separate its cells, write commas" in read_table(Path("t.csv")).note
+    Path("t.csv").write_text("free text\na word\nand many more words\n")
+    assert read_table(Path("t.csv")).note == ""
+
+
+def test_windows_1252_is_read_and_said(invoke: Invoke) -> None:
+    rows = [f"{k},{'schön' if k % 3 else 'trüb'},{k % 2}" for k in range(40)]
+    Path("t.csv").write_bytes("\r\n".join(["größe €,wort,y", *rows]).encode("cp1252"))
+    table = read_table(Path("t.csv"))
+    assert list(table.columns) == ["größe €", "wort", "y"]
+    assert table.columns["wort"].cells[:2] == ("trüb", "schön")
+    said = "t.csv: the text was read as Windows-1252, since it is not UTF-8"
+    assert said in table.note
+    done = invoke("fit", "t.csv", "--target", "y", "--method", "average", "--C", "1")
+    assert done.exit_code == 0, done.output
+    assert said in done.stderr
+    with pytest.warns(UserWarning, match="was read as Windows-1252"):
+        assert streams.csv("t.csv", target="y").names == ("größe €", "wort", "y")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("5.1,3.5,setosa\n4.9,3.0,setosa\n6.2,2.9,virginica\n", None),
+        ("1,1,0\n0,1,1\n", None),
+        ("3,7\n4,7\n", None),
+        ("5,1;3,5\n4,9;3,0\n", None),
+        ("2024-01-03,5\n2024-01-04,6\n2024-02-04,7\n", None),
+        ("17,?,2\n15,3,2\n", None),
+        ("7\n3\n5\n", None),
+        ("a,b\n1,2\n", ["a", "b"]),
+        ("5.1,3.5,kind\n4.9,3.0,setosa\n", ["5.1", "3.5", "kind"]),
+        ("0,1,2\n4,9,3\n", ["0", "1", "2"]),
+        ("0,1\n4,9\n", ["0", "1"]),
+        ("2019,2021\n4,9\n", ["2019", "2021"]),
+        ("900.5,901.3,902,903.1,904,905,906,907.5\n" + "1,2,3,4,5,6,7,8\n", ["900.5", "901.3"]),
+        ("7,3\nyes,no\n", ["7", "3"]),
+        ("3 months,6 months\n1,2\n", ["3 months", "6 months"]),
+        ("7,3\n", ["7", "3"]),
+        ('"5","3"\n7,1\n', ["5", "3"]),
+    ],
+)
+def test_a_first_row_that_is_a_sample_is_kept_as_one(text: str, names: list[str] | None) -> None:
+    Path("t.csv").write_text(text)
+    if text.count("\n") == 1:
+        with pytest.raises(ValueError, match="no row after it"):
+            read_table(Path("t.csv"))
+        return
+    table = read_table(Path("t.csv"))
+    count = text.count("\n")
+    if names is None:
+        assert list(table.columns) == [f"column_{k}" for k in range(1, 1 + len(table.columns))]
+        assert table.n == count
+        assert "row 1 is a sample, so columns are called column_1" in table.note
+        assert next(iter(table.columns.values())).rows == tuple(range(1, 1 + count))
+    else:
+        assert list(table.columns)[: len(names)] == names
+        assert table.n == count - 1
+        numbers = all(name.replace(".", "").isdigit() for name in names) and '"' not in text
+        assert numbers == ("the names of the columns, which are numbers" in table.note)
+
+
+def test_chunks_of_a_file_without_names_have_its_first_row() -> None:
+    Path("t.csv").write_text("5,3\n5,3\n4,8\n")
+    with pytest.warns(UserWarning, match="row 1 is a sample"):
+        chunks = list(streams.csv("t.csv", target="column_2").chunks())
+    found = [(chunk.X["column_1"].tolist(), chunk.y.tolist()) for chunk in chunks]
+    assert found == [([5, 5, 4], [3, 3, 8])]
+
+
 def test_archives_are_read() -> None:
     text = b"x,y\n1,2\n"
     Path("t.csv.gz").write_bytes(gzip.compress(text, mtime=0))
@@ -106,8 +188,8 @@ def test_archives_are_read() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
-        ("t.csv", b"age,target\n\xff\xfe,1\n", "cannot be read as CSV: line 2 is not UTF-8 text; save it as"),
-        ("t.csv", "größe,y\n1,2\n".encode("latin-1"), "line 1 is not UTF-8 text; save it as 'CSV UTF-8'"),
+        ("t.csv", b"age,target\n\xff\x81,1\n", "line 2 is not UTF-8 text, nor Windows-1252; save it as 'CSV UTF-8'"),
+        ("t.csv", "größe,y\nä,2\n".encode() + b"\xff,1\n", "line 3 is not UTF-8 text, nor Windows-1252"),
         ("t.csv", b"x,y\n\0,2\n", "it holds zero bytes; save it as"),
         ("t.csv", b"PK\x03\x04 and more", "is a spreadsheet or a zip archive; save the sheet as CSV"),
         ("t.csv", _BROKEN, "is compressed; give it a name that ends in .gz"),
@@ -119,6 +201,9 @@ def test_archives_are_read() -> None:
         ("t.csv", b'x,y\n"1,2\n', "is not CSV (unexpected end of data); close every quoted cell"),
         ("t.csv", b"x,y\n1,2,3\n", "row 2 has 3 cells, and row 1 has 2; put a cell that holds the delimiter ','"),
         ("t.csv", b"\n\n", "is empty"),
+        ("t.csv", b'{"a": 1}\n{"a": 2}\n', "is JSON; write it as CSV"),
+        ("t.csv", b'[{"a": 1}]', "is JSON; write it as CSV"),
+        ("t.csv", b"<?xml version='1.0'?><a/>", "is XML; write its table as CSV"),
     ],
 )
 def test_files_that_cannot_be_read_are_named_with_what_to_do(

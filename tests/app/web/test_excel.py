@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 import zipfile
 from collections.abc import Sequence
@@ -99,10 +100,40 @@ def test_merged_cells_have_the_value_of_their_group(tmp_path: Path) -> None:
     assert "each cell of 2 groups of merged cells has the value of the group" in found.note
 
 
+def test_a_table_may_begin_in_another_column_and_row(tmp_path: Path) -> None:
+    book = _book({"a": [[], [None, None, "x", "y"], [None, None, 1, "a"], [None, None, 2, "b"]]}, ["D3:D4"])
+    found = _read(book, tmp_path)
+    assert found.columns == {"x": ["1", "2"], "y": ["a", "a"]}
+    with pytest.raises(ValueError, match="Row 2 of the sheet has a cell on the left of the names of the columns"):
+        _read(_book({"a": [[None, "x", "y"], [0, 1, 2]]}), tmp_path)
+
+
+def test_cells_are_what_they_show(tmp_path: Path) -> None:
+    day, moment = datetime.date(2024, 1, 2), datetime.datetime(2024, 1, 2, 3, 4, 5)
+    rows: list[list[Any]] = [["a;b", "at", "day"], ["1;2", datetime.time(3, 4), day], ["3;4", datetime.time(5), moment]]
+    assert _read(_book({"a": rows}), tmp_path).columns == {
+        "a;b": ["1;2", "3;4"],
+        "at": ["03:04:00", "05:00:00"],
+        "day": ["2024-01-02", "2024-01-02 03:04:05"],
+    }
+    assert _read(_book({"a": [["a;b"], ["1;2"], ["3;4"]]}), tmp_path).columns == {"a;b": ["1;2", "3;4"]}
+    with pytest.raises(ValueError, match="Row 2 of the sheet has a cell in column 3, and its first row ends in"):
+        _read(_book({"a": [["Report"], ["x", "y", "z"], [1, 2, 3]]}), tmp_path)
+
+
+def test_names_that_are_numbers_stay_names_in_parquet(person: Person) -> None:
+    pd = pytest.importorskip("pandas")
+    content = io.BytesIO()
+    pd.DataFrame({"5": [1.5, 2.0, 0.5], "3": [4.0, 1.0, 2.0]}).to_parquet(content)
+    page = said(person.upload(("t.parquet", content.getvalue())))
+    assert "3 rows, 2 columns" in page
+    assert "column_1" not in page
+
+
 def test_formulas_without_a_result_are_said(tmp_path: Path) -> None:
     found = _read(_book({"a": [["x", "y"], [1, "=A2*2"], [2, "=A3*2"]]}), tmp_path)
     assert found.columns == {"x": ["1", "2"], "y": ["", ""]}
-    assert "2 formulas have no stored result and count as missing" in found.note
+    assert "missing are the results of 2 formulas" in found.note
     cells = '<row r="1"><c r="A1" t="inlineStr"><is><t>x</t></is></c></row>'
     cells += '<row r="2"><c r="A2"><f>1+1</f><v>2</v></c></row>'
     found = _read(_replaced(_book({"a": _ROWS}), _SHEET, _sheet(cells)), tmp_path)

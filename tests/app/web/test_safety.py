@@ -104,7 +104,7 @@ def _bomb() -> bytes:
         ("a.csv", 'a,b\n1,"2\n', "is not CSV"),
         ("a.csv", "a,a\n1,2\n", "'a'"),
         ("a.csv", b"\xff\xfe\x00", "a.csv"),
-        ("a.csv", b"a,b\n\xff\xff,1\n", "not UTF-8"),
+        ("a.csv", b"a,b\n\xff\x81,1\n", "not UTF-8"),
         ("a.csv", "", "empty"),
         ("a.csv", "a,b\n", "no row after it"),
         ("a.xlsx", b"PK\x03\x04 and no zip", "damaged"),

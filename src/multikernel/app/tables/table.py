@@ -206,18 +206,25 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_LISTED]) + more
 
 
-def read_table(path: Path) -> CsvTable:
+def read_table(path: Path, delimiter: str | None = None) -> CsvTable:
     """Read a CSV file (compressed where it ends in .gz, .zip, .bz2 or .xz) with the names of the columns in row 1.
 
-    ValueError where it is no CSV, has no row after the names, or a name is empty or occurs twice.
+    Parameters
+    ----------
+    path : the file
+    delimiter : the character between cells; None to infer it from the first rows
+
+    Raises
+    ------
+    ValueError : where it is no CSV, has no row after the names, or a name is empty or occurs twice
     """
-    found = Records.of(path)
+    found = Records.of(path, delimiter)
     numbered = list(found)
     if not numbered:
         raise ValueError(f"{path} has column names in row 1 and no row after it")
     rows, cells = zip(*numbered, strict=True)
     raw = dict(zip(found.names, zip(*cells, strict=True), strict=True))
-    return _of_cells(path, raw, rows, found.delimiter)
+    return _of_cells(path, raw, rows, found.delimiter, found.notes)
 
 
 def read_parquet(path: Path) -> CsvTable:
@@ -242,12 +249,19 @@ def text_of(cell: Any) -> str:
     if cell is None or cell != cell:
         return ""
     if hasattr(cell, "isoformat"):
-        return str(cell.isoformat(sep=" ") if hasattr(cell, "hour") else cell.isoformat()).removesuffix(" 00:00:00")
+        return str(cell.isoformat()).replace("T", " ").removesuffix(" 00:00:00")
     return " ".join(str(cell).split())
 
 
-def _of_cells(path: Path, raw: Mapping[str, Sequence[str]], rows: Sequence[int], delimiter: str) -> CsvTable:
+def _of_cells(
+    path: Path,
+    raw: Mapping[str, Sequence[str]],
+    rows: Sequence[int],
+    delimiter: str,
+    said: Sequence[str] = (),
+) -> CsvTable:
     columns, numerals, notes = plainly(raw, delimiter, is_missing)
+    notes = [*said, *notes]
     if delimiter != ",":
         notes = [f"cells are separated by {DELIMITERS[delimiter]}", *notes]
     return CsvTable(

@@ -31,6 +31,8 @@ _NOT_COMPUTED = re.compile(
     rb"\s*</(?:\w+:)?c>"
 )
 
+NumberedRows = Iterator[tuple[int, list[Any]]]  # the place of each row, counted from 0, and its cells
+
 
 @dataclass(frozen=True)
 class Group:
@@ -125,8 +127,8 @@ def _notes(title: str, others: Sequence[str], text: SheetText) -> Iterator[str]:
         count = "a group" if len(text.merged) == 1 else f"{len(text.merged)} groups"
         yield f"each cell of {count} of merged cells has the value of the group"
     if text.not_computed:
-        what = "1 formula has" if text.not_computed == 1 else f"{text.not_computed} formulas have"
-        yield f"{what} no stored result and count as missing: open the file in a spreadsheet program and save it again"
+        what = "1 formula" if text.not_computed == 1 else f"{text.not_computed} formulas"
+        yield f"missing are the results of {what}: open the file in a spreadsheet program and save it again"
 
 
 def _check_parts(archive: zipfile.ZipFile, settings: Settings) -> None:
@@ -199,7 +201,7 @@ def _blocks(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:
 def _rows(sheet: Any, text: SheetText, settings: Settings) -> Iterator[list[str]]:
     """The rows that have a cell with a value, as texts."""
     size = 0
-    for cells in _with_merged(_filled_rows(sheet, settings), text.merged):
+    for cells in _from_left(_with_merged(_filled_rows(sheet, settings), text.merged)):
         written = [text_of(cell) for cell in cells]
         size += sum(map(len, written))
         if size > settings.unpacked_limit:
@@ -210,7 +212,7 @@ def _rows(sheet: Any, text: SheetText, settings: Settings) -> Iterator[list[str]
         yield written
 
 
-def _filled_rows(sheet: Any, settings: Settings) -> Iterator[tuple[int, list[Any]]]:
+def _filled_rows(sheet: Any, settings: Settings) -> NumberedRows:
     """The place of each row that has a value, and its cells, as many as the first such row has at least."""
     width = count = places = 0
     for k, row in enumerate(sheet.iter_rows(values_only=True)):
@@ -224,13 +226,18 @@ def _filled_rows(sheet: Any, settings: Settings) -> Iterator[tuple[int, list[Any
             cells.pop()
         settings.check_columns(len(cells))
         width = width or len(cells)
+        if len(cells) > width:
+            raise ValueError(
+                f"Row {k + 1} of the sheet has a cell in column {len(cells)}, and its first row ends in column "
+                f"{width}: begin the sheet with the names of all columns, without a title above them."
+            )
         count += 1
         if count > settings.most_rows + 1:
             raise ValueError(f"The sheet has more than {settings.most_rows} rows; give a part of them.")
         yield k, cells + [None] * (width - len(cells))
 
 
-def _with_merged(rows: Iterator[tuple[int, list[Any]]], groups: Sequence[Group]) -> Iterator[list[Any]]:
+def _with_merged(rows: NumberedRows, groups: Sequence[Group]) -> NumberedRows:
     """The rows, each cell of a group of merged cells with the value of its first one."""
     waiting = deque(sorted(groups, key=lambda group: group.top))
     values: dict[Group, Any] = {}
@@ -243,4 +250,17 @@ def _with_merged(rows: Iterator[tuple[int, list[Any]]], groups: Sequence[Group])
         for group, value in values.items():
             for j in range(group.left, min(group.right + 1, len(cells))):
                 cells[j] = value
-        yield cells
+        yield k, cells
+
+
+def _from_left(rows: NumberedRows) -> Iterator[list[Any]]:
+    """The cells of the rows without empty columns on the left of the table."""
+    left = -1
+    for k, cells in rows:
+        if left < 0:
+            left = next(j for j, cell in enumerate(cells) if cell is not None)
+        if any(cell is not None for cell in cells[:left]):
+            raise ValueError(
+                f"Row {k + 1} of the sheet has a cell on the left of the names of the columns; give its column a name."
+            )
+        yield cells[left:]

@@ -84,6 +84,7 @@ def environment(settings: Settings) -> Environment:
         "share": lambda value: f"{value:.1%}",
         "number": number,
         "seconds": seconds,
+        "duration": duration,
     }
     return made
 
@@ -148,3 +149,14 @@ def seconds(value: float) -> str:
     if value < 60:
         return f"{value:.1f} s" if value < 10 else f"{value:.0f} s"
     return f"{value // 60:.0f} min {value % 60:.0f} s"
+
+
+def duration(value: float) -> str:
+    """A duration that is not known to the second."""
+    size, name = 1.0, "second"
+    if value >= 90.0:
+        size, name = 60.0, "minute"
+    if value >= 5400.0:
+        size, name = 3600.0, "hour"
+    count = max(1, round(value / size))
+    return f"{count} {name}{'s' if count > 1 else ''}"

@@ -10,7 +10,7 @@ import csv
 import gzip
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -55,18 +55,21 @@ def read(
     upload.content.seek(0)
     path = folder / "upload.csv"
     notes: tuple[str, ...] = ()
+    delimiter: str | None = ","
     try:
         if start == b"PK\x03\x04":
             notes = _from_excel(upload, path, settings)
         elif start == b"PAR1":
             _from_parquet(upload.content, path, settings)
         elif start[:2] == b"\x1f\x8b":
+            delimiter = None
             _unpacked(upload.content, path, settings)
         else:
+            delimiter = None
             with path.open("wb") as file:
                 while block := upload.content.read(_BLOCK):
                     file.write(block)
-        part = _part(path, _short(upload.name), settings, written or {})
+        part = _part(path, delimiter, _short(upload.name), settings, written or {})
         return replace(part, note="; ".join(filter(None, (*notes, part.note))))
     except ValueError as error:
         raise ValueError(str(error).replace(str(path), f"{upload.name or 'the file'}")) from None
@@ -79,7 +82,9 @@ def _short(name: str) -> str:
     return "".join(sign for sign in view_name(name) if sign.isprintable())[:60] or "table"
 
 
-def _part(path: Path, name: str, settings: Settings, written: Mapping[str, Sequence[str]]) -> UploadedPart:
+def _part(
+    path: Path, delimiter: str | None, name: str, settings: Settings, written: Mapping[str, Sequence[str]]
+) -> UploadedPart:
     from multikernel.app.tables.table import read_table
     from multikernel.streams import DELIMITERS, is_missing
 
@@ -88,7 +93,7 @@ def _part(path: Path, name: str, settings: Settings, written: Mapping[str, Seque
     width = 1 + max(first.count(delimiter.encode()) for delimiter in DELIMITERS)
     if width > 4 * settings.most_columns:
         settings.check_columns(width)
-    table = read_table(path).written_as(written)
+    table = read_table(path, delimiter).written_as(written)
     settings.check_columns(len(table.columns))
     n = len(next(iter(table.columns.values())).cells)
     if n > settings.most_rows:
@@ -143,23 +148,23 @@ def _from_parquet(content: BinaryIO, path: Path, settings: Settings) -> None:
         names = file.schema_arrow.names
 
         def rows() -> Any:
-            yield names
             for batch in file.iter_batches(4096):
                 columns = [column.to_pylist() for column in batch.columns]
                 yield from ([text_of(cell) for cell in row] for row in zip(*columns, strict=True))
 
-        _write(path, rows())
+        _write(path, rows(), names)
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"The Parquet file cannot be read ({error}); write it again, or give CSV.") from None
 
 
-def _write(path: Path, rows: Any) -> None:
+def _write(path: Path, rows: Any, names: Iterable[str] | None = None) -> None:
+    """Rows as CSV; names in quotes, so that whatever they hold, they are names, and commas are what separates."""
     with path.open("w", newline="", encoding="utf-8") as file:
+        if names is not None:
+            csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(names)
         csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def write_table(path: Path, columns: dict[str, list[str]]) -> None:
-    """The table as CSV; names in quotes, so that whatever they hold, commas are what separates."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(columns)
-        csv.writer(file, lineterminator="\n").writerows(zip(*columns.values(), strict=True))
+    """The table as CSV."""
+    _write(path, zip(*columns.values(), strict=True), columns)

@@ -39,10 +39,10 @@ def main() -> int:
         end = {"error": _plain(str(error)).replace(order["table"], "The table")}
     except OSError as error:
         end = {"error": f"What was learned cannot be written to the disk ({error.strerror}); make room for it."}
-    except MemoryError:
+    except MemoryError as error:
         end = {
             "error": f"There was not enough memory: a run may take {order['memory'] >> 20} MB. Learn from fewer rows "
-            "or columns, or start the server with more --memory."
+            f"or columns, or start the server with more --memory. {_plain(str(error))}".strip()
         }
     write_whole(folder / "end.json", json.dumps(end).encode())
     return 0 if "summary" in end else 1

@@ -76,6 +76,7 @@ def _kept(site: Site, load: Callable[[Path], Loaded]) -> Response:
 def look(site: Site, request: Request) -> Response:
     """The table, its columns and its target."""
     from multikernel.app.web.choices import DataChoice, target
+    from multikernel.app.web.expected import of_automatic, room_of
     from multikernel.app.web.learning.recipe import KINDS
 
     data = site.dataset(request)
@@ -87,10 +88,12 @@ def look(site: Site, request: Request) -> Response:
     found = None
     problem = ""
     chart = None
+    expected = None
     try:
         found = target(data, choice)
         bins = bins_of(found.values, found.task == "classification")
         chart = histogram(f"Distribution of {choice.target}", bins, len(found.values))
+        expected = of_automatic(len(found.values), len(choice.used), room_of(site.settings))
     except ValueError as error:
         problem = str(error).replace(str(data.table), data.name)
     table = choice.samples(data)
@@ -106,6 +109,7 @@ def look(site: Site, request: Request) -> Response:
         target=found,
         problem=problem,
         chart=chart,
+        expected=expected,
         names=names,
         rows=rows,
         runs=site.store.latest_runs(5, data.id),

@@ -101,6 +101,7 @@ def _method_page(
     problem : what was wrong with the fields
     """
     from multikernel.app.web.choices import DataChoice, target
+    from multikernel.app.web.expected import of_method, room_of
     from multikernel.app.web.forms import family_fields, filled, methods
     from multikernel.app.web.learning.families import FAMILIES
 
@@ -108,7 +109,12 @@ def _method_page(
     found = target(data, choice)
     known = methods(found.task)
     method = known.get(typed.get("method", "")) or known[_FIRST[found.task]]
-    views = list(choice.recipe(data, found.task).by_view)
+    recipe = choice.recipe(data, found.task, method=method.name)
+    views = list(recipe.by_view)
+    try:
+        expected = of_method(recipe, data.table, choice.views, room_of(site.settings))
+    except (ValueError, MemoryError):  # which a run says with what was chosen for it
+        expected = None
     return site.page(
         request,
         "method.html",
@@ -126,6 +132,7 @@ def _method_page(
         path=typed.get("path", next(iter(method.paths), "")),
         filled=lambda fields, prefix: filled(fields, prefix, typed),
         problem=problem,
+        expected=expected,
     )
 
 
