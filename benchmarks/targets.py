@@ -9,7 +9,7 @@ is a process of its own, with one thread of BLAS, one after the other. Held-out 
 targets that use a space, and of those that use none ("null"). Memory is the largest that the fit took, less what was
 held before and the answer (coefficients of all targets).
 
-himalaya (0.4.11, with torch on the processor) is measured where it is installed; its time is proportional to the number
+himalaya (0.4.11, with torch on the processor, or NumPy) is measured where it is installed; its time is proportional to the number
 of candidates, so with --search 5 a long run can be told from a short one. "exact" are weights of the first targets,
 each solved alone from two starts.
 """
@@ -56,12 +56,12 @@ def ours(K, Y, options, shared=False):
     return model.predict, float(model.cv_loss_[: options.exact].mean()), model.dual_coef_.nbytes, model.stationarity_
 
 
-def peer(solver, K, Y, **parameters):
+def peer(solver, K, Y, backend, **parameters):
     import numpy as np
     from himalaya.backend import set_backend
     from himalaya.kernel_ridge import MultipleKernelRidgeCV
 
-    backend = set_backend("torch")
+    backend = set_backend(backend)
     model = MultipleKernelRidgeCV(
         "precomputed",
         solver=solver,
@@ -83,7 +83,7 @@ def one_ridge(K, Y, options):
     from himalaya.backend import set_backend
     from himalaya.kernel_ridge import KernelRidgeCV
 
-    backend = set_backend("torch")
+    backend = set_backend(options.backend)
     model = KernelRidgeCV(alphas=np.logspace(-4, 4, 17), kernel="precomputed", cv=5)
     model.fit(backend.asarray(K.sum(axis=0)), backend.asarray(Y))
 
@@ -124,8 +124,8 @@ def method(name, K, Y, options):
     if name == "one ridge":
         return one_ridge(K, Y, options)
     if name == "hyper gradient":
-        return peer("hyper_gradient", K, Y)
-    return peer("random_search", K, Y, n_iter=options.search, alphas=np.logspace(-4, 4, 17))
+        return peer("hyper_gradient", K, Y, options.backend)
+    return peer("random_search", K, Y, options.backend, n_iter=options.search, alphas=np.logspace(-4, 4, 17))
 
 
 METHODS = ["weights for each target", "shared weights", "exact", "one ridge", "random search", "hyper gradient"]
@@ -168,6 +168,7 @@ def main():
     parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
     parser.add_argument("--search", type=int, default=100, help="candidates of the random search")
     parser.add_argument("--exact", type=int, default=50, help="targets that are solved alone")
+    parser.add_argument("--backend", default="torch", choices=["torch", "numpy"], help="of himalaya")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -180,7 +181,7 @@ def main():
         print(f"n x targets = {size}", flush=True)
         for name in options.methods:
             command = [sys.executable, __file__, "--measure", name, "--sizes", size]
-            for key in ("search", "exact", "jobs"):
+            for key in ("search", "exact", "jobs", "backend"):
                 command += [f"--{key}", str(getattr(options, key))]
             done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
             if done.returncode:

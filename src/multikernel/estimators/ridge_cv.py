@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, ClassVar, Literal, Self, cast
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from multikernel._linalg import as_columns
 from multikernel._parameters import PART, Count, NonNegative, Part, Seed, Starts, Threads, Verbosity
-from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.banks.cost import BankCost
-from multikernel.banks.low_rank import LowRankBank
-from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators.approximated import ApproximationName, Rank
 from multikernel.estimators.binding import Binding, bound_given, double_precision
 from multikernel.estimators.fit import fit_model
 from multikernel.estimators.fixed import (
     FixedParameter,
     hidden_columns,
-    learned_columns,
     unpenalised,
     without_fixed_views,
 )
@@ -33,277 +24,15 @@ from multikernel.estimators.given import check_predicted
 from multikernel.estimators.linear_coefficients import linear_coefficients
 from multikernel.estimators.method import Method, scale_free
 from multikernel.estimators.parameters import CrossValidation
-from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
+from multikernel.estimators.ridge_cv_learning import cost_of, has_own_weights, learn, prepare, tasks
+from multikernel.estimators.ridge_cv_results import publish, ridge_of
+from multikernel.estimators.ridge_cv_sums import check_sums, folds_of_rows, kept_factors, learn_sums
 from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.estimators.streamed.estimator import LearnsFromSums
-from multikernel.estimators.streamed.streaming import SampleTask, Streaming
+from multikernel.estimators.streamed.streaming import Streaming
 from multikernel.estimators.targets import one_for_all_targets
 from multikernel.estimators.variance_components import components_frame
 from multikernel.kernels import KernelFamily, polynomials, rbf_grid
-from multikernel.machines import RidgeMachine
-from multikernel.observer import Observer
-from multikernel.procedures.forecast import Cost, many_targets, own_ridges, ridge
-from multikernel.procedures.forecast import ridge_cv as ridge_cv_cost
-from multikernel.procedures.ridge_cv import (
-    Criterion,
-    ErrorInFeatures,
-    Evidence,
-    Folds,
-    HeldOutError,
-    RidgeCVWeights,
-    TargetSearch,
-    held_out_error,
-    least_error,
-    ridge_cv_each,
-    with_own_ridges,
-)
-from multikernel.procedures.ridge_cv.fixed import FixedColumns, determined
-from multikernel.procedures.units import MachineUnits, kernel_size, spread
-from multikernel.statistics import Moments
-from multikernel.tuning import FOLD_FACTORS_KEPT
-
-# -- tasks -------------------------------------------------------------------------------------------------------------
-
-
-def _tasks(model: Any, target: Array, sample_weight: Array | None) -> list[Task]:
-    together = target.ndim == 1 or model.shared_weights or _shares_candidates(model, target)
-    return [Task(np.arange(len(target)), each) for each in ([target] if together else target.T)]
-
-
-def _shares_candidates(model: Any, target: Any) -> bool:
-    """Whether targets with weights of their own are one problem."""
-    return target.ndim == 2 and target.shape[1] > 1 and _many_targets(model)
-
-
-def _many_targets(model: Any) -> bool:
-    """Whether weights of several targets are found together: each has its own, chosen by held-out error alone."""
-    return not model.shared_weights and model.criterion == "held_out" and model.fixed is None
-
-
-def _has_own_ridges(model: Any, target: Any) -> bool:
-    """Whether targets that share weights have a ridge each."""
-    several = target.ndim == 2 and target.shape[1] > 1
-    return several and model.criterion == "held_out" and model.fixed is None
-
-
-def _folds(model: Any, task: Task) -> Folds:
-    """As the user gives them; a number is one of consecutive samples, or of whole groups."""
-    n, known = len(task.target), task.resampling
-    if known.groups is None or known.given is not None:
-        return Folds.of(model.cv if known.given is None else known.given, n, task.target)
-    count = n if isinstance(model.cv, str) else int(model.cv)
-    folds = known.drawn(np.zeros(n, dtype=int), count, np.random.default_rng(0))
-    return Folds(folds, int(folds.max()) + 1)
-
-
-# -- learning ----------------------------------------------------------------------------------------------------------
-
-
-def _seed(model: Any) -> int:
-    return int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
-
-
-def _prepare(model: Any, bank: KernelBank, target: Array, X: Any, given: dict[str, Any]) -> Learner:
-    """The seed is drawn once for all targets."""
-    n = bank.shape[0]
-    if isinstance(model.cv, int | np.integer) and model.cv > n:
-        raise ValueError(
-            f"{type(model).__name__}: cv must be at most {n}, the number of samples, got {abbreviated(model.cv)}"
-        )
-    return partial(_learn, seed=_seed(model), fixed=learned_columns(model, X, n))
-
-
-def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
-    folds = int(model.cv) if isinstance(model.cv, int | np.integer) else bank.n
-    if _shares_candidates(model, task.target):
-        return model.n_init * many_targets(bank, folds, task.target.shape[1])
-    cost = model.n_init * ridge_cv_cost(bank, folds) + ridge(bank)
-    if _has_own_ridges(model, task.target):
-        cost = cost + own_ridges(bank, folds, task.target.shape[1])
-    return cost
-
-
-def _learn(
-    model: Any,
-    bank: KernelBank,
-    task: Task,
-    warm: Fitted | None,
-    observe: Observer,
-    seed: int = 0,
-    fixed: FixedColumns | None = None,
-) -> Learned:
-    """One set of weights, for a target (n,) or for several that share it, or one for each, and the machine on all.
-
-    Several targets that share weights of least held-out error have a ridge each.
-    """
-    if fixed is not None:
-        return _learn_beside(model, bank, task, observe, seed, fixed)
-    if _shares_candidates(model, task.target):
-        search = TargetSearch(model.fit_intercept, model.tol, model.max_iter, model.n_init, seed, model.standard_errors)
-        return ridge_cv_each(bank, task.target, _folds(model, task), search, model.n_jobs, observe)
-    size, unit = kernel_size(bank), spread(task.target)
-    bank, target = bank.scaled(np.full(len(bank), 1.0 / size)), task.target / unit
-    with one_blas_thread(len(target)):
-        Y = as_columns(target)
-        folds = _folds(model, task)
-        held_out = held_out_error(bank, Y, folds, model.fit_intercept)
-        error: Criterion = held_out
-        if model.criterion == "evidence":
-            error = Evidence.of(bank, Y, model.fit_intercept)
-        weights = least_error(error, held_out, model.tol, model.max_iter, model.n_init, seed, observe)
-        if _has_own_ridges(model, Y):
-            weights, solution = with_own_ridges(bank, Y, folds, weights, model.fit_intercept, model.tol, model.max_iter)
-            own = RidgeMachine(1.0, model.fit_intercept)
-            return weights.in_units(size, unit), MachineUnits(own, size, unit, coef=unit / size).solution(solution)
-        machine = RidgeMachine(weights.alpha, model.fit_intercept)
-        if isinstance(held_out, ErrorInFeatures):
-            gram = held_out.gram(weights.values)
-        else:
-            gram = bank.combine(weights.values)
-        solution = machine.solve(gram, target)
-    return weights.in_units(size, unit), MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
-
-
-def _learn_beside(
-    model: Any, bank: KernelBank, task: Task, observe: Observer, seed: int, fixed: FixedColumns
-) -> Learned:
-    """The same beside columns without penalty: weights for what these leave of the target, then their coefficients."""
-    folds = _folds(model, task)
-    held_out_is_known = determined(fixed.basis, folds)
-    if model.criterion == "held_out" and not held_out_is_known:
-        raise ValueError(
-            f"{type(model).__name__}: without the samples of one fold the coefficients of the fixed columns are not "
-            "determined, as where one fold holds all samples of a level: give a cv that shuffles or stratifies, "
-            "fewer fixed columns, or criterion='evidence', which needs no folds"
-        )
-    rest = fixed.rest(as_columns(task.target))
-    size, unit = kernel_size(bank), spread(rest)
-    # a kernel whose functions the columns explain has no part
-    bank, Z = bank.scaled(np.where(fixed.traces(bank) > 0.0, 1.0 / size, 0.0)), rest / unit
-    with one_blas_thread(len(Z)):
-        held_out = held_out_error(bank, Z, folds, basis=fixed.basis)
-        error: Criterion = held_out
-        if model.criterion == "evidence":
-            error = Evidence.of(bank, Z, basis=fixed.basis)
-        weights = least_error(error, held_out, model.tol, model.max_iter, model.n_init, seed, observe)
-        gram = bank.combine(weights.values)
-        effects, values = fixed.effects(gram, weights.alpha, as_columns(task.target) / unit, Z)
-        machine = RidgeMachine(weights.alpha, False)
-        left = (as_columns(task.target) / unit - values).reshape(task.target.shape)
-        solution = machine.solve(gram, left)
-    weights = replace(weights.in_units(size, unit), effects=effects.in_units(unit))
-    if not held_out_is_known:
-        weights = replace(weights, errors=np.full(len(weights.errors), np.nan))
-    solution = MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
-    if model.fit_intercept:
-        assert weights.effects is not None
-        constant = weights.effects.coef[0]
-        solution = replace(solution, intercept=float(constant[0]) if task.target.ndim == 1 else constant)
-    return weights, solution
-
-
-# -- from sums over samples --------------------------------------------------------------------------------------------
-
-
-def _folds_of_rows(model: Any) -> int:
-    return int(cast(int, model.cv))
-
-
-def _kept_factors(model: Any, q: int) -> float:
-    return 2.0 * min(FOLD_FACTORS_KEPT, 8.0 * _folds_of_rows(model) * q * q)
-
-
-def _check_sums(model: Any) -> None:
-    if model.fixed is not None:
-        raise ValueError(
-            f"{type(model).__name__} learns from sums over the rows without fixed columns: fit it to samples in memory"
-        )
-    if model.criterion != "held_out":
-        raise ValueError(
-            f"{type(model).__name__} learns from sums over the rows by held-out error: use criterion='held_out'"
-        )
-
-
-def _learn_sums(
-    model: Any,
-    bank: LowRankBank,
-    task: Task,
-    held: tuple[Moments, ...],
-    sample: SampleTask,
-    warm: Fitted | None,
-    observe: Observer,
-) -> Learned:
-    """Held-out errors from the sums of each fold; the targets are less their mean where there is an intercept."""
-    full = [each for each in held if each.count > 0.0]
-    if len(full) < 2:
-        raise ValueError(f"{type(model).__name__}: all rows are in one fold, since they are equal: give more rows")
-    count, unit = sum(each.count for each in full), spread(task.target)
-    size = float(bank.traces().sum()) / (count * len(bank)) or 1.0
-    scaled = bank.scaled(np.full(len(bank), 1.0 / size))
-    every = np.arange(held[0].products.shape[1])
-    few, own, labels = sample
-    places = np.unique(labels, return_inverse=True)[1]
-    part = HeldOutError.of(
-        few.scaled(np.full(len(bank), 1.0 / size)),
-        as_columns(own.target) / unit,
-        Folds(places, len(np.unique(labels))),
-    )
-    sums = tuple(each.of_targets(every, unit) for each in full)
-    error = ErrorInFeatures.of_sums(scaled, as_columns(task.target), sums, True, part)
-    with one_blas_thread(len(task.target)):
-        weights = least_error(error, error, model.tol, model.max_iter, model.n_init, _seed(model), observe)
-        machine = RidgeMachine(weights.alpha, False)
-        solution = machine.solve(scaled.combine(weights.values), task.target / unit)
-    return weights.in_units(size, unit), MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
-
-
-# -- the estimator -----------------------------------------------------------------------------------------------------
-
-
-def _ridge(model: Any, fitted: Fitted) -> Any:
-    return cast(RidgeCVWeights, fitted.weights).alpha
-
-
-def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
-    found = [cast(RidgeCVWeights, f.weights) for f in fitted]
-    errors = np.concatenate([weights.errors for weights in found])
-    if single:
-        model.alpha_ = found[0].alpha
-    else:
-        model.alpha_ = np.concatenate([np.atleast_1d(weights.alpha) for weights in found])
-    if len(errors) == 1 and model.dual_coef_.ndim == 1:
-        model.cv_loss_ = float(errors[0])
-    else:
-        model.cv_loss_ = errors
-    vars(model).pop("target_stationarity_", None)  # of an earlier fit
-    if not single or found[0].stationarities is not None:
-        model.target_stationarity_ = np.concatenate([_stationarities(weights) for weights in found])
-    _publish_effects(model, found)
-
-
-def _stationarities(weights: RidgeCVWeights) -> Array:
-    if weights.stationarities is not None:
-        return weights.stationarities
-    assert weights.certificate is not None
-    return np.array([weights.certificate.value])
-
-
-def _publish_effects(model: Any, found: Sequence[RidgeCVWeights]) -> None:
-    """The coefficients of fixed columns, those of the intercept apart."""
-    for name in ("fixed_names_", "fixed_coef_", "fixed_std_errors_", "intercept_std_error_"):
-        vars(model).pop(name, None)  # of an earlier fit
-    effects = [weights.effects for weights in found if weights.effects is not None]
-    if not effects:
-        return
-    coef = np.hstack([each.coef for each in effects]).T
-    errors = np.hstack([each.errors for each in effects]).T
-    first = int(model.fit_intercept)
-    one = model.dual_coef_.ndim == 1
-    model.fixed_names_ = np.array(model._fixed_samples.names, dtype=object)
-    model.fixed_coef_ = coef[0, first:] if one else coef[:, first:]
-    model.fixed_std_errors_ = errors[0, first:] if one else errors[:, first:]
-    if first:
-        model.intercept_std_error_ = float(errors[0, 0]) if one else errors[:, 0]
 
 
 def _default_kernels(model: Any) -> KernelFamily:
@@ -457,9 +186,9 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     _fixed_columns = None  # their basis in training
 
     _method: ClassVar[Method] = Method(
-        learn=_learn,
-        prepare=_prepare,
-        cost=_cost,
+        learn=learn,
+        prepare=prepare,
+        cost=cost_of,
         binding=Binding(
             default_kernels=_default_kernels,
             precision=double_precision,
@@ -467,14 +196,14 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
             of_given=_bound_given,
             of_new=without_fixed_views,
         ),
-        tasks=_tasks,
+        tasks=tasks,
         single=one_for_all_targets,
-        publish=_publish,
-        ridge=_ridge,
-        streaming=Streaming(learn=_learn_sums, folds=_folds_of_rows, kept_factors=_kept_factors, check=_check_sums),
+        publish=publish,
+        ridge=ridge_of,
+        streaming=Streaming(learn=learn_sums, folds=folds_of_rows, kept_factors=kept_factors, check=check_sums),
         sizes=scale_free,
         several_targets=True,
-        reads_columns=_many_targets,
+        reads_columns=has_own_weights,
         own_folds=True,
     )
 
