@@ -18,7 +18,7 @@ import pandas as pd
 import uvicorn
 
 from multikernel.app.web.security import Tokens
-from multikernel.app.web.server import create_app
+from multikernel.app.web.server import create_app, end_streams_with
 from multikernel.app.web.settings import Settings
 
 PATIENTS = 40
@@ -26,13 +26,11 @@ KEY = "of-the-servers-of-these-tests"
 
 
 @contextmanager
-def serving(home: Path, **changes: Any) -> Iterator[str]:
+def serving(home: Path, port: int = 0, **changes: Any) -> Iterator[str]:
     """The address of a server with its data in a folder."""
-    server = uvicorn.Server(
-        uvicorn.Config(
-            create_app(replace(Settings(home), **changes), Tokens(KEY)), port=0, log_level="error", lifespan="on"
-        )
-    )
+    app = create_app(replace(Settings(home), **changes), Tokens(KEY))
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", lifespan="on"))
+    end_streams_with(app, server)
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:

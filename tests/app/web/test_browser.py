@@ -234,3 +234,35 @@ def test_arrow_keys_on_a_list_change_nothing_else(page: Any) -> None:
     page.wait_for_url("**/method/form")
     assert page.locator("#method").input_value() == chosen
     assert faults_of(page) == []
+
+
+def test_a_run_page_says_that_the_server_does_not_answer_and_goes_on_when_it_is_back(
+    chromium: Any, tmp_path: Path
+) -> None:
+    with chromium.new_context() as context:
+        page = context.new_page()
+        with serving(tmp_path) as address:
+            port = int(address.rpartition(":")[2])
+            page.goto(f"{address}/?token={KEY}")
+            page.set_input_files("#files", {"name": "a.csv", "mimeType": "text/csv", "buffer": people().encode()})
+            page.wait_for_url("**/data/*")
+            page.click("button[value=automatic]")
+            page.wait_for_url("**/runs/*")
+        page.get_by_text("The server does not answer").wait_for()
+        with serving(tmp_path, port):
+            page.get_by_text("The server was ended before this run was").wait_for()
+
+
+def test_a_run_page_says_that_nothing_was_heard_of_the_server(page: Any) -> None:
+    page.goto("/")
+    page.set_input_files("#files", {"name": "a.csv", "mimeType": "text/csv", "buffer": people().encode()})
+    page.wait_for_url("**/data/*")
+    page.clock.install()
+    page.route("**/events", lambda route: None)  # a server that hangs
+    page.click("button[value=automatic]")
+    page.wait_for_url("**/runs/*")
+    page.clock.fast_forward(29_000)
+    assert not page.get_by_text("The server does not answer").count()
+    page.clock.fast_forward(2_000)
+    page.get_by_text("The server does not answer").wait_for()
+    page.get_by_role("button", name="Stop").click()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gzip
 import io
+import logging
 import os
 import re
+import socket
 import sqlite3
+import struct
 import sys
 import threading
 import time
@@ -14,7 +17,7 @@ import webbrowser
 import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import httpx
@@ -23,6 +26,7 @@ import uvicorn
 from app_server import KEY, Person, people, said, serving, token_of
 
 from multikernel.app.web import reading
+from multikernel.app.web.security import Tokens
 from multikernel.app.web.server import serve
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import Store
@@ -320,3 +324,55 @@ def test_the_browser_is_led_to_the_key_by_a_file_of_the_owner_alone(
     assert not list(tmp_path.glob("*.html"))
     with pytest.raises(ValueError, match="the token has 5 characters"):
         serve(Settings(tmp_path), 0, browser=False, report=printed.append, key="short")
+
+
+def _left_at_once(address: str, person: Person, request: str) -> None:
+    """A request, and a browser that resets the connection before the answer, as for a closed tab."""
+    place = address.removeprefix("http://")
+    host, _, port = place.partition(":")
+    cookie = "; ".join(f"{each.name}={each.value}" for each in person.cookies.jar)
+    first, _, rest = request.partition("\n")
+    with socket.create_connection((host, int(port))) as tab:
+        tab.sendall(f"{first} HTTP/1.1\nHost: {place}\nCookie: {cookie}\n{rest}".replace("\n", "\r\n").encode())
+        tab.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def test_closed_tabs_leave_nothing_in_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    multipart = "Content-Type: multipart/form-data; boundary=b\nContent-Length: 9000\n\n--b\nContent-Disposition: "
+    half = f'{multipart}form-data; name="files"; filename="a.csv"\n\na,b\n1,2\n'
+    with serving(tmp_path) as address, Person(address) as person:
+        logging.getLogger("uvicorn.error").addHandler(caplog.handler)  # which does not propagate
+        try:
+            data = person.upload(("people.csv", people())).url.path
+            person.submit(f"{data}/choose", target="bought")
+            run = person.submit(f"{data}/learn").url.path
+            for _ in range(5):
+                _left_at_once(address, person, f"POST /data\n{half}")
+                _left_at_once(address, person, f"POST {data}/learn\nContent-Length: 900\n\ntoken=a")
+                _left_at_once(address, person, f"GET {data}\n\n")
+                _left_at_once(address, person, f"GET {run}/events\n\n")
+            assert person.get(data).status_code == 200
+            with person.stream("GET", f"{run}/events") as events:
+                next(events.iter_lines())
+                person.submit(f"{run}/stop")
+        finally:
+            logging.getLogger("uvicorn.error").removeHandler(caplog.handler)
+    assert not caplog.records
+
+
+def test_a_server_that_ends_lets_go_of_pages_that_follow_a_run(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        with serving(tmp_path) as address:
+            person = stack.enter_context(Person(address))
+            data = person.upload(("people.csv", people())).url.path
+            run = person.submit(f"{data}/learn", target="bought").url.path
+            lines = stack.enter_context(person.stream("GET", f"{run}/events")).iter_lines()
+            next(lines)
+        assert "event: end" not in list(lines)
+
+
+def test_a_server_started_again_with_its_key_knows_its_sessions() -> None:
+    cookie = Tokens("a key of some length").cookie("me")
+    assert Tokens("a key of some length").session(cookie) == "me"
+    assert Tokens("another key of a length").session(cookie) is None
+    assert Tokens().session(cookie) is None

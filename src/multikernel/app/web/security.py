@@ -49,12 +49,11 @@ class Tokens:
 
     Parameters
     ----------
-    key : str, that of the address which is opened and printed
-    secret : bytes, by which sessions are signed
+    key : str, that of the address which is opened and printed; it signs sessions, so a server that is started again
+        with the same key knows them
     """
 
     key: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     def opens(self, key: str) -> bool:
         """Whether a key is that of this server."""
@@ -84,7 +83,7 @@ class Tokens:
             )
 
     def _signed(self, what: str, session: str) -> str:
-        return hmac.new(self.secret, f"{what} {session}".encode(), sha256).hexdigest()
+        return hmac.new(self.key.encode("utf-8", "surrogateescape"), f"{what} {session}".encode(), sha256).hexdigest()
 
 
 class Guard:

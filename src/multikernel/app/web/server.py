@@ -11,13 +11,14 @@ import webbrowser
 from collections.abc import AsyncIterator, Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
 
 from markupsafe import escape
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -30,6 +31,9 @@ from multikernel.app.web.security import Guard, Tokens
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.site import Site, environment, page_of, posted
 from multikernel.app.web.store import Store
+
+if TYPE_CHECKING:
+    import uvicorn
 
 _SHORTEST_KEY = 20  # characters of a key that a person chose: 95 bits, where they are letters and digits
 _FIRST = 0.5  # seconds that are left to the first page before libraries are loaded
@@ -65,6 +69,7 @@ def create_app(settings: Settings, tokens: Tokens | None = None) -> Starlette:
         middleware=[Middleware(Guard, settings=settings, tokens=known, page=_refusal, locked=_locked)],
         exception_handlers={
             HTTPException: _refused,
+            ClientDisconnect: _left,
             ValueError: _wrong,
             Exception: _broken,
             **dict.fromkeys(_WRITING, _unwritten),
@@ -72,7 +77,19 @@ def create_app(settings: Settings, tokens: Tokens | None = None) -> Starlette:
         lifespan=life,
     )
     app.state.site = site
+    app.state.ending = lambda: False
     return app
+
+
+def end_streams_with(app: Starlette, server: uvicorn.Server) -> None:
+    """Pages that follow a run are let go once their server ends, which waits for them otherwise.
+
+    Parameters
+    ----------
+    app : of ``create_app``
+    server : that serves it
+    """
+    app.state.ending = lambda: server.should_exit
 
 
 def _routes() -> list[Route | Mount]:
@@ -136,6 +153,11 @@ def _locked(scope: Scope) -> Response:
     return HTMLResponse(site.templates.get_template("locked.html").render(), 403, {"Connection": "close"})
 
 
+async def _left(request: Request, error: Exception) -> Response:
+    """To who closed the page while sending a form; nobody reads it."""
+    return Response(status_code=400)
+
+
 async def _wrong(request: Request, error: Exception) -> Response:
     return _page(request, 400, str(error))
 
@@ -192,11 +214,11 @@ def serve(settings: Settings, port: int, *, browser: bool, report: Callable[[str
             raise OSError(f"port {port} cannot be had ({error.strerror}); give another one by --port") from None
         query = urlencode({"token": tokens.key})
         address = f"http://127.0.0.1:{listener.getsockname()[1]}{settings.root_path}/?{query}"
+        application = create_app(settings, tokens)
         server = uvicorn.Server(
-            uvicorn.Config(
-                create_app(settings, tokens), log_level="warning", access_log=False, timeout_graceful_shutdown=1
-            )
+            uvicorn.Config(application, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
         )
+        end_streams_with(application, server)
         report(f"multikernel is at {address}  (Ctrl-C ends it; who has this address can use it)")
         with contextlib.ExitStack() as stack:
             if browser:

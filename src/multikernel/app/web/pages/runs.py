@@ -98,14 +98,14 @@ def state(site: Site, run: StoredRun) -> dict[str, object]:
 
 
 async def events(request: Request) -> Response:
-    """The progress of a run, until it ends."""
+    """The progress of a run, until it ends or the server does."""
     site: Site = request.app.state.site
     run = await run_in_threadpool(site.run, request)
 
     async def stream() -> AsyncIterator[str]:
         said = ""
         silent = 0.0
-        while True:
+        while not request.app.state.ending():
             now = await run_in_threadpool(site.store.run, run.id)
             if now is None or now.ended:
                 yield f"event: end\ndata: {json.dumps({'status': now.status if now else 'deleted'})}\n\n"

@@ -42,7 +42,14 @@
   if (card) {
     const part = (name) => card.querySelector(`[data-${name}]`);
     const source = new EventSource(card.dataset.events);
+    const missed = () => {
+      part("stage").textContent = "The server does not answer; if it has ended, start it again. This page goes on when it is back.";
+      part("said").textContent = part("time").textContent = "";
+    };
+    let silence = setTimeout(missed, 30000); // three times what a server keeps silent
     source.onmessage = (event) => {
+      clearTimeout(silence);
+      silence = setTimeout(missed, 30000);
       const state = JSON.parse(event.data);
       const waits = state.ahead ? `Waiting: ${state.ahead} before it` : "Waiting";
       const stage = state.status === "queued" ? waits : state.stage || "Starting";
@@ -52,8 +59,7 @@
       part("time").textContent = [state.time, state.left].filter(Boolean).join(" · ");
     };
     source.onerror = () => {
-      part("stage").textContent = "The server does not answer; this page goes on when it is back.";
-      part("time").textContent = "";
+      missed();
       if (source.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 3000);
     };
     source.addEventListener("end", () => { source.close(); location.reload(); });
