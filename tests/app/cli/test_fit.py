@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from csv_tables import HEADER, Invoke, write_table
+from typer.testing import CliRunner
 
-from multikernel import EasyMKLClassifier, kernels
+from multikernel import EasyMKLClassifier, LinearRLS2Regressor, kernels
 from multikernel.app.cli.options import MethodName
+from multikernel.app.cli.program import app
 from multikernel.app.jobs.methods import METHODS
 from multikernel.persistence import load, read, save
 
@@ -286,3 +288,37 @@ def _fails(result: object, complaint: str) -> None:
 
 def test_every_method_can_be_named() -> None:
     assert [method.value for method in MethodName] == list(METHODS)
+
+
+def test_a_linear_method_has_columns_of_mean_zero_and_one_deviation(invoke: Invoke) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)) * [1.0, 100.0, 0.01] + [5.0, -300.0, 0.2]
+    target = X @ [1.0, 0.02, 90.0] + 7.0 + 0.3 * rng.normal(size=60)
+    pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=target).to_csv("t.csv", index=False)
+    done = invoke("fit", "t.csv", "--target", "y", "--method", "linearrls2", "--alpha", "0.001")
+    assert done.exit_code == 0, done.output
+    standard = (X - X.mean(axis=0)) / X.std(axis=0)
+    twin = LinearRLS2Regressor(alpha=0.001).fit(standard, target)
+    found = [float(value) for value in _predictions(invoke("predict", "model.mk", "t.csv").stdout)["prediction"]]
+    np.testing.assert_allclose(found, twin.predict(standard), rtol=1e-6)
+    least = np.column_stack([np.ones(60), X])
+    residuals = target - least @ np.linalg.lstsq(least, target, rcond=None)[0]
+    assert np.square(found - target).mean() < 1.05 * np.square(residuals).mean()
+
+
+def test_a_hyphen_is_standard_input() -> None:
+    runner = CliRunner()
+    with runner.isolated_filesystem():
+        text = write_table(Path("train.csv"), "number").read_text()
+        words = ["--target", "target", "--lam", "0.1", "--out"]
+        for name, given in (("file.mk", "train.csv"), ("piped.mk", "-")):
+            done = runner.invoke(app, ["fit", given, *words, name], input=text)
+            assert done.exit_code == 0, done.output
+        by_file = runner.invoke(app, ["predict", "file.mk", "train.csv"])
+        piped = runner.invoke(app, ["predict", "piped.mk", "-"], input=text)
+        assert piped.stdout == by_file.stdout
+        empty = runner.invoke(app, ["predict", "piped.mk", "-"], input="")
+        assert (empty.exit_code, empty.stdout) == (1, "")
+        assert empty.stderr.startswith("error: standard input is empty")
+        wrong = runner.invoke(app, ["predict", "piped.mk", "-"], input="age,colour\n1,blue\n")
+        assert wrong.stderr.startswith("error: standard input lacks 'height'")

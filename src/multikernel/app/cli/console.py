@@ -6,10 +6,11 @@ import io
 import json
 import math
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -25,6 +26,8 @@ from multikernel.observer import Progress, listening
 if TYPE_CHECKING:
     from multikernel.app.tables.table import CsvTable
 
+STANDARD_INPUT = Path("-")  # in place of a file
+_INPUT = "standard input"
 _SILENCE = 10.0  # seconds after which a fit says in a pipe how far it is
 _PIPE_WIDTH = 240  # columns of a table in a pipe, where lines need not be wrapped
 
@@ -202,7 +205,7 @@ def read(
 
     Parameters
     ----------
-    path : the file, or the first of several
+    path : the file, or the first of several; "-" for standard input
     leave_out, groups : columns
     others : the further files
     of_first : whether samples that the first file lacks are left out in any case, since it has the target
@@ -214,12 +217,29 @@ def read(
     if several.words or ("=" in str(path) and not path.exists()):
         files = files_by_view([str(path), *(several.words or ())])
         table = ViewTables.read(files, several.key or "", keep=several.missing == "keep", of_first=of_first).joined()
+    elif path == STANDARD_INPUT:
+        table = _from_standard_input()
     else:
         table = read_table(path)
     if table.note:
         typer.echo(table.note, err=True)
     left_out = [table.full_name(name) for name in leave_out or ()]
     return table.without(left_out).grouped(None if groups is None else table.full_name(groups))
+
+
+def _from_standard_input() -> CsvTable:
+    """The table that another program writes to this one."""
+    from multikernel.app.tables.table import read_table
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "input"
+        path.write_bytes(sys.stdin.buffer.read())
+        try:
+            table = read_table(path)
+        except ValueError as error:
+            raise ValueError(str(error).replace(str(path), _INPUT)) from None
+    columns = {name: replace(column, file=_INPUT) for name, column in table.columns.items()}
+    return replace(table, file=_INPUT, columns=columns, note=table.note.replace(str(path), _INPUT))
 
 
 def show_json(command: str, results: Mapping[str, Any]) -> None:

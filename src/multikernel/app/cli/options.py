@@ -69,7 +69,10 @@ EPILOG = "\n\n\b\nKernels (repeat --kernels to join several):\n" + "\n".join(
     f"  {word.form:16}{word.about}" for word in WORDS.values()
 )
 
-Data = Annotated[Path, typer.Argument(metavar="DATA.CSV", help="CSV file (.gz too) with column names in row 1.")]
+Data = Annotated[
+    Path,
+    typer.Argument(metavar="DATA.CSV", help="CSV file (.gz too) with column names in row 1; - for standard input."),
+]
 Views = Annotated[
     list[str] | None,
     typer.Option(

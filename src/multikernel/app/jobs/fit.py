@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
 
 from multikernel.app.jobs.methods import (
     INNER_FOLDS,
@@ -24,7 +23,7 @@ from multikernel.app.jobs.methods import (
 )
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
-from multikernel.app.tables.encoding import ScaledViews, TableEncoding
+from multikernel.app.tables.encoding import TableEncoding, scaler_of
 from multikernel.app.tables.table import CsvTable, read_target
 from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.tables.views import some_samples, split
@@ -49,12 +48,12 @@ class Trained:
 
 def train(table: CsvTable, request: FitRequest, watch: Watch) -> Trained:
     """Fit and cross-validate the requested model; ValueError where the file or an option does not allow it."""
-    encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types)
+    encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types, request.standardized)
     if request.proba and encoding.task != "classification":
         raise ValueError(f"{request.target!r} holds numbers, which have no probabilities; leave --proba out")
     model = with_search(make_model(request, encoding.task), request, encoding.task, y, table.groups)
     given = encoding.as_given(raw)
-    fold_scores = _cross_validate(model, given, y, table.groups, encoding.task, request.seed, watch)  # the longest part
+    fold_scores = _cross_validate(model, given, y, table.groups, encoding.task, request, watch)  # the longest part
     X = encoding.as_given(encoding.scale(raw))
     with watch.fitting("fit"):
         model.fit(X, y, groups=table.groups)
@@ -82,20 +81,16 @@ def _with_probabilities(model: Any, X: Any, y: Array, groups: Array | None) -> A
 
 
 def _cross_validate(
-    model: Any, raw: Any, y: Array, groups: Array | None, task: Task, seed: int, watch: Watch
+    model: Any, raw: Any, y: Array, groups: Array | None, task: Task, request: FitRequest, watch: Watch
 ) -> tuple[float, ...]:
     """Scores on held-out folds, with the scaling learned outside the fold; none where a class is too small."""
     n_folds = min(OUTER_FOLDS, most_folds(y, task, groups))
     if n_folds < 2:
         return ()
-    if isinstance(raw, pd.DataFrame):
-        scaler = MinMaxScaler().set_output(transform="pandas")
-    else:
-        scaler = ScaledViews()
-    pipeline = make_pipeline(scaler, model)
+    pipeline = make_pipeline(scaler_of(not isinstance(raw, pd.DataFrame), request.standardized), model)
     scores = []
     with watch.steps(n_folds, "cross-validation") as observe:
-        for k, (fit, held) in enumerate(folds_of(task, n_folds, seed, y, groups)):
+        for k, (fit, held) in enumerate(folds_of(task, n_folds, request.seed, y, groups)):
             if groups is None:
                 own = {}
             else:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
 
 from multikernel import path
 from multikernel.app.jobs.methods import (
@@ -21,7 +20,7 @@ from multikernel.app.jobs.methods import (
     regularisation,
 )
 from multikernel.app.jobs.watch import Watch
-from multikernel.app.tables.encoding import TableEncoding
+from multikernel.app.tables.encoding import TableEncoding, scaler_of
 from multikernel.app.tables.table import CsvTable
 from multikernel.paths import Path, simplest_first
 from multikernel.typing import Array
@@ -100,7 +99,7 @@ def follow(
 
     With a directory ``checkpoint``, each step is kept there.
     """
-    encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types)
+    encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types, request.standardized)
     task = encoding.task
     most = most_folds(y, task, table.groups)
     if most < folds:
@@ -114,7 +113,7 @@ def follow(
         raise ValueError(f"no values are known that suit {parameter!r}; give them with --values")
     if values is None:
         values = PATHS[parameter]
-    pipeline = make_pipeline(MinMaxScaler().set_output(transform="pandas"), model)
+    pipeline = make_pipeline(scaler_of(False, request.standardized), model)
     scores = []
     with watch.steps(folds + 1, "path") as observe:
         whole = path(pipeline, raw, y, parameter, values, checkpoint=checkpoint, groups=table.groups)

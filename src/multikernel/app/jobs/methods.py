@@ -53,6 +53,7 @@ class NamedMethod:
     numbers: tuple[str, ...] = ("alpha",)  # the options of the regressor
     grids: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: GRIDS)  # the values to choose from
     kernels: KernelFamily | None = None  # None for the estimator's own default
+    standardized: bool = False  # whether columns are to have mean 0 and deviation 1, as linear methods need
 
 
 _SMALL_ALPHAS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
@@ -70,7 +71,7 @@ METHODS = {
     # A feature spread evenly over [0, 1] has variance 1/12; the width is gamma = 1 / (2 variance).
     "hkl": NamedMethod("HKLClassifier", "HKLRegressor", ("C",), ("C",), kernels=per_feature(RBF(6.0))),
     "gmkl": NamedMethod("GMKLClassifier", "GMKLRegressor", ("C",)),
-    "linearrls2": NamedMethod("LinearRLS2Classifier", "LinearRLS2Regressor", ("alpha",)),
+    "linearrls2": NamedMethod("LinearRLS2Classifier", "LinearRLS2Regressor", ("alpha",), standardized=True),
     "scales": NamedMethod("LearnedScalesClassifier", "LearnedScalesRegressor", numbers=()),
     "ridgecv": NamedMethod(regressor="MultipleKernelRidgeCV", numbers=()),
     "average": NamedMethod("AverageMKLClassifier", "AverageMKLRegressor", ("lam", "C")),
@@ -104,6 +105,11 @@ class FitRequest:
     def automatic(self) -> bool:
         """Whether the user chose neither a method nor kernels nor a regularisation."""
         return self.method is None and self.kernels is None and not self.given
+
+    @property
+    def standardized(self) -> bool:
+        """Whether columns are to have mean 0 and deviation 1, not the range [0, 1]."""
+        return self.method is not None and METHODS[self.method].standardized
 
     @property
     def given(self) -> dict[str, float]:

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
 
 from multikernel.app.jobs.methods import FitRequest, check, make_model, most_folds, with_search
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
-from multikernel.app.tables.encoding import ScaledViews, TableEncoding
+from multikernel.app.tables.encoding import TableEncoding, scaler_of
 from multikernel.app.tables.table import CsvTable, read_target
 from multikernel.app.tables.views import split
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
@@ -200,13 +199,13 @@ def _by_method(
     table: CsvTable, request: FitRequest, task: Task, sources: Mapping[str, list[str]]
 ) -> tuple[Any, Any, Mapping[str, list[str]] | None]:
     """A method with its search, the columns as numbers, and those of each source; None where these are views."""
-    encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types)
+    encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types, request.standardized)
     model = with_search(make_model(request, task), request, task, y, table.groups)
     if table.views:
-        return make_pipeline(ScaledViews(), model), encoding.as_given(raw), None
+        return make_pipeline(scaler_of(True, request.standardized), model), encoding.as_given(raw), None
     spread = {feature.name: list(feature.names) for feature in encoding.features}
     own = {source: [name for column in columns for name in spread[column]] for source, columns in sources.items()}
-    return make_pipeline(MinMaxScaler().set_output(transform="pandas"), model), raw, own
+    return make_pipeline(scaler_of(False, request.standardized), model), raw, own
 
 
 def _known(value: Any) -> Any:

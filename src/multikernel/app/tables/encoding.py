@@ -1,4 +1,7 @@
-"""Columns without a missing cell as numbers: categories spread over 0/1 columns, everything scaled to [0, 1]."""
+"""Columns without a missing cell as numbers: categories spread over 0/1 columns, everything scaled to [0, 1].
+
+For linear methods, whose columns are not centred and compete by their size, it is scaled to mean 0 and deviation 1.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.preprocessing import MinMaxScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import multikernel as mk
 from multikernel.app.tables.table import CsvTable, read_target
@@ -32,15 +35,22 @@ class TableEncoding:
     target: str  # the name of its column
     task: Task
     features: tuple[Feature, ...]
-    low: tuple[float, ...]  # the smallest value in training of each column that the features become
-    high: tuple[float, ...]  # the largest
+    low: tuple[float, ...]  # what becomes 0 of each column that the features become: its smallest value, or its mean
+    high: tuple[float, ...]  # what becomes 1: its largest value, or one deviation above the mean
     views: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # the samples' columns, of several files
 
     @classmethod
     def learn(
-        cls, table: CsvTable, target: str, task: Task | None, types: Mapping[str, str] | None = None
+        cls,
+        table: CsvTable,
+        target: str,
+        task: Task | None,
+        types: Mapping[str, str] | None = None,
+        standardized: bool = False,
     ) -> tuple[Self, pd.DataFrame, Array]:
         """The encoding of a training file, its samples before they are scaled, and its target.
+
+        Columns are scaled to [0, 1], or if ``standardized`` to mean 0 and deviation 1.
 
         ValueError where there is no such target or no feature, a cell is missing, or the target does not fit the task;
         and where a column is declared to hold what it does not, or what only kernels by type can take.
@@ -51,11 +61,16 @@ class TableEncoding:
         columns = [table.present(column.name, _GAPS.format(target=target)) for column in found]
         features = tuple(_feature(column, declared.get(column.name)) for column in columns)
         raw = _frame(features, table)
-        low, high = raw.min().tolist(), raw.max().tolist()
+        if standardized:
+            low = raw.mean().tolist()
+            high = (raw.mean() + raw.std(ddof=0)).tolist()
+        else:
+            low = raw.min().tolist()
+            high = raw.max().tolist()
         return cls(target, decided, features, tuple(low), tuple(high), _views(features, table)), raw, y
 
     def scale(self, raw: pd.DataFrame) -> pd.DataFrame:
-        """Each column to [0, 1] by its range in training; one that was constant there loses that constant."""
+        """Each column by its range or its deviation in training; one that was constant there loses that constant."""
         low, high = np.array(self.low), np.array(self.high)
         return raw.sub(low).div(np.where(high > low, high - low, 1.0))
 
@@ -141,8 +156,30 @@ def _frame(features: Sequence[Feature], table: CsvTable) -> pd.DataFrame:
     return parts[0] if len(parts) == 1 else pd.concat(parts, axis=1)
 
 
+def scaler_of(views: bool, standardized: bool) -> Any:
+    """What scales the samples of a fold as ``TableEncoding`` does those of the file.
+
+    Parameters
+    ----------
+    views : whether samples are views
+    standardized : whether columns get mean 0 and deviation 1, not the range [0, 1]
+    """
+    if views:
+        return ScaledViews(standardized)
+    kind = StandardScaler if standardized else MinMaxScaler
+    return kind().set_output(transform="pandas")
+
+
 class ScaledViews(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """The columns of each view to [0, 1] by their ranges in training."""
+    """The columns of each view to [0, 1] by their ranges in training, or to mean 0 and deviation 1.
+
+    Parameters
+    ----------
+    standardized : bool
+    """
+
+    def __init__(self, standardized: bool = False) -> None:
+        self.standardized = standardized
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the ranges.
@@ -152,7 +189,7 @@ class ScaledViews(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : views that are data frames of numbers
         y : ignored
         """
-        self.scalers_ = {name: MinMaxScaler().set_output(transform="pandas").fit(part) for name, part in X.items()}
+        self.scalers_ = {name: scaler_of(False, self.standardized).fit(part) for name, part in X.items()}
         return self
 
     def transform(self, X: Any) -> Any:

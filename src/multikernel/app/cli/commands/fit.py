@@ -104,7 +104,8 @@ def fit(
     Without further options, the automatic estimator recognises numbers, categories, dates and text, takes missing
     cells, and chooses kernels and their regularisation; it says what it did.
 
-    With a method, text columns are spread over one 0/1 column for each category, and all features are scaled to [0, 1].
+    With a method, text columns are spread over one 0/1 column for each category, and all features are scaled to [0, 1],
+    or for the linear method (linearrls2) to mean 0 and deviation 1.
     Missing cells are refused. Where none of --lam, --C and --alpha is given, three inner folds choose the parameter
     that the method has; ridgecv and scales choose by themselves. --kernels, --lam, --C or --alpha without --method
     stand for easymkl where the target holds classes, and for average where it holds numbers.

@@ -9,7 +9,7 @@ import typer
 
 from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
-from multikernel.app.cli.console import OtherFiles, check_new, one_line_failures, read, show_json
+from multikernel.app.cli.console import STANDARD_INPUT, OtherFiles, check_new, one_line_failures, read, show_json
 from multikernel.app.cli.options import MissingName
 from multikernel.files import write_whole
 
@@ -17,7 +17,10 @@ from multikernel.files import write_whole
 def predict(
     ctx: typer.Context,
     model: Annotated[Path, typer.Argument(metavar="MODEL.MK", help="A model that fit has written.")],
-    new: Annotated[Path, typer.Argument(metavar="NEW.CSV", help="CSV file with the columns of the training file.")],
+    new: Annotated[
+        Path,
+        typer.Argument(metavar="NEW.CSV", help="CSV file with the columns of the training file; - for standard input."),
+    ],
     views: options.Views = None,
     key: options.Key = None,
     missing: options.Missing = MissingName.drop,
@@ -70,6 +73,8 @@ def _in_chunks(model: Path, new: Path, proba: bool, memory: str | None, out: Pat
     fitted, metadata = read_model(model)
     if "stream" not in metadata:
         return False
+    if new == STANDARD_INPUT:
+        raise ValueError(f"{model} was learned in chunks, and predicts files in chunks; give a file in place of -")
     from multikernel import streams
     from multikernel.app.jobs.fit_stream import StreamOptions, source_of
     from multikernel.app.jobs.predict import harmless
