@@ -306,19 +306,19 @@ def test_a_linear_method_has_columns_of_mean_zero_and_one_deviation(invoke: Invo
     assert np.square(found - target).mean() < 1.05 * np.square(residuals).mean()
 
 
-def test_a_hyphen_is_standard_input() -> None:
+def test_a_hyphen_is_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     runner = CliRunner()
-    with runner.isolated_filesystem():
-        text = write_table(Path("train.csv"), "number").read_text()
-        words = ["--target", "target", "--lam", "0.1", "--out"]
-        for name, given in (("file.mk", "train.csv"), ("piped.mk", "-")):
-            done = runner.invoke(app, ["fit", given, *words, name], input=text)
-            assert done.exit_code == 0, done.output
-        by_file = runner.invoke(app, ["predict", "file.mk", "train.csv"])
-        piped = runner.invoke(app, ["predict", "piped.mk", "-"], input=text)
-        assert piped.stdout == by_file.stdout
-        empty = runner.invoke(app, ["predict", "piped.mk", "-"], input="")
-        assert (empty.exit_code, empty.stdout) == (1, "")
-        assert empty.stderr.startswith("error: standard input is empty")
-        wrong = runner.invoke(app, ["predict", "piped.mk", "-"], input="age,colour\n1,blue\n")
-        assert wrong.stderr.startswith("error: standard input lacks 'height'")
+    text = write_table(Path("train.csv"), "number").read_text()
+    words = ["--target", "target", "--lam", "0.1", "--out"]
+    for name, given in (("file.mk", "train.csv"), ("piped.mk", "-")):
+        done = runner.invoke(app, ["fit", given, *words, name], input=text)
+        assert done.exit_code == 0, done.output
+    by_file = runner.invoke(app, ["predict", "file.mk", "train.csv"])
+    piped = runner.invoke(app, ["predict", "piped.mk", "-"], input=text)
+    assert piped.stdout == by_file.stdout
+    empty = runner.invoke(app, ["predict", "piped.mk", "-"], input="")
+    assert (empty.exit_code, empty.stdout) == (1, "")
+    assert empty.stderr.startswith("error: standard input is empty")
+    wrong = runner.invoke(app, ["predict", "piped.mk", "-"], input="age,colour\n1,blue\n")
+    assert wrong.stderr.startswith("error: standard input lacks 'height'")
