@@ -82,7 +82,7 @@ CASES = (
     ),
     Case("a Parquet file", b"PAR1\x15\x04\x15", "is a Parquet file; write it as CSV"),
     Case("a web page", "<!DOCTYPE html>\n<html><body>Sign in</body></html>\n", "is a web page; download the table"),
-    Case("JSON", '{"x": [1, 2],\n "y": [3, 4]}\n', "row 1, column 3: the column has no name"),
+    Case("JSON", '{"x": [1, 2],\n "y": [3, 4]}\n', "is JSON; write it as CSV"),
     Case("a directory", b"", "there is no file folder", name="folder"),
     Case("no such file", b"", "No such file", name="absent.csv"),
     # compression
