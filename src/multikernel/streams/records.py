@@ -33,7 +33,7 @@ _KINDS = {
     b"\x1f\x8b": "is compressed; give it a name that ends in .gz",
     b"\x89PNG": "is a picture; give a CSV file",
     b"%PDF": "is a PDF; give a CSV file",
-    b"\xd0\xcf\x11\xe0": "is an old Excel file; save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "is an Excel file of an old kind or with a password; save the sheet as CSV",
     b"PAR1": "is a Parquet file; write it as CSV",
     b"<!DOCTYPE": "is a web page; download the table itself, which may need a login",
     b"<html": "is a web page; download the table itself, which may need a login",

@@ -320,5 +320,5 @@ def test_a_hyphen_is_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     empty = runner.invoke(app, ["predict", "piped.mk", "-"], input="")
     assert (empty.exit_code, empty.stdout) == (1, "")
     assert empty.stderr.startswith("error: standard input is empty")
-    wrong = runner.invoke(app, ["predict", "piped.mk", "-"], input="age,colour\n1,blue\n")
+    wrong = runner.invoke(app, ["predict", "piped.mk", "-"], input="age,colour\n30,blue\n")
     assert wrong.stderr.startswith("error: standard input lacks 'height'")

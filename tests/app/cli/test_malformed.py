@@ -75,7 +75,11 @@ CASES = (
     Case("a picture", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is a picture; give a CSV file"),
     Case("a PDF", b"%PDF-1.7\n%\xe2\xe3", "is a PDF; give a CSV file"),
     Case("an Excel file", _zip("xl/workbook.xml"), "is a spreadsheet or a zip archive; save the sheet as CSV"),
-    Case("an old Excel file", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "is an old Excel file; save the sheet as CSV"),
+    Case(
+        "an old Excel file",
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0",
+        "is an Excel file of an old kind or with a password",
+    ),
     Case("a Parquet file", b"PAR1\x15\x04\x15", "is a Parquet file; write it as CSV"),
     Case("a web page", "<!DOCTYPE html>\n<html><body>Sign in</body></html>\n", "is a web page; download the table"),
     Case("JSON", '{"x": [1, 2],\n "y": [3, 4]}\n', "is JSON; write it as CSV"),

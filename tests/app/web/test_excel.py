@@ -160,3 +160,31 @@ def test_a_small_file_of_many_cells_is_refused_before_they_are_made(
     assert len(book) < 40_000
     with pytest.raises(ValueError, match=sentence):
         _read(book, tmp_path, most_cells=2500, unpacked_limit=8 << 20 if "styles" in member else 1 << 20)
+
+
+def _archive(*names: str) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name in names:
+            archive.writestr(name, "x")
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (_archive("mimetype", "content.xml"), "is an OpenDocument; save its sheet as .xlsx or CSV"),
+        (_archive("xl/workbook.bin"), "is a binary spreadsheet"),
+        (_archive("t.csv"), "is a zip archive and no spreadsheet"),
+        (bytes.fromhex("d0cf11e0a1b11ae1") + bytes(100), "of an old kind or with a password"),
+    ],
+)
+def test_other_spreadsheets_are_named(tmp_path: Path, content: bytes, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        _read(content, tmp_path)
+
+
+def test_a_sheet_that_is_no_xml_is_looked_through_in_time(tmp_path: Path) -> None:
+    book = _replaced(_book({"a": _ROWS}), _SHEET, "<f <mergeCell " * 200_000)
+    with pytest.raises(ValueError, match="cannot be read"):
+        _read(book, tmp_path)

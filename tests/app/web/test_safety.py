@@ -274,11 +274,14 @@ def test_the_key_is_exchanged_for_a_cookie(address: str) -> None:
     assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(cookie.split("; "))
     assert KEY not in cookie
     assert httpx.get(f"{address}//evil.example/?token={KEY}").headers["location"] == "/evil.example/"
+    strange = httpx.get(f"{address}/%5Cevil.example%0A?token={KEY}", headers={"Sec-Fetch-Site": "cross-site"})
+    assert 'content="0; url=/%5Cevil.example%0A"' in strange.text
     led = httpx.get(f"{address}/?token={KEY}", headers={"Sec-Fetch-Site": "cross-site"})
     assert led.status_code == 200  # to whom a strict cookie would not be sent along with a redirection
     assert 'content="0; url=/"' in led.text
     name, _, value = cookie.partition(";")[0].partition("=")
-    assert httpx.get(f"{address}/", cookies={name: value}).status_code == 200
+    others = 'settings={"a": [1, 2]}; a b; =; '  # of other servers on this machine
+    assert httpx.get(f"{address}/", headers={"Cookie": f"{others}{name}={value}"}).status_code == 200
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")

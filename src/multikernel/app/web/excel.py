@@ -25,9 +25,9 @@ _APART = 4  # places of a table with gaps for each cell that may be read
 _CELL = re.compile(rb"<(?:\w+:)?(?:c|mergeCell)[\s/>]")
 _STRING = re.compile(rb"<(?:\w+:)?si[\s/>]")
 _VALUE = re.compile(rb"<(?:\w+:)?(?:v|is)>")
-_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]+)(\d+):([A-Z]+)(\d+)[\"']")
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^<>]*?ref=[\"']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})[\"']")
 _NOT_COMPUTED = re.compile(
-    rb"<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?"
+    rb"<(?:\w+:)?f(?:\s[^<>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?"
     rb"\s*</(?:\w+:)?c>"
 )
 
@@ -134,6 +134,10 @@ def _notes(title: str, others: Sequence[str], text: SheetText) -> Iterator[str]:
 def _check_parts(archive: zipfile.ZipFile, settings: Settings) -> None:
     """ValueError where it is no spreadsheet, or a part beside its sheets is larger than any program makes it."""
     names = [member.filename for member in archive.infolist()]
+    if "content.xml" in names:
+        raise ValueError("The file is an OpenDocument; save its sheet as .xlsx or CSV.")
+    if "xl/workbook.bin" in names:
+        raise ValueError("The file is a binary spreadsheet (.xlsb); save it as .xlsx, or its sheet as CSV.")
     if "xl/workbook.xml" not in names:
         raise ValueError("The file is a zip archive and no spreadsheet; give the CSV file inside it.")
     for name in names:

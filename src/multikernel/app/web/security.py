@@ -15,13 +15,13 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from http.cookies import SimpleCookie
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from markupsafe import escape
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -136,7 +136,7 @@ class Guard:
             root = self.settings.root_path
             rest = urlencode([(name, value) for name, value in given if name != "token"])
             path = scope["path"].removeprefix(root) if root else scope["path"]
-            address = f"{root}/{path.lstrip('/')}" + (f"?{rest}" if rest else "")
+            address = f"{root}/{quote(path.lstrip('/'))}" + (f"?{rest}" if rest else "")
             cookie = self.tokens.cookie(session or secrets.token_hex(16))
             return _let_in(address, f"{_cookie_name(headers)}={cookie}; Path={root or '/'}", headers)
         if session is None:
@@ -198,11 +198,7 @@ def _cookie_name(headers: Headers) -> str:
 
 def _cookie(headers: Headers) -> str:
     """Our cookie of a request, "" where there is none."""
-    try:
-        morsel = SimpleCookie(headers.get("cookie", "")).get(_cookie_name(headers))
-    except Exception:  # a cookie that is none
-        morsel = None
-    return "" if morsel is None else morsel.value
+    return cookie_parser(headers.get("cookie", "")).get(_cookie_name(headers), "")
 
 
 def _limited(receive: Receive, limit: int) -> Receive:
