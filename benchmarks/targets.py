@@ -9,7 +9,7 @@ is a process of its own, with one thread of BLAS, one after the other. Held-out 
 targets that use a space, and of those that use none ("null"). Memory is the largest that the fit took, less what was
 held before and the answer (coefficients of all targets).
 
-himalaya (0.4.11, with torch on the processor, or NumPy) is measured where it is installed; its time is proportional to the number
+himalaya (0.4.11, with torch, or NumPy) is measured where it is installed; its time is proportional to the number
 of candidates, so with --search 5 a long run can be told from a short one. "exact" are weights of the first targets,
 each solved alone from two starts.
 """
@@ -51,7 +51,13 @@ def simulated(n, t, n_new=200, seed=0):
 def ours(K, Y, options, shared=False):
     from multikernel import MultipleKernelRidgeCV
 
-    model = MultipleKernelRidgeCV("precomputed", fit_intercept=False, shared_weights=shared, n_jobs=options.jobs)
+    model = MultipleKernelRidgeCV(
+        "precomputed",
+        fit_intercept=False,
+        shared_weights=shared,
+        standard_errors=options.standard_errors,
+        n_jobs=options.jobs,
+    )
     model.fit(K, Y)
     return model.predict, float(model.cv_loss_[: options.exact].mean()), model.dual_coef_.nbytes, model.stationarity_
 
@@ -169,6 +175,7 @@ def main():
     parser.add_argument("--search", type=int, default=100, help="candidates of the random search")
     parser.add_argument("--exact", type=int, default=50, help="targets that are solved alone")
     parser.add_argument("--backend", default="torch", choices=["torch", "numpy"], help="of himalaya")
+    parser.add_argument("--standard-errors", type=float, default=1.0, help="that weights of a target have to gain")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -183,6 +190,7 @@ def main():
             command = [sys.executable, __file__, "--measure", name, "--sizes", size]
             for key in ("search", "exact", "jobs", "backend"):
                 command += [f"--{key}", str(getattr(options, key))]
+            command += ["--standard-errors", str(options.standard_errors)]
             done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
             if done.returncode:
                 print(f"  {name:24s} failed: {done.stderr.strip().splitlines()[-1]}", flush=True)
