@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 from csv_tables import Invoke, write_table
 
+from multikernel import PredictionWarning
+from multikernel.app.jobs.predict import predictions
+from multikernel.app.tables.table import read_table
 from multikernel.persistence import read
 
 
@@ -117,3 +120,14 @@ def test_columns_that_were_left_out_may_be_missing(invoke: Invoke) -> None:
     refused = invoke("predict", "model.mk", "new.csv")
     assert refused.exit_code == 1
     assert "new.csv lacks 'x'" in refused.stderr
+
+
+def test_dates_beyond_training_and_empty_rows_are_said(invoke: Invoke) -> None:
+    Path("train.csv").write_text(_mixed(60, 0, "number"))
+    assert invoke("fit", "train.csv", "--target", "y", "--out", "model.mk").exit_code == 0
+    Path("new.csv").write_text("spent,colour,day\n4.5,red,2024-05-12\n,,\n4.5,red,2950-01-02\n")
+    with pytest.warns(PredictionWarning) as warned:
+        assert len(predictions(Path("model.mk"), read_table(Path("new.csv")), proba=False).labels) == 3
+    said = " ".join(str(each.message) for each in warned)
+    assert "1 cell of 'day', such as 2950-01-02 in row 4 (in training 2024-01-10 to 2024-09-15)" in said
+    assert "1 row is empty in all columns that the model learned from, such as row 3" in said

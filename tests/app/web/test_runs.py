@@ -347,6 +347,13 @@ def test_a_category_that_training_did_not_have_is_named(person: Person, automati
     assert "has categories, 'Turin' for one, that the training sample does not have" in said(page).replace("&#39;", "'")
 
 
+def test_dates_beyond_training_and_empty_rows_are_named(person: Person, automatic: str) -> None:
+    new = "\n".join([people(3, seed=1).splitlines()[0], ",,,,", "30,Rome,2950-01-02,0.1,yes"])
+    page = said(person.submit(f"{automatic}/predict", files=[("files", ("new.csv", new))]))
+    assert re.search(r"such as 2950-01-02 in row 3 \(in training 201\d-\d\d-\d\d to 202\d-\d\d-\d\d\)", page), page
+    assert "1 row is empty in all columns that the model learned from, such as row 2" in page
+
+
 def test_a_run_learns_the_target_that_its_page_has_shown(person: Person, data: str) -> None:
     person.submit(f"{data}/choose", target="bought")
     first = person.get(f"{data}/method")
@@ -372,6 +379,31 @@ def test_a_form_that_is_refused_keeps_what_was_typed(person: Person, data: str) 
         assert value in page.text
     assert re.search(r'value="anova" checked', page.text)
     assert not re.search(r'value="types" checked', page.text)
+
+
+def test_a_form_of_a_damaged_choice_is_refused(person: Person, data: str) -> None:
+    for choice in (
+        "[]",
+        "{",
+        '{"target": 5}',
+        '{"used": 3}',
+        '{"used": {"age": "on"}}',
+        '{"kinds": {"age": []}}',
+        '{"kinds": {"nothing": "number"}}',
+        '{"task": "rank", "missing": 1}',
+    ):
+        page = person.submit(f"{data}/method", method="L1MKLClassifier", choice=choice)
+        assert page.status_code == 400
+        assert "The form of this page is damaged" in said(page), choice
+
+
+def test_a_method_for_too_few_rows_keeps_what_was_typed(person: Person) -> None:
+    data = person.upload(("few.csv", "a,y\n1,u\n2,u\n3,u\n4,v\n")).url.path
+    person.submit(f"{data}/choose", target="y")
+    page = person.submit(f"{data}/method", **{"method": "L1MKLClassifier", "p-C": "7"})
+    assert page.status_code == 400
+    assert "has one row only" in said(page)
+    assert 'name="p-C" value="7"' in page.text
 
 
 def test_measures_mistakes_and_charts_of_a_run(person: Person, automatic: str) -> None:

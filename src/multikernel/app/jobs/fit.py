@@ -139,7 +139,7 @@ def metadata_of(trained: Trained, table: CsvTable) -> dict[str, Any]:
     return {
         "table": trained.encoding.to_json(),
         "numerals": table.as_written(kinds),
-        "ranges": TrainingRanges.learn(table.columns, kinds).ranges,
+        **TrainingRanges.learn(table.columns, kinds).to_metadata(),
     }
 
 
@@ -220,7 +220,7 @@ def automatic_metadata(model: Any, columns: ColumnKinds, table: CsvTable, reques
         "columns": {name: columns.numeric[name] for name in taken},
         "target": request.target,
         "numerals": table.as_written(taken),
-        "ranges": TrainingRanges.learn(table.columns, {name: types[name] for name in taken}).ranges,
+        **TrainingRanges.learn(table.columns, {name: types[name] for name in taken}).to_metadata(),
         **({"views": views} if views else {}),
     }
 

@@ -111,25 +111,33 @@ def predictions(path: Path, table: CsvTable, proba: bool) -> Predictions:
 def samples_of(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> Any:
     """The rows of a table as a model takes them; views of the model that the table lacks are left out.
 
-    Warns of numbers beyond those of training. ValueError where nothing is known of the model's columns, or the
-    table has a view that the model has not.
+    Warns of values beyond those of training, and of empty rows. ValueError where nothing is known of the model's
+    columns, or the table has a view that the model has not.
     """
     if "columns" not in metadata and "table" not in metadata:
         raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
     views = views_in(metadata)
     table = as_views(path, metadata, table)
     table = table.written_as(metadata.get("numerals", {}))
-    beyond = TrainingRanges.of(metadata).beyond(table)
-    if beyond:
-        warnings.warn(f"{table.file}: {beyond}", PredictionWarning, stacklevel=2)
     own = {view: names for view, names in views.items() if view in table.views or not table.views}
+    samples = _samples(metadata, table, own)
+    said = [TrainingRanges.of(metadata).beyond(table)]
+    if "columns" in metadata and not views:  # other models take no missing cell, or say which views a row lacks
+        said.append(table.without_content(metadata["columns"]))
+    for sentence in filter(None, said):
+        warnings.warn(f"{table.file}: {sentence}", PredictionWarning, stacklevel=2)
+    return samples
+
+
+def _samples(metadata: Mapping[str, Any], table: CsvTable, own: Mapping[str, Mapping[str, str]]) -> Any:
+    """The rows as a model takes them, of those views that the table has."""
     if "table" in metadata:
         encoding = TableEncoding.from_json(metadata["table"])
-        if views:
+        if own:
             encoding = encoding.of_views(own)
         return encoding.as_given(encoding.samples(table))
     columns = ColumnKinds.of(metadata)
-    if not views:
+    if not own:
         return columns.frame(table)
     taken = {name: columns.numeric[name] for names in own.values() for name in names}
     return split(replace(columns, numeric=taken).frame(table), own)

@@ -132,6 +132,18 @@ class CsvTable:
                 f"{self.file} lacks {listed(list(map(repr, absent)))}; the model needs the columns {listed(names)}"
             )
 
+    def without_content(self, names: Iterable[str]) -> str:
+        """A sentence about the rows that have no known cell in any of some columns; "" where each row has one."""
+        columns = [self.columns[name] for name in names]
+        empty = [i for i in range(self.n) if all(is_missing(column.cells[i]) for column in columns)]
+        if not empty or not columns:
+            return ""
+        rows = "1 row is" if len(empty) == 1 else f"{len(empty)} rows are"
+        return (
+            f"{rows} empty in all columns that the model learned from, such as row {columns[0].rows[empty[0]]}: what "
+            "is predicted there says nothing"
+        )
+
     def as_written(self, names: Iterable[str]) -> dict[str, list[str]]:
         """For the columns of numbers among these the mark before decimals and the unit, to be stored with a model."""
         return {name: [own.decimal, own.unit] for name in names if (own := self.numerals.get(name)) is not None}

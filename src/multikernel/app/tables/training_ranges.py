@@ -1,6 +1,6 @@
-"""The ranges of the numbers of the training file, and which cells of another file lie beyond them.
+"""The ranges of the numbers and dates of the training file, and which cells of another file lie beyond them.
 
-A model answers for any number; whether it has learned anything about such numbers is another question. So the range of
+A model answers for any value; whether it has learned anything about such values is another question. So the range of
 each column is stored with the model. (Of categories that training did not have, kernels warn themselves.)
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from typing import Any, Self
 
 import numpy as np
@@ -15,30 +16,38 @@ import numpy as np
 from multikernel.app.tables.table import CsvTable
 from multikernel.datasets import Column
 from multikernel.streams import is_missing
-from multikernel.tables import numbers_in
+from multikernel.tables import Order, likely_order, parsed
+from multikernel.typing import Array
 
 _NAMED = 5  # columns that a sentence lists
+_EPOCH = date(1970, 1, 1)  # from which days are counted
 
 
 @dataclass(frozen=True)
 class TrainingRanges:
-    """The smallest and the largest value in training of each column of numbers. Stored with the model.
+    """The smallest and the largest value in training of each column of numbers or dates. Stored with the model.
 
     Parameters
     ----------
-    ranges : dict from columns to these two
+    ranges : dict from columns to these two, of dates in days since 1970
+    orders : dict from the columns of dates to the order of day, month and year in them
     """
 
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    orders: Mapping[str, Order] = field(default_factory=dict)
 
     @classmethod
     def of(cls, metadata: Mapping[str, Any]) -> Self:
         """From the metadata of a model's file; earlier versions stored none."""
-        return cls(metadata.get("ranges", {}))
+        return cls(metadata.get("ranges", {}), metadata.get("date_orders", {}))
+
+    def to_metadata(self) -> dict[str, Any]:
+        """What ``of`` reads."""
+        return {"ranges": self.ranges, "date_orders": self.orders}
 
     @classmethod
     def learn(cls, columns: Mapping[str, Column], kinds: Mapping[str, str]) -> Self:
-        """The ranges of the columns whose kind is "number".
+        """The ranges of the columns whose kind is "number" or "date".
 
         Parameters
         ----------
@@ -46,16 +55,20 @@ class TrainingRanges:
         kinds : what they hold
         """
         found = {}
+        orders: dict[str, Order] = {}
         for name, kind in kinds.items():
-            if kind == "number":
-                values = _numbers(columns[name])
-                known = values[np.isfinite(values)]
-                if len(known):
-                    found[name] = (float(known.min()), float(known.max()))
-        return cls(found)
+            if kind not in ("number", "date"):
+                continue
+            if kind == "date":
+                orders[name] = likely_order(_texts(columns[name]))
+            values = _values(columns[name], orders.get(name, ""))
+            known = values[np.isfinite(values)]
+            if len(known):
+                found[name] = (float(known.min()), float(known.max()))
+        return cls(found, orders)
 
     def beyond(self, table: CsvTable) -> str:
-        """A sentence about the numbers of a table that are beyond these ranges; "" where none is.
+        """A sentence about the values of a table that are beyond these ranges; "" where none is.
 
         Parameters
         ----------
@@ -66,20 +79,31 @@ class TrainingRanges:
             if name not in table.columns:
                 continue
             column = table.columns[name]
-            values = _numbers(column)
+            values = _values(column, self.orders.get(name, ""))
             away = np.nan_to_num(np.maximum(low - values, values - high), nan=0.0)
             count = int((away > 0.0).sum())
             if count:
                 farthest = int(away.argmax())
                 found.append(
                     f"{count} cell{'s' if count > 1 else ''} of {name!r}, such as {column.cells[farthest]} in row "
-                    f"{column.rows[farthest]} (in training {low:.6g} to {high:.6g})"
+                    f"{column.rows[farthest]} (in training {self._said(name, low)} to {self._said(name, high)})"
                 )
         if not found:
             return ""
         more = f"; and cells of {len(found) - _NAMED} more columns" if len(found) > _NAMED else ""
-        return f"Numbers beyond those of training, where predictions are guesses: {'; '.join(found[:_NAMED])}{more}"
+        return f"Values beyond those of training, where predictions are guesses: {'; '.join(found[:_NAMED])}{more}"
+
+    def _said(self, name: str, value: float) -> str:
+        """A value as a person writes it."""
+        if self.orders.get(name):
+            return (_EPOCH + timedelta(days=value)).isoformat()
+        return f"{value:.6g}"
 
 
-def _numbers(column: Column) -> Any:
-    return numbers_in(None if is_missing(cell) else cell for cell in column.cells)
+def _values(column: Column, order: Order) -> Array:
+    """Numbers, or the days of dates; NaN for what is neither."""
+    return parsed((None if is_missing(cell) else cell for cell in column.cells), order)
+
+
+def _texts(column: Column) -> Array:
+    return np.array([cell for cell in column.cells if not is_missing(cell)], dtype=object)

@@ -140,7 +140,7 @@ def _metadata(recipe: Recipe, words: Mapping[str, list[str]], ranges: TrainingRa
         "words": dict(words),
         "target": recipe.target,
         "numerals": recipe.written,
-        "ranges": ranges.ranges,
+        **ranges.to_metadata(),
         "recipe": recipe.to_json(),
     }
     if len(recipe.by_view) > 1:

@@ -49,7 +49,7 @@ class LearnedModel:
     Parameters
     ----------
     model : fitted estimator
-    ranges : TrainingRanges, of the numbers of training
+    ranges : TrainingRanges, of the numbers and dates of training
     recipe : Recipe, what it learned by
     typical : list of dicts, for each column its usual cell and the words that count as missing
     """
@@ -151,9 +151,9 @@ def predictions(learned: LearnedModel, table: CsvTable, columns: bool = False) -
 
 
 def _warnings_of(learned: LearnedModel, table: CsvTable, said: list[str]) -> list[str]:
-    """What the model has said, after what is beyond its training."""
-    beyond = learned.ranges.beyond(table)
-    return [f"{beyond}.", *said] if beyond else said
+    """What the model has said, after what is beyond its training and which rows are empty."""
+    own = (learned.ranges.beyond(table), table.without_content(table.columns))
+    return [f"{each}." for each in own if each] + said
 
 
 def _tested(recipe: Recipe, table: CsvTable, predicted: Array) -> dict[str, Any]:

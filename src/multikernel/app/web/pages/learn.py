@@ -75,9 +75,28 @@ def _shown_choice(data: DataSet, form: FormData) -> Mapping[str, Any]:
         found = json.loads(sent)
     except ValueError:
         found = None
-    if not isinstance(found, dict):
+    if not (isinstance(found, dict) and _is_choice(data, found)):
         raise ValueError("The form of this page is damaged; open the page of the data set again.")
     return found
+
+
+def _is_choice(data: DataSet, found: Mapping[str, Any]) -> bool:
+    """Whether something is a choice on a data set."""
+    from multikernel.app.web.choices import cells
+    from multikernel.app.web.learning.recipe import KINDS, MISSING
+
+    names = cells(data.table).columns
+    kinds = found.get("kinds", {})
+    used = found.get("used", {})
+    return (
+        isinstance(found.get("target", ""), str)
+        and found.get("task") in (None, "classification", "regression")
+        and found.get("missing", MISSING[0]) in MISSING
+        and isinstance(kinds, dict)
+        and all(name in names and kind in KINDS for name, kind in kinds.items())
+        and isinstance(used, dict)
+        and all(name in names and isinstance(use, bool) for name, use in used.items())
+    )
 
 
 def _method_page(
@@ -146,13 +165,13 @@ def by_method(site: Site, request: Request, form: FormData) -> Response:
     chosen = _shown_choice(data, form)
     choice = DataChoice.of(data, chosen)
     found = target(data, choice)
-    check_enough(choice.target, found.values, found.task)
     name = text_of(form, "method")
     method = methods(found.task).get(name)
     if method is None:
         raise ValueError(f"There is no method {name!r} for this target; choose one of the list.")
     views = list(choice.recipe(data, found.task).by_view)
     try:
+        check_enough(choice.target, found.values, found.task)
         recipe = choice.recipe(data, found.task, **_by_form(form, method, views))
     except ValueError as error:
         typed = {key: value for key, value in form.items() if isinstance(value, str)}
