@@ -44,6 +44,16 @@ def test_fit_and_predict_in_chunks(folder):
 
 
 def test_what_is_refused_in_chunks(folder):
-    assert "has no column 'z'" in run("fit big.parquet --target z", 1)
-    assert "does not learn from a source" in run("fit big.parquet --target y --method l1mkl --C 1", 1)
+    assert "has no column 'z'" in run("fit big.parquet --target z --memory 1GB", 1)
+    assert "does not learn from a source" in run("fit big.parquet --target y --method l1mkl --C 1 --memory 1GB", 1)
     assert "memory must be" in run("fit big.parquet --target y --memory lots", 1)
+
+
+def test_a_small_parquet_file_is_read_as_a_csv_file_with_the_same_cells(folder):
+    folder[:80].assign(code=1.0).to_parquet("small.parquet")
+    folder[:80].assign(code=1.0).to_csv("small.csv", index=False)
+    for name in ("parquet", "csv"):
+        run(f"fit small.{name} --target word --leave-out code --out {name}.mk")
+    told = [run(f"predict {name}.mk small.{name}") for name in ("parquet", "csv")]
+    assert told[0] == told[1]
+    assert "L1MKLRegressor" in run("fit small.parquet --target y --method l1mkl --C 1 --out l.mk")

@@ -130,6 +130,6 @@ def test_what_does_not_fit_is_refused(invoke: Invoke, words: list[str], sentence
 @pytest.mark.parametrize("words", [["--type", "code=text"], ["--leave-out", "code"]])
 def test_chunks_of_a_file_have_the_types_of_the_file(invoke: Invoke, words: list[str]) -> None:
     Path("t.parquet").write_bytes(b"")
-    found = invoke("fit", "t.parquet", "--target", "y", *words)
+    found = invoke("fit", "t.parquet", "--target", "y", "--memory", "1GB", *words)
     assert found.exit_code == 1
     assert f"which {words[0]} does not reach" in found.stderr

@@ -210,7 +210,7 @@ def read(
     others : the further files
     of_first : whether samples that the first file lacks are left out in any case, since it has the target
     """
-    from multikernel.app.tables.table import read_table
+    from multikernel.app.tables.table import read_parquet, read_table
     from multikernel.app.tables.views import ViewTables, files_by_view
 
     several = others or OtherFiles()
@@ -219,6 +219,8 @@ def read(
         table = ViewTables.read(files, several.key or "", keep=several.missing == "keep", of_first=of_first).joined()
     elif path == STANDARD_INPUT:
         table = _from_standard_input()
+    elif path.suffix.lower() == ".parquet":
+        table = read_parquet(path)
     else:
         table = read_table(path)
     if table.note:

@@ -13,6 +13,7 @@ import numpy as np
 from multikernel import streams
 from multikernel.app.jobs.methods import PRINTED_WEIGHTS, FitRequest, make_model
 from multikernel.app.jobs.watch import Watch
+from multikernel.app.tables.table import cells_of
 from multikernel.datasets import Task
 from multikernel.kernels import for_columns
 from multikernel.streams import Source, bytes_of
@@ -21,6 +22,7 @@ from multikernel.typing import Array
 _METHOD = "rls2"  # without --method: weights of few kernels, from sums
 _CLASSES = 20  # distinct integers at most that are taken for classes
 _CELLS = 4.0  # times its size that a CSV file takes where it is read at once
+_BYTES = 80.0  # that a cell of a Parquet file takes as a string of up to 20 signs
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,19 @@ class StreamOptions:
     memory: str | None = None
     checkpoint: Path | None = None
 
-    def applies(self, path: Path) -> bool:
-        """Whether the file is read in chunks: Parquet, a directory, or more than fits the memory."""
-        if path.is_dir() or path.suffix.lower() == ".parquet":
+    def applies(self, path: Path, approximate: bool = False) -> bool:
+        """Whether the file is read in chunks: a directory, more than fits the memory, or Parquet where that is asked.
+
+        Parameters
+        ----------
+        path : the file
+        approximate : whether kernels are to be approximated, which is asked for where samples are many
+        """
+        if path.is_dir():
             return True
+        if path.suffix.lower() == ".parquet":
+            asked = approximate or self.memory is not None or self.checkpoint is not None
+            return asked or not path.is_file() or _BYTES * cells_of(path) > bytes_of(None)
         return path.is_file() and _CELLS * path.stat().st_size > bytes_of(self.memory)
 
     def source(self, path: Path, target: str | None, features: tuple[str, ...] | None = None) -> Any:

@@ -256,6 +256,18 @@ def read_parquet(path: Path) -> CsvTable:
     return _of_cells(path, raw, range(2, 2 + found.num_rows), ",")
 
 
+def cells_of(path: Path) -> int:
+    """How many cells a Parquet file has; ValueError where it is none."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        about = pq.read_metadata(path)
+    except pa.ArrowException as error:
+        raise ValueError(f"{path} cannot be read as Parquet ({error})") from None
+    return int(about.num_rows * about.num_columns)
+
+
 def text_of(cell: Any) -> str:
     """A value as a CSV file has it: dates as 2024-12-31, without a time at midnight."""
     if cell is None or cell != cell:

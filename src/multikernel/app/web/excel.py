@@ -35,8 +35,8 @@ NumberedRows = Iterator[tuple[int, list[Any]]]  # the place of each row, counted
 
 
 @dataclass(frozen=True)
-class Group:
-    """Merged cells.
+class MergedCells:
+    """The place of merged cells.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ class SheetText:
     ----------
     cells : int, how many there are, empty ones with a format, too
     filled : bool, whether one has a value
-    merged : tuple of Group
+    merged : tuple of MergedCells
     not_computed : int, formulas whose result is not stored
     """
 
     cells: int
     filled: bool
-    merged: tuple[Group, ...]
+    merged: tuple[MergedCells, ...]
     not_computed: int
 
 
@@ -177,8 +177,8 @@ def _text_of(archive: zipfile.ZipFile, member: str, settings: Settings) -> Sheet
     return SheetText(cells, filled, tuple(merged), not_computed)
 
 
-def _group(left: bytes, top: bytes, right: bytes, bottom: bytes) -> Group:
-    return Group(_column(left), int(top) - 1, _column(right), int(bottom) - 1)
+def _group(left: bytes, top: bytes, right: bytes, bottom: bytes) -> MergedCells:
+    return MergedCells(_column(left), int(top) - 1, _column(right), int(bottom) - 1)
 
 
 def _column(letters: bytes) -> int:
@@ -241,10 +241,10 @@ def _filled_rows(sheet: Any, settings: Settings) -> NumberedRows:
         yield k, cells + [None] * (width - len(cells))
 
 
-def _with_merged(rows: NumberedRows, groups: Sequence[Group]) -> NumberedRows:
+def _with_merged(rows: NumberedRows, groups: Sequence[MergedCells]) -> NumberedRows:
     """The rows, each cell of a group of merged cells with the value of its first one."""
     waiting = deque(sorted(groups, key=lambda group: group.top))
-    values: dict[Group, Any] = {}
+    values: dict[MergedCells, Any] = {}
     for k, cells in rows:
         while waiting and waiting[0].top <= k:
             group = waiting.popleft()

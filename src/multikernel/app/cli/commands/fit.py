@@ -110,8 +110,9 @@ def fit(
     that the method has; ridgecv and scales choose by themselves. --kernels, --lam, --C or --alpha without --method
     stand for easymkl where the target holds classes, and for average where it holds numbers.
 
-    A Parquet file, and one larger than --memory, is read in chunks and learned on approximate kernels: by rls2,
-    ridgecv, average, or polynomial with --set degree=1.
+    A directory, a file larger than the memory, and a Parquet file with --memory, --checkpoint, --approximation or
+    --rank are read in chunks and learned on approximate kernels: by rls2, ridgecv, average, or polynomial with --set
+    degree=1.
 
     With --scheduler, problems, folds and candidates are tasks of a cluster of Dask.
 
@@ -158,7 +159,8 @@ def _found(
     """What was learned, from the whole table or in chunks."""
     if others.words and (streaming.memory or streaming.checkpoint):
         raise ValueError("several files are read at once, not in chunks; leave --memory and --checkpoint out")
-    if others.words or not streaming.applies(data):
+    approximate = not {"approximation", "rank"}.isdisjoint(request.parameters)
+    if others.words or not streaming.applies(data, approximate):
         table = read(data, leave_out, groups, others)
         return _learned(table, of_table(request, table), out)
     if leave_out:
