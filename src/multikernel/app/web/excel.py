@@ -100,7 +100,7 @@ def sheet_of(content: BinaryIO, name: str, settings: Settings) -> Sheet:
     if name and name not in titles:
         raise ValueError(f"There is no sheet {name!r}; the file has {listed([repr(title) for title in titles])}.")
     sheets = [sheet for sheet in book.worksheets if not name or sheet.title == name]
-    found = [(sheet, _text_of(archive, sheet._worksheet_path, settings)) for sheet in sheets]
+    found = [(sheet, _text_of(archive, vars(sheet)["_worksheet_path"], settings)) for sheet in sheets]
     filled = [(sheet, text) for sheet, text in found if text.filled] or found[:1]
     if not filled:
         raise ValueError("The file has no sheet of cells; give one with a table.")
