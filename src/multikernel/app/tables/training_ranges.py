@@ -84,10 +84,12 @@ class TrainingRanges:
             count = int((away > 0.0).sum())
             if count:
                 farthest = int(away.argmax())
-                found.append(
-                    f"{count} cell{'s' if count > 1 else ''} of {name!r}, such as {column.cells[farthest]} in row "
-                    f"{column.rows[farthest]} (in training {self._said(name, low)} to {self._said(name, high)})"
-                )
+                if len(values) == 1:
+                    which = f"{name!r} is {column.cells[0]}"
+                else:
+                    cells = f"{count} cell{'s' if count > 1 else ''} of {name!r}"
+                    which = f"{cells}, such as {column.cells[farthest]} in row {column.rows[farthest]}"
+                found.append(f"{which} (in training {self._said(name, low)} to {self._said(name, high)})")
         if not found:
             return ""
         more = f"; and cells of {len(found) - _NAMED} more columns" if len(found) > _NAMED else ""

@@ -123,14 +123,14 @@ def _field(parameter: Parameter, default: Any) -> Field:
         words = ["", *words]
     offered = tuple(word for word in words if word not in _NEEDS_MORE)
     listed = offered if parameter.entry == "choice" else ()
-    form = _in_words(parameter.kind)
+    form = _in_words(parameter.kind, "none" if listed else "empty")
     return Field(parameter.name, parameter.entry or "text", value, form, parameter.about, listed)
 
 
-def _in_words(kind: str) -> str:
-    """What a docstring says that a parameter may be, without the signs of Python."""
+def _in_words(kind: str, nothing: str) -> str:
+    """What a docstring says that a parameter may be, without the signs of Python; ``nothing`` stands for None."""
     kind = re.sub(r"\{([^}]*)\}", lambda found: found[1].replace(", ", " or "), kind)
-    return re.sub(r"\bNone\b", "empty", kind).replace('"', "")
+    return re.sub(r"\bNone\b", nothing, kind).replace('"', "")
 
 
 def parameters(method: MethodForm, given: Mapping[str, str]) -> dict[str, Any]:
