@@ -317,6 +317,10 @@ def test_a_hyphen_is_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     by_file = runner.invoke(app, ["predict", "file.mk", "train.csv"])
     piped = runner.invoke(app, ["predict", "piped.mk", "-"], input=text)
     assert piped.stdout == by_file.stdout
+    packed = runner.invoke(app, ["predict", "piped.mk", "-"], input=gzip.compress(text.encode()))
+    assert packed.stdout == by_file.stdout
+    several = runner.invoke(app, ["predict", "piped.mk", "-", "--view", "train.csv"], input=text)
+    assert several.stderr.startswith("error: with --view each file has a name")
     empty = runner.invoke(app, ["predict", "piped.mk", "-"], input="")
     assert (empty.exit_code, empty.stdout) == (1, "")
     assert empty.stderr.startswith("error: standard input is empty")

@@ -446,3 +446,18 @@ def test_a_value_beside_its_path_is_refused(person: Person, data: str) -> None:
     assert page.status_code == 400
     assert "C is given as 3, and is to be chosen along a path as well" in said(page)
     assert 'name="p-C" value="3"' in page.text
+
+
+def test_formulas_are_text_and_classes_are_compared_as_numbers(person: Person) -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=60).round(3)
+    lines = ["=x,n,y", *(f"{v},{'=1+1' if k % 2 else 'a'},{int(v > 0)}" for k, v in enumerate(values))]
+    data = person.upload(("t.csv", "\n".join(lines))).url.path
+    person.submit(f"{data}/choose", target="y")
+    run = person.learned(person.submit(f"{data}/method", method="AverageMKLClassifier", **{"p-C": "10"})).url.path
+    new = "=x,n,y\n-1.5,=1+1,0.0\n1.5,a,1.0"
+    page = person.submit(f"{run}/predict", files=[("files", ("new.csv", new))], columns="all")
+    lines = saved(page).splitlines()
+    assert lines[0].startswith("'=x,n,y,prediction")
+    assert lines[1].startswith("-1.5,'=1+1,0.0,0")
+    assert "accuracy on the 2 rows whose y the file has 100.0%" in said(page)

@@ -93,3 +93,13 @@ def test_what_a_parameter_may_be_is_said_without_the_signs_of_python() -> None:
                 assert "{" not in field.form, (method.name, field)
                 assert "None" not in field.form, (method.name, field)
                 assert "transductive" not in field.choices, method.name
+
+
+def test_columns_that_were_not_tried_are_said_whatever_was_found() -> None:
+    rows = [{"name": "a", "loss": loss, "spread": 0.1} for loss in (0.5, 0.0)]
+    shown = {"measure": "accuracy", "path": None, "screened": 60}
+    shown |= {"scores": {"own": [0.9, 0.8], "single": [0.8, 0.8], "trivial": [0.5, 0.5]}}
+    shown |= {"weights": {"rows": [{"name": "k", "weight": 1.0, "frequency": 1.0}]}}
+    for importance in (rows, rows[1:], [{"name": "a", "loss": 0.05, "spread": 0.1}]):
+        text = sentences({"method": "any"}, {**shown, "importance": importance})["importance"]
+        assert f"Of 60 columns, these {len(importance)} were tried" in text

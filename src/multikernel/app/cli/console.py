@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = Path("-")  # in place of a file
 _INPUT = "standard input"
+_GZIP = b"\x1f\x8b"  # with which a file of gzip begins
 _SILENCE = 10.0  # seconds after which a fit says in a pipe how far it is
 _PIPE_WIDTH = 240  # columns of a table in a pipe, where lines need not be wrapped
 
@@ -214,6 +215,8 @@ def read(
     from multikernel.app.tables.views import ViewTables, files_by_view
 
     several = others or OtherFiles()
+    if path == STANDARD_INPUT and several.words:
+        raise ValueError("with --view each file has a name, by which its view is known; give a file in place of -")
     if several.words or ("=" in str(path) and not path.exists()):
         files = files_by_view([str(path), *(several.words or ())])
         table = ViewTables.read(files, several.key or "", keep=several.missing == "keep", of_first=of_first).joined()
@@ -234,8 +237,9 @@ def _from_standard_input() -> CsvTable:
     from multikernel.app.tables.table import read_table
 
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "input"
-        path.write_bytes(sys.stdin.buffer.read())
+        given = sys.stdin.buffer.read()
+        path = Path(folder) / ("input.gz" if given.startswith(_GZIP) else "input")
+        path.write_bytes(given)
         try:
             table = read_table(path)
         except ValueError as error:

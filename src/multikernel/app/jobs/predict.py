@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from multikernel.app.tables.table import CsvTable, listed
 from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.tables.views import ViewTables, split, view_name
 from multikernel.persistence import read
+from multikernel.tables import as_float
 from multikernel.typing import Array
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the start of a formula
@@ -172,7 +174,7 @@ def as_views(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> CsvTab
 
 
 def harmless(value: Any) -> Any:
-    """A label that a spreadsheet would run as a formula, as text."""
-    if isinstance(value, str) and value.startswith(_FORMULA):
+    """A text that a spreadsheet would run as a formula gets an apostrophe; a number such as -1.5 stays."""
+    if isinstance(value, str) and value.startswith(_FORMULA) and isnan(as_float(value)):
         return f"'{value}"
     return value

@@ -122,25 +122,25 @@ def _of_weights(result: Mapping[str, Any], automatic: bool) -> str:
 
 def _of_importance(result: Mapping[str, Any]) -> str:
     rows = result["importance"]
+    screened = result.get("screened", 0)  # runs of earlier versions lack it
+    if screened:
+        tried = f" Of {screened} columns, these {len(rows)} were tried, which extremely randomised trees use most."
+    else:
+        tried = ""
     if rows[0]["loss"] <= 0:
-        return "No single column matters: the score loses nothing when any one of them is shuffled."
+        return f"No single column matters: the score loses nothing when any one of them is shuffled.{tried}"
     idle = sum(row["loss"] <= row["spread"] for row in rows)
     if idle == len(rows):
         return (
             f"No column stands out: shuffling {rows[0]['name']} costs most, {number(rows[0]['loss'])}, and that is no "
-            "more than chance."
+            f"more than chance.{tried}"
         )
-    screened = result.get("screened", 0)
-    if screened:
-        first = f" Of {screened} columns, these {len(rows)} were tried, which extremely randomised trees use most."
-    else:
-        first = ""
     if idle:
         tail = f" Of {len(rows)} columns, {idle} could be shuffled at a loss no larger than chance."
     else:
         tail = ""
     most = f"The answer depends most on {rows[0]['name']}"
-    return f"{most}: with its cells shuffled the score loses {number(rows[0]['loss'])}.{tail}{first}"
+    return f"{most}: with its cells shuffled the score loses {number(rows[0]['loss'])}.{tail}{tried}"
 
 
 def _of_path(path: Mapping[str, Any], measure: str) -> str:

@@ -25,6 +25,7 @@ from multikernel.app.web.learning.samples import as_taken, frame, refused, score
 from multikernel.app.web.learning.summary import in_short
 from multikernel.datasets import Column
 from multikernel.persistence import read
+from multikernel.tables import numbers_in
 from multikernel.typing import Array
 
 _ONE = Lock()
@@ -164,7 +165,10 @@ def _tested(recipe: Recipe, table: CsvTable, predicted: Array) -> dict[str, Any]
     if len(rows) < 2:
         return {}
     if recipe.task == "classification":
-        right = [str(label) == cell for label, cell in zip(predicted[rows], part.cells, strict=True)]
+        if predicted.dtype.kind in "iuf":  # a class 1 may be written as 1.0
+            right = numbers_in(part.cells) == predicted[rows]
+        else:
+            right = np.array(part.cells, dtype=object) == predicted[rows].astype(str)
         return {"measure": "accuracy", "score": float(np.mean(right)), "scored": len(rows)}
     if part.numbers is None or np.ptp(part.numbers) == 0.0:
         return {}
@@ -189,12 +193,9 @@ def _lacking_views(cells: pd.DataFrame, recipe: Recipe) -> list[list[str]]:
 
 
 def as_csv(found: pd.DataFrame) -> str:
-    """The predictions as CSV; a label that a spreadsheet would run as a formula gets an apostrophe."""
-    safe = found.copy()
-    for name in safe.columns:
-        if safe[name].dtype == object:
-            safe[name] = [harmless(value) for value in found[name]]
-    return safe.to_csv(index=False, lineterminator="\n")
+    """The predictions as CSV; a text or a name that a spreadsheet would run as a formula gets an apostrophe."""
+    safe = {harmless(name): [harmless(value) for value in found[name].tolist()] for name in found.columns}
+    return pd.DataFrame(safe).to_csv(index=False, lineterminator="\n")
 
 
 def explained(learned: LearnedModel, table: CsvTable) -> dict[str, Any]:
@@ -207,9 +208,9 @@ def explained(learned: LearnedModel, table: CsvTable) -> dict[str, Any]:
 
     Returns
     -------
-    dict with the prediction, the chances of each class, what each column does to the answer beside its usual cell
-    (effects), the parts of the kernels in the value, the views that it lacks, and what the model has to say about the
-    row (said)
+    dict with the prediction, the chances of the most probable classes and how many classes there are, what each column
+    does to the answer beside its usual cell (effects), the parts of the kernels in the value, the views that it lacks,
+    and what the model has to say about the row (said)
     """
     with _warned() as said:
         found = _explained(learned, table)
@@ -229,13 +230,14 @@ def _explained(learned: LearnedModel, table: CsvTable) -> dict[str, Any]:
         place = int(np.flatnonzero(model.classes_ == prediction)[0])
         chances = [(str(label), float(v)) for label, v in zip(model.classes_, values[0], strict=True)]
         if len(chances) > _CHANCES:
-            chances = sorted(chances, key=lambda pair: -pair[1])
+            chances = sorted(chances, key=lambda pair: -pair[1])[:_CHANCES]
         what = f"{word} of {prediction}"
     else:
         what = "prediction"
     return {
         "prediction": prediction,
         "chances": chances,
+        "classes": len(model.classes_) if is_classifier(model) else 0,
         "what": what,
         "effects": _effects(learned, table, place),
         "lacks": _lacking_views(cells, recipe)[0] if len(recipe.by_view) > 1 else [],

@@ -88,10 +88,12 @@ def look(site: Site, request: Request) -> Response:
     found = None
     problem = ""
     chart = None
+    drawn = 0
     expected = None
     try:
         found = target(data, choice)
         bins = bins_of(found.values, found.task == "classification")
+        drawn = len(bins)
         chart = histogram(f"Distribution of {choice.target}", bins, len(found.values))
         expected = of_automatic(len(found.values), len(choice.used), room_of(site.settings))
     except ValueError as error:
@@ -109,6 +111,7 @@ def look(site: Site, request: Request) -> Response:
         target=found,
         problem=problem,
         chart=chart,
+        drawn=drawn,
         expected=expected,
         names=names,
         rows=rows,
