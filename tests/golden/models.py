@@ -30,7 +30,8 @@ VARIANTS = {"LearnedScalesRegressor-metric": {"metric": 2, "penalty": 3.0}}  # a
 
 def names() -> list[str]:
     """The public estimators, and variants that are saved otherwise."""
-    classes = {name: getattr(mk, name) for name in mk.__all__ if inspect.isclass(getattr(mk, name))}
+    capital = [name for name in mk.__all__ if name[0].isupper()]  # functions may need an extra, and are not looked at
+    classes = {name: getattr(mk, name) for name in capital if inspect.isclass(getattr(mk, name))}
     fitting = [name for name, cls in classes.items() if hasattr(cls, "fit") and hasattr(cls, "predict")]
     return sorted([*fitting, *VARIANTS])
 
