@@ -7,6 +7,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -99,3 +100,15 @@ def test_a_parameter_of_many_estimators_is_described_alike(name: str) -> None:
     """Every class lists what its parameters mean, so the same words stand in many places; learned scales add a few."""
     learned = [cls for cls in ESTIMATORS.values() if not cls.__name__.startswith("LearnedScales")]
     assert len({each.about for cls in learned for each in parameters_of(cls) if each.name == name}) == 1
+
+
+def test_files_that_a_docstring_names_exist() -> None:
+    folder = Path(multikernel.__file__).parent
+    files = {path.name for path in folder.rglob("*.py")}
+    missing = {
+        f"{path.relative_to(folder)} names {name}"
+        for path in folder.rglob("*.py")
+        for name in re.findall(r"(?<![\w/.])[a-z_]+\.py\b", ast.get_docstring(ast.parse(path.read_text())) or "")
+        if name not in files and name != "run.py"  # which a run of the application offers
+    }
+    assert not missing, sorted(missing)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -199,6 +200,55 @@ def test_equal_things_have_one_digest_and_different_ones_several() -> None:
     ]
     found = same(*different)
     assert len(set(found)) == len(found)
+
+
+SCRIPT = """
+import numba
+import numpy as np
+def part(t):
+    return -GAMMA * t
+def kernel(X, Z):
+    return np.exp(part(((X[:, None] - Z[None]) ** 2).sum(-1)))
+class Kernel:
+    def __init__(self, gamma):
+        self.gamma = gamma
+    def __call__(self, X, Z):
+        return np.exp(-self.gamma * OFFSET * ((X[:, None] - Z[None]) ** 2).sum(-1))
+    def __repr__(self):
+        return "Kernel()"
+    def as_method(self, X, Z):
+        return self(X, Z)
+def first(n):
+    return second(n - 1) if n else GAMMA
+def second(n):
+    return first(n - 1) if n else 0
+"""
+
+
+def of_script(gamma: float, offset: int = 1, ahead: str = "") -> dict[str, Any]:
+    names: dict[str, Any] = {"GAMMA": gamma, "OFFSET": offset, "__name__": "a_script"}
+    exec(compile(ahead + SCRIPT, "script.py", "exec"), names)
+    return names
+
+
+def test_a_function_is_another_one_where_what_it_reads_is_another() -> None:
+    script, commented, edited = of_script(0.1), of_script(0.1, ahead="# a comment\n"), of_script(10.0)
+    for name in ("kernel", "first", "second"):
+        assert digest(script[name]) == digest(commented[name])
+        assert digest(script[name]) != digest(edited[name])
+    own = script["Kernel"]
+    assert digest(own(1.0)) == digest(own(1.0)) != digest(own(2.0))
+    assert digest(own(1.0).as_method) == digest(own(1.0).as_method) != digest(own(2.0).as_method)
+    assert digest(own(1.0)) != digest(of_script(0.1, offset=2)["Kernel"](1.0))
+    assert len(set(same(np.exp, np.sin, len, numba.njit(script["first"]), numba.njit(edited["first"])))) == 5
+
+
+def test_a_checkpoint_does_not_answer_for_a_kernel_with_another_constant(tmp_path: Path) -> None:
+    X, y = works.data()
+    for gamma in (0.1, 10.0):
+        family = kernels.external(of_script(gamma)["kernel"])
+        kept, truth = (EasyMKLClassifier(family, checkpoint=folder).fit(X, y > 0) for folder in (tmp_path, None))
+        np.testing.assert_array_equal(kept.decision_function(X), truth.decision_function(X))
 
 
 def test_what_cannot_be_told_apart_is_refused(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """A combined kernel matrix that knows its structure.
 
     DenseGram    an array
-    ArrayGram    an array of another library, on its device (array_gram.py)
+    ArrayGram    an array of another library, on its device (array_bank.py)
     FactorGram   F diag(w) H', with F of shape (r, q) and H of shape (c, q): its cost follows q (factor_gram.py)
     PowersGram   a polynomial of one matrix that is never stored (banks/powers_gram.py)
 

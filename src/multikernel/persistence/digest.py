@@ -1,13 +1,19 @@
-"""A short name for what a result was computed of: data, parameters and functions that are equal have the same name."""
+"""A short name for what a result was computed of: data, parameters and functions that are equal have the same name.
+
+A function is its code, its defaults, what it closes over, and the global variables that its code reads, functions among
+them: one that is the same text beside another ``GAMMA = 10`` is another function. Installed packages and modules count
+by their names, so that a digest does not wander through their code.
+"""
 
 from __future__ import annotations
 
-import marshal
+import dis
+import sysconfig
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
 from hashlib import blake2b
-from types import FunctionType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,6 +24,7 @@ from multikernel._typing import Array
 _PLAIN = "biufcmMSUV"  # kinds of arrays that are their bytes
 # Parameters that change no result. A time_budget does: folds of a search are kept with the models that it cut.
 _WITHOUT_EFFECT = frozenset({"checkpoint", "verbose", "n_jobs"})
+_INSTALLED = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
 
 
 def digest(*things: Any) -> str:
@@ -28,81 +35,128 @@ def digest(*things: Any) -> str:
     TypeError : for an object that does not show what it is made of
     """
     state = blake2b(digest_size=16)
-    for piece in _pieces(things):
+    for piece in _pieces(things, ()):
         state.update(len(piece).to_bytes(8, "little"))
         state.update(piece)
     return state.hexdigest()
 
 
-def _pieces(value: Any) -> Iterator[Any]:
-    """The bytes of a value, with what kind of thing they are."""
+def _pieces(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
+    """The bytes of a value, with what kind of thing they are; ``callers``: functions on the way to it, from outside."""
     match value:
         case None | bool() | int() | float() | complex() | str() | bytes() | slice() | range():
             yield f"{type(value).__name__} {value!r}".encode()
         case np.ndarray():
-            yield from _array(value)
+            yield from _array(value, callers)
         case np.generic():
-            yield from _array(np.asarray(value))
+            yield from _array(np.asarray(value), callers)
         case Mapping():
             yield f"mapping {len(value)}".encode()
             for name, each in value.items():
-                yield from _pieces(name)
-                yield from _pieces(each)
+                yield from _pieces(name, callers)
+                yield from _pieces(each, callers)
         case list() | tuple():
             yield f"sequence {len(value)}".encode()
             for each in value:
-                yield from _pieces(each)
+                yield from _pieces(each, callers)
         case set() | frozenset():
-            yield from _pieces(sorted(value, key=repr))
+            yield from _pieces(sorted(value, key=repr), callers)
         case type():
             yield f"class {value.__module__}:{value.__qualname__}".encode()
         case _:
-            yield from _object(value)
+            yield from _object(value, callers)
 
 
-def _array(value: Array) -> Iterator[Any]:
+def _array(value: Array, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
     yield f"array {value.dtype.str} {value.shape}".encode()
     if value.dtype.kind in _PLAIN:
         yield np.ascontiguousarray(value).reshape(-1).view(np.uint8).data
     else:
-        yield from _pieces(value.ravel().tolist())
+        yield from _pieces(value.ravel().tolist(), callers)
 
 
-def _object(value: Any) -> Iterator[Any]:
+def _object(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
     """What an object is made of: its code, its parameters, its columns, its numbers, or its attributes."""
     if isinstance(value, FunctionType):
-        cells = [cell.cell_contents for cell in value.__closure__ or ()]
-        yield marshal.dumps(value.__code__)
-        yield from _pieces([value.__defaults__, value.__kwdefaults__, cells])
+        yield from _function(value, callers)
         return
-    yield from _pieces(type(value))
-    if isinstance(value, partial):
-        yield from _pieces([value.func, value.args, value.keywords])
+    if isinstance(value, ModuleType):
+        yield f"module {value.__name__}".encode()
+        return
+    yield from _pieces(type(value), callers)
+    if isinstance(value, MethodType):
+        yield from _pieces([value.__func__, value.__self__], callers)
+    elif isinstance(value, partial):
+        yield from _pieces([value.func, value.args, value.keywords], callers)
     elif isinstance(value, BaseEstimator):
         given = value.get_params(deep=False)
-        yield from _pieces({name: each for name, each in given.items() if name not in _WITHOUT_EFFECT})
+        yield from _pieces({name: each for name, each in given.items() if name not in _WITHOUT_EFFECT}, callers)
     elif is_dataclass(value):
-        yield from _pieces({each.name: getattr(value, each.name) for each in fields(value)})
+        yield from _pieces({each.name: getattr(value, each.name) for each in fields(value)}, callers)
     elif hasattr(value, "tocsr"):
         rows = value.tocsr()
-        yield from _pieces([rows.shape, rows.data, rows.indices, rows.indptr])
+        yield from _pieces([rows.shape, rows.data, rows.indices, rows.indptr], callers)
     elif hasattr(value, "columns") and hasattr(value, "__getitem__"):  # a data frame, or a table of Arrow
         names = list(getattr(value, "column_names", value.columns))
-        yield from _pieces({name: np.asarray(value[name]) for name in names})
+        yield from _pieces({name: np.asarray(value[name]) for name in names}, callers)
     elif hasattr(value, "__array__"):
-        yield from _array(np.asarray(value))
+        yield from _array(np.asarray(value), callers)
     else:
-        yield from _attributes(value)
+        yield from _attributes(value, callers)
+    if callable(value) and isinstance(type(value).__call__, FunctionType):
+        yield from _function(type(value).__call__, callers)
 
 
-def _attributes(value: Any) -> Iterator[Any]:
+def _function(value: FunctionType, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
+    """A function by its code and by everything that the code reads, where it is not one of an installed package."""
+    if value in callers:  # functions that call each other
+        yield f"function {callers.index(value)}".encode()
+        return
+    code = value.__code__
+    yield from _code(code)
+    inside = (*callers, value)
+    cells = [cell.cell_contents for cell in value.__closure__ or ()]
+    yield from _pieces([value.__defaults__, value.__kwdefaults__, cells], inside)
+    if not _is_installed(value):
+        read = sorted(_globals_of(code) & value.__globals__.keys())
+        yield from _pieces({name: value.__globals__[name] for name in read}, inside)
+
+
+def _code(code: CodeType) -> Iterator[Any]:
+    """What a code does, wherever it stands: neither its file nor its lines."""
+    yield code.co_code
+    yield repr((code.co_names, code.co_varnames, code.co_freevars, code.co_argcount, code.co_kwonlyargcount)).encode()
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code(constant)
+        else:
+            yield from _pieces(constant, ())
+
+
+def _globals_of(code: CodeType) -> set[str]:
+    """The names that a code, and the functions within it, look up outside."""
+    names = {each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _globals_of(constant)
+    return names
+
+
+def _is_installed(value: FunctionType) -> bool:
+    own = (value.__module__ or "").partition(".")[0] == "multikernel"
+    return own or value.__code__.co_filename.startswith(_INSTALLED)
+
+
+def _attributes(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
     """Random generators by their state, other plain objects by their attributes, and all else by its words."""
     if isinstance(value, np.random.RandomState):
-        yield from _pieces(value.get_state())
+        yield from _pieces(value.get_state(), callers)
     elif isinstance(value, np.random.Generator):
-        yield from _pieces(value.bit_generator.state)
-    elif hasattr(value, "__dict__") and not callable(value):
-        yield from _pieces(vars(value))
+        yield from _pieces(value.bit_generator.state, callers)
+    elif isinstance(getattr(value, "py_func", None), FunctionType):  # compiled by numba
+        yield from _pieces(value.py_func, callers)
+    elif hasattr(value, "__dict__") and not hasattr(value, "__name__"):
+        yield from _pieces(vars(value), callers)
     elif " at 0x" in (words := repr(value)):
         raise TypeError(
             f"a checkpoint cannot decide whether a {type(value).__name__} is the same the next time; give arrays, data "

@@ -2,12 +2,10 @@
 
 feature_map.py   what makes features of samples
 nystroem.py      kernel values against landmarks, whitened
-landmarks.py     which samples are landmarks
-fourier.py       random features of functions of a distance
-polynomial.py    monomials, and sketches of them
-random_maps.py   which of these a kernel takes
+random_maps.py   random features of functions of a distance; monomials, and sketches of them
 bank.py          the bank
-approximate.py   from kernels, or from a bank, to the bank and the error of it
+space.py         where the features of all samples are kept
+approximate.py   from kernels, or from a bank, to the bank and its error; which samples are landmarks
 """
 
 from multikernel.banks.low_rank.approximate import Approximation, approximate_bank, approximate_kernels
