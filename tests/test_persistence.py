@@ -3,6 +3,7 @@
 import json
 import zipfile
 from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -151,3 +152,17 @@ def test_estimators_are_saved_by_their_public_names(tmp_path):
         with zipfile.ZipFile(tmp_path / "m.mk") as archive:
             assert json.loads(archive.read("header.json"))["model"]["estimator"] == f"multikernel:{cls.__name__}"
         assert type(mk.load(tmp_path / "m.mk")) is cls
+
+
+def test_classes_are_found_while_another_thread_imports_parts_of_the_package(monkeypatch):
+    """Importing a part sets a name in the package, while somebody looks through its names."""
+    room = import_module("multikernel.kernels")
+
+    class Importing:
+        @property
+        def __class__(self):
+            monkeypatch.setattr(room, "_another_part", None, raising=False)
+            return Importing
+
+    monkeypatch.setattr(room, "_importing", Importing(), raising=False)
+    assert names._in_room.__wrapped__("multikernel.kernels")["RBF"] is kernels.RBF

@@ -264,6 +264,6 @@ def _in_room(room: str) -> dict[str, type]:
         cls.__qualname__: cls
         for module in map(_imported, names)
         if module is not None
-        for cls in vars(module).values()
+        for cls in list(vars(module).values())  # a copy: importing its parts, in another thread too, makes it grow
         if isinstance(cls, type) and cls.__module__ == module.__name__
     }
