@@ -95,6 +95,14 @@ def test_methods_of_estimators_describe_their_parameters(name: str) -> None:
             assert not missing, f"{name}.{method} does not describe {sorted(missing)}"
 
 
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_each_parameter_has_words_of_its_own(name: str) -> None:
+    """A list of parameters without a colon would run into the next one, and have its description."""
+    about = [(each.kind, each.about) for each in parameters_of(ESTIMATORS[name])]
+    assert len(set(about)) == len(about)
+    assert ("", "") not in about
+
+
 @pytest.mark.parametrize("name", ["approximation", "rank", "probability"])
 def test_a_parameter_of_many_estimators_is_described_alike(name: str) -> None:
     """Every class lists what its parameters mean, so the same words stand in many places; learned scales add a few."""

@@ -29,6 +29,7 @@ from multikernel import (
 )
 from multikernel.estimators import scores
 from multikernel.estimators.scores import quick_scorer
+from multikernel.selection.table import best
 
 GRID = {"lam": [0.05, 0.2, 0.6]}
 
@@ -259,3 +260,12 @@ def test_masks_are_rows_and_what_is_no_fold_is_refused(cancer):
     ):
         with pytest.raises(ValueError, match="BankSearchCV: fold 1 of cv must be a pair of training and test rows"):
             BankSearchCV(EasyMKLClassifier(), GRID, cv=[rows[0], wrong]).fit(X, y)
+
+
+def test_scores_of_a_metric_whose_name_ends_like_another():
+    """One standard error is that of the metric that decides: its scores do not differ between folds here."""
+    table = {"mean_test_r2": np.array([0.9, 0.8])}
+    for fold in range(3):
+        table[f"split{fold}_test_r2"] = np.array([0.9, 0.8])
+        table[f"split{fold}_test_log_test_r2"] = np.array([-9.0 * fold, 0.0])
+    assert best(table, "r2", True, [(2.0,), (1.0,)]) == 0

@@ -5,12 +5,13 @@ from __future__ import annotations
 from threading import current_thread
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 
 from multikernel.banks import KernelBank, precomputed
 from multikernel.banks.shared import SharedBank, together
-from multikernel.banks.threads import over_rows
+from multikernel.banks.threads import over_rows, threads_of
 
 
 def a_bank(m: int = 5, n: int = 12) -> KernelBank:
@@ -99,3 +100,9 @@ def test_everything_else_is_the_banks_own() -> None:
         np.testing.assert_allclose(shared.quad(np.eye(12)[:, :3]), bank.quad(np.eye(12)[:, :3]))
 
     together(bank, [look, look])
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 3, -1, -2, -100])
+def test_jobs_are_counted_as_joblib_counts_them(n_jobs: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", str(joblib.cpu_count()))
+    assert threads_of(n_jobs) == joblib.effective_n_jobs(n_jobs)

@@ -70,3 +70,11 @@ def test_single_precision_is_judged_as_such() -> None:
     assert diagnostics.check_kernel(K.astype(float)).symmetric  # as precomputed takes it
     precomputed(K.astype(float))
     assert float(diagnostics.meb_radius(K)) == pytest.approx(float(diagnostics.meb_radius(K.astype(float))), rel=1e-5)
+
+
+def test_entries_near_the_end_of_the_range() -> None:
+    report = diagnostics.check_kernel(np.full((3, 3), 1.7e308))
+    assert report.ok
+    assert (report.rank, report.mean_self_value) == (1, 1.7e308)
+    assert report.spectral_ratio == pytest.approx(1.0)
+    assert diagnostics.check_kernel(1e308 * np.eye(2)).smallest_eigenvalue == 1e308

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from multikernel import diagnostics, kernels
+from multikernel import diagnostics, kernels, precomputed
 from multikernel._typing import Array
 
 SAMPLES = st.tuples(st.integers(2, 12), st.integers(1, 4)).flatmap(
@@ -101,3 +101,14 @@ def test_centre_of_mass() -> None:
     assert diagnostics.center_of_mass([0, 1e-320, 0, 0, 0]) == pytest.approx(0.25)
     assert diagnostics.center_of_mass([1, 3], degrees=[5, 10]) == pytest.approx(0.875)
     assert diagnostics.center_of_mass([2.0]) == 0.0
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e300, 1e-170])
+def test_ratios_of_kernels_of_any_size(scale: float) -> None:
+    X = np.random.default_rng(3).normal(size=(6, 3))
+    K, other = X @ X.T, (X @ X.T) ** 2
+    truth = diagnostics.spectral_ratio(K)
+    bank = precomputed([scale * K, K, other])
+    np.testing.assert_allclose(diagnostics.spectral_ratios(bank)[:2], truth, rtol=1e-12)
+    sums = diagnostics.spectral_ratios(bank, [[1.0 / scale, 0.0, 1.0], [0.0, 1.0, 1.0]])
+    np.testing.assert_allclose(sums, diagnostics.spectral_ratio(K + other), rtol=1e-12)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,29 @@ def test_dates_in_writing(texts: list[str], order: Any, days: list[date]) -> Non
     ordinals = [day.toordinal() - date(1970, 1, 1).toordinal() for day in days]
     np.testing.assert_array_equal(np.floor(days_in(texts, order)), ordinals)
     assert np.isnan(days_in(["99.99.2020", None, "soon"], order)).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "iso"),
+    [
+        ("2020-03-12 10:30 AM", "2020-03-12T10:30:00+00:00"),
+        ("2020-03-12 10:30:05 p.m.", "2020-03-12T22:30:05+00:00"),
+        ("2020-03-12 12:00 am", "2020-03-12T00:00:00+00:00"),
+        ("2020-03-12 12:00pm", "2020-03-12T12:00:00+00:00"),
+        ("2020-03-12T10:30:15.250Z", "2020-03-12T10:30:15.250+00:00"),
+        ("2020-03-12 10:30-08:00", "2020-03-12T10:30:00-08:00"),
+        ("2020-03-12 23:30 +0545", "2020-03-12T23:30:00+05:45"),
+        ("2020-03-12 10:30 UTC", "2020-03-12T10:30:00+00:00"),
+    ],
+)
+def test_times_of_day_with_halves_and_offsets(text: str, iso: str) -> None:
+    truth = datetime.fromisoformat(iso).timestamp() / 86400
+    np.testing.assert_allclose(days_in([text], "ymd"), truth, rtol=1e-13)
+
+
+@pytest.mark.parametrize("text", ["13:00 PM", "0:30 am", "24:00", "9:61", "9:30:60", "10:30 CET"])
+def test_what_no_clock_shows_is_no_date(text: str) -> None:
+    assert np.isnan(days_in([f"2020-03-12 {text}"], "ymd")).all()
 
 
 def test_scores_do_not_follow_outliers_or_units() -> None:

@@ -173,6 +173,7 @@ def test_a_gradient_that_says_nothing_of_the_lowest_direction(lowest: float) -> 
 
 def test_without_gradient_and_without_negative_curvature_it_stays() -> None:
     np.testing.assert_array_equal(minimise_in_ball(np.eye(3), np.zeros(3), 1.0), 0.0)
+    np.testing.assert_array_equal(descend_in_ball(lambda v: v, np.zeros(3), 1.0), 0.0)
 
 
 def test_a_flat_model_leads_down_its_slope_to_the_boundary() -> None:

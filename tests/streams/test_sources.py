@@ -249,3 +249,27 @@ PIECES = {
 def test_pieces_that_are_no_rows_are_refused(piece, message):
     with pytest.raises(ValueError, match=message):
         AverageMKLRegressor(approximation="nystroem", rank=2).fit(streams.pieces(lambda: [piece]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"decimal": "x"}, r"streams\.csv: decimal must be '\.' or ',', got 'x'"),
+        ({"delimiter": ";;"}, r"streams\.csv: delimiter must be one character or None, got ';;'"),
+        ({"delimiter": 3}, r"streams\.csv: delimiter must be one character or None, got 3"),
+    ],
+)
+def test_marks_of_csv_that_are_none(tmp_path, options, message):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    with pytest.raises(ValueError, match=message):
+        streams.csv(tmp_path / "a.csv", "y", **options)
+    with pytest.raises(ValueError, match="survey: count must be an integer >= 1, got 0"):
+        survey(streams.csv(tmp_path / "a.csv", "y"), 0)
+
+
+def test_an_infinite_target_is_not_called_missing_only():
+    X = np.ones((3, 1))
+    with pytest.raises(
+        ValueError, match="row 1.*: the target is missing or infinite; correct it, or leave the row out"
+    ):
+        list(streams.arrays(X, np.array([0.0, np.inf, 1.0])).chunks())

@@ -27,15 +27,16 @@ _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 6.93147180369123816490e-01  # its last 20 bits are zero: multiples are exact
 _LN2_LOW = 1.90821492927058770002e-10
 _TO_INTEGER = 6755399441055744.0  # 1.5 2^52: a number added to it is rounded to a whole one, in the last bits
-# The same in single precision, and the factors of Taylor's polynomial.
+# The same in single precision.
 _SINGLE_LOG2_E, _SINGLE_TO_INTEGER, _SINGLE_SMALLEST_EXPONENT = (
     np.float32(_LOG2_E),
     np.float32(12582912.0),
     np.float32(-87.0),
 )
 _SINGLE_LN2_HIGH, _SINGLE_LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
-_ONE, _HALF, _THIRD, _FOURTH = np.float32(1.0), np.float32(1 / 2), np.float32(1 / 6), np.float32(1 / 24)
-_FIFTH, _SIXTH, _SEVENTH = np.float32(1 / 120), np.float32(1 / 720), np.float32(1 / 5040)
+# 1 / k! of Taylor's polynomial
+_C0, _C2, _C3, _C4 = np.float32(1.0), np.float32(1 / 2), np.float32(1 / 6), np.float32(1 / 24)
+_C5, _C6, _C7 = np.float32(1 / 120), np.float32(1 / 720), np.float32(1 / 5040)
 
 
 @njit(nogil=True, cache=True)
@@ -230,14 +231,14 @@ def _in_single(factor, d, E, spare):  # type: ignore[no-untyped-def]
         shifted = x * _SINGLE_LOG2_E + _SINGLE_TO_INTEGER
         k = shifted - _SINGLE_TO_INTEGER
         r = (x - k * _SINGLE_LN2_HIGH) - k * _SINGLE_LN2_LOW
-        p = _SEVENTH
-        p = p * r + _SIXTH
-        p = p * r + _FIFTH
-        p = p * r + _FOURTH
-        p = p * r + _THIRD
-        p = p * r + _HALF
-        p = p * r + _ONE
-        E[t] = p * r + _ONE
+        p = _C7
+        p = p * r + _C6
+        p = p * r + _C5
+        p = p * r + _C4
+        p = p * r + _C3
+        p = p * r + _C2
+        p = p * r + _C0
+        E[t] = p * r + _C0
         spare[t] = shifted
     for t in range(len(d)):
         exponents[t] += bits[t] << np.int32(23)

@@ -173,7 +173,7 @@ class PackedBank(StoredBank):
     def _check(what: str, given: int, wanted: int, of: str) -> None:
         """Refuse arrays of a wrong length, with which compiled passes would read beyond the end of the stack."""
         if given != wanted:
-            raise ValueError(f"a pass over a bank of {wanted} {of} got an array of shape {given} in its {what}")
+            raise ValueError(f"a pass over a bank of {wanted} {of} got an array with {given} {what}")
 
     def _over_kernels(self, work: Callable[[slice], None], columns: int) -> None:
         """Share the kernels out among threads, so many at a time that a thread has something to do."""

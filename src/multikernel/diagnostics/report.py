@@ -116,20 +116,22 @@ def check_kernel(K: Any) -> KernelReport:
     eps = float(np.finfo(np.float32 if given.dtype == np.float32 else np.float64).eps)
     difference = np.abs(matrix - matrix.T)
     asymmetry = float(difference.max())
-    trace = float(np.trace(matrix))
-    even = 0.5 * (matrix + matrix.T)
+    size = float(np.abs(matrix).max()) or 1.0
+    unit = matrix / size  # sums of its entries do not overflow
+    even = 0.5 * (unit + unit.T)
+    trace = float(np.trace(unit))
     values = linalg.eigvalsh(even)
-    symmetric = asymmetry <= rounding * float(np.abs(matrix).max())
+    symmetric = asymmetry <= rounding * size
     return KernelReport(
         n=len(matrix),
         finite=True,
         symmetric=symmetric,
         asymmetry=asymmetry,
         asymmetry_at=_first(difference == asymmetry) if asymmetry > 0 else None,
-        smallest_eigenvalue=float(values[0]),
+        smallest_eigenvalue=size * float(values[0]),
         positive_semidefinite=symmetric and bool(values[0] >= -rounding * max(trace, 0.0)),
-        trace=trace,
-        mean_self_value=trace / len(matrix),
+        trace=size * trace,
+        mean_self_value=size * (trace / len(matrix)),
         normalized=bool(np.abs(np.diagonal(matrix) - 1.0).max() <= rounding),
         rank=int((np.abs(values) > len(matrix) * eps * np.abs(values).max()).sum()),
         spectral_ratio=spectral_ratio(even) if even.any() else _NAN,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._floats import TINY
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.banks import KernelBank
@@ -99,12 +100,19 @@ def spectral_ratios(bank: KernelBank, weights: Any = None, standardized: bool = 
         raise ValueError(f"weights must have a column for each of the {len(bank)} kernels, got shape {W.shape}")
     if not ((W >= 0) & np.isfinite(W)).all():
         raise ValueError("weights must be finite and non-negative")
-    traces = W @ bank.traces()
-    squares = np.einsum("tj,jk,tk->t", W, bank.pairs(), W)
+    own_traces = bank.traces()
+    traces = W @ own_traces
+    with np.errstate(over="ignore", invalid="ignore"):
+        pairs = bank.pairs()
+        squares = np.einsum("tj,jk,tk->t", W, pairs, W)
     if (traces <= 0).any():
         warn_user("the spectral ratio of a zero matrix is undefined", RuntimeWarning)
     ratios = np.full(len(W), np.nan)
-    np.divide(traces, np.sqrt(np.maximum(squares, 0.0)), out=ratios, where=traces > 0)
+    out_of_range = (own_traces > 0) & ~((np.diagonal(pairs) > TINY) & np.isfinite(np.diagonal(pairs)))
+    plain = (traces > 0) & (squares > TINY) & np.isfinite(squares) & ~(W[:, out_of_range] > 0).any(axis=1)
+    ratios[plain] = traces[plain] / np.sqrt(squares[plain])
+    for t in np.flatnonzero((traces > 0) & ~plain):  # squares overflow or vanish: the sum itself, of trace one
+        ratios[t] = spectral_ratio(bank.combine(W[t] / traces[t]).dense())
     return _standardized(ratios, bank.shape[0]) if standardized else ratios
 
 

@@ -14,7 +14,7 @@ from multikernel.banks.base import MEMORY
 from multikernel.banks.cost import BankCost
 from multikernel.banks.factor_gram import few_features
 from multikernel.banks.shared import together
-from multikernel.banks.threads import n_threads
+from multikernel.banks.threads import threads_of
 from multikernel.estimators.protocol import Fitted, Model, Task
 from multikernel.procedures.forecast import Cost
 
@@ -64,8 +64,7 @@ class EachAlone(Schedule):
         return on_threads([partial(job, bank) for job in jobs], getattr(model, "n_jobs", None))
 
     def at_a_time(self, model: Model, count: int, n: int) -> int:
-        jobs = getattr(model, "n_jobs", None) or 1
-        return min(count, jobs if jobs > 0 else n_threads())
+        return min(count, threads_of(getattr(model, "n_jobs", None)))
 
     def all_at_once(self, model: Model, count: int) -> bool:
         return getattr(model, "n_jobs", None) not in (None, 1)

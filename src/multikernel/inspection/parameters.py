@@ -104,9 +104,10 @@ def _described(maker: Any, names: frozenset[str] | None = None) -> dict[str, tup
     found: dict[str, tuple[str, str]] = {}
     for heads, kind, about in _entries(maker):
         wanted = [name for name in heads if names is None or name in names]
-        other = re.match(r"as in (\w+)[;, ]*", f"{kind} {about}")
+        text = f"{kind} {about}".strip()
+        other = re.match(r"as in (\w+)[;, ]*", text)
         if other and wanted:
-            more = f"{kind} {about}"[other.end() :].strip()
+            more = text[other.end() :].strip()
             there = _described(getattr(import_module("multikernel"), other[1]), frozenset(wanted))
             found |= {name: (what, f"{does} {more}".strip()) for name, (what, does) in there.items()}
         else:
@@ -118,7 +119,7 @@ def _entries(maker: Any) -> list[tuple[list[str], str, str]]:
     """The entries under "Parameters": their names, what stands after the colon, and the text below."""
     parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.getdoc(maker) or "", flags=re.MULTILINE)
     section = dict(zip(parts[1::2], parts[2::2], strict=True)).get("Parameters", "")
-    entries = re.findall(r"^(\w[\w, \n]*?) ?: (.*(?:\n .*)*)", section, flags=re.MULTILINE)
+    entries = re.findall(r"^(\w[\w, \n]*?) ?:(?: |$)(.*(?:\n .*)*)", section, flags=re.MULTILINE)
     return [
         (re.split(r"[,\s]+", heads), kind.strip(), " ".join(about.split()))
         for heads, kind, about in ((heads, *text.partition("\n")[::2]) for heads, text in entries)

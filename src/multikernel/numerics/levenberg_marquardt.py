@@ -5,7 +5,7 @@
 D is a diagonal matrix. A step is taken where F falls by more than a small part of what the model predicts. With the
 ratio r of the two the damping becomes (Nielsen 1999)
 
-    damping max(1/10, 1 - (2 r - 1)^3)        after a step,
+    damping max(1/10, 1 - (2 r - 1)^3)        after a step (1/3 in place of 1/10 in the source),
     damping growth,  growth <- 2 growth       after a trial that was refused, growth being 2 at first,
 
 so that it changes smoothly near r = 1/2 and grows ever faster where the model is of no use. F never rises.

@@ -49,6 +49,8 @@ def descend_in_ball(product: Callable[[Array], Array], g: Array, radius: float) 
     r = g
     p = -g
     enough = 1e-2 * float(np.linalg.norm(g))
+    if enough == 0.0:
+        return z
     for _ in range(200):
         image = product(p)
         size = float(r @ r)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -76,7 +77,9 @@ def best(table: dict[str, Any], metric: str, one_standard_error: bool, complexit
     first = _simplest(mean >= highest - 1e-12 * abs(highest), complexity)
     if not one_standard_error:
         return first
-    scores = [table[key][first] for key in table if key.startswith("split") and key.endswith(f"_test_{metric}")]
+    scores = [
+        values[first] for key, values in table.items() if re.fullmatch(rf"split\d+_test_{re.escape(metric)}", key)
+    ]
     if len(scores) > 1:
         one = float(np.std(scores, ddof=1)) / np.sqrt(len(scores))
     else:

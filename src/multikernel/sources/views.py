@@ -1,12 +1,9 @@
 """Samples seen in several ways: blocks of features, data frames and kernel matrices, side by side.
 
-A view has kernels of its own: those of a block of features are bound to it, a kernel matrix is one. A sample that lacks
-a view, all of whose cells there are missing, has k = 0 with every sample in the kernels of that view,
-
-    k_v(x, z) = s(x) s(z) k_v(x, z),    s(x) = 1 where x has the view, else 0,
-
-which is positive semi-definite: the sample is the origin of the view's feature space, and the other views speak for it.
-What kernels learn from the training sample they learn from the samples that have the view.
+A view has kernels of its own: those of a block of features are bound to it, a kernel matrix is one. What kernels learn
+from the training sample they learn from the samples that have the view. The rows of a sample that lacks a view, all of
+whose cells there are missing, are completed from the views that it has (completion.py); where there is a single view it
+is the origin of the feature space, with k = 0 to every sample.
 
 A view with as many columns as samples is a kernel matrix where it is symmetric. One that is square and not symmetric,
 or sparse, is refused by a fit, since it may be a kernel matrix, unless the user says that it holds features.

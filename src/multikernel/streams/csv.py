@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._rules import Choice, abbreviated
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.streams.missing import is_missing
@@ -22,6 +23,8 @@ from multikernel.streams.parquet import FrameSource, _names, _plain, paths_of
 from multikernel.streams.records import Record, Records
 from multikernel.streams.source import Chunk
 from multikernel.tables.numerals import Numerals, numbers_in, written_in
+
+_LOOKED_AT = 10_000  # rows that say what a column holds: less than a second of reading, and rare cells among them
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,8 +56,7 @@ class CSVSource(FrameSource):
     @cached_property
     def _numerals(self) -> dict[str, Numerals | None]:
         """How the numbers of each column are written, by the first rows; None for a column of strings."""
-        # 10,000 rows decide what columns hold.
-        cells = [row for _, row in islice(self._first, 10_000)]
+        cells = [row for _, row in islice(self._first, _LOOKED_AT)]
         columns = zip(*cells, strict=True) if cells else ([] for _ in self.names)
         comma = True if self.decimal == "," else None
         return {
@@ -125,6 +127,14 @@ def csv(
     delimiter : character between cells; by default inferred from the first rows
     decimal : character before the decimals of numbers, where the cells of a column do not show it
     **options : features (names of columns), and memory, checkpoint, every, as in ``Source``
+
+    Raises
+    ------
+    FileNotFoundError : where there is no such file
+    ValueError : where the delimiter is not one character, or the decimal character neither "." nor ","
     """
+    if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
+        raise ValueError(f"streams.csv: delimiter must be one character or None, got {abbreviated(delimiter)}")
+    Choice((".", ",")).check(decimal, "streams.csv: decimal")
     given = {"target": _names(target), "weight": weight, "delimiter": delimiter, "decimal": decimal}
     return CSVSource(files=paths_of(files, "*.csv*"), **given, **_plain(options))

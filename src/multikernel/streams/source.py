@@ -91,13 +91,15 @@ class Chunk:
         return replace(self, X=X, y=y, weight=weight, numbers=numbers)
 
     def check_target(self) -> None:
-        """ValueError with file and row where a target or a weight is missing, or a weight is negative."""
+        """ValueError with file and row where a target or a weight is missing or infinite, or a weight is negative."""
         for what, values in (("the target", self.y), ("the weight", self.weight)):
             if values is None:
                 continue
             bad = np.argwhere(absent(values))
             if len(bad):
-                raise ValueError(f"{self.place(int(bad[0, 0]))}: {what} is missing; fill it in, or leave the row out")
+                raise ValueError(
+                    f"{self.place(int(bad[0, 0]))}: {what} is missing or infinite; correct it, or leave the row out"
+                )
         if self.weight is not None and (self.weight < 0).any():
             raise ValueError(f"{self.place(int((self.weight < 0).argmax()))}: the weight is negative")
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._rules import Whole
 from multikernel._typing import Array
 from multikernel.streams.source import Chunk, Source
 
@@ -44,8 +45,9 @@ def survey(source: Source, count: int, seed: int = 0, most: int = 10_000) -> Sur
 
     Raises
     ------
-    ValueError : where there is no row
+    ValueError : where there is no row, or none is to be sampled
     """
+    Whole(1).check(count, "survey: count")
     found = source.over(_Look(count, seed, most), _both)
     if found.sample is None:
         raise ValueError("the source has no row; chunks that a function yields must come again in every call")

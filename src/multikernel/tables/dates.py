@@ -4,6 +4,9 @@
     12.03.2020         day first, as it is where dots stand between
     12/03/2020         day first or month first, as the column shows: a number above 12 is a day
 
+A time of day follows, on a clock of 24 hours or of 12 (10:30 pm), with seconds or without. Where it has an offset from
+universal time (10:30+02:00, 08:30Z) the date is that of universal time, so that all times of a column are comparable.
+
 A string that is neither a number (numerals.py) nor a date counts as a missing cell, and a sentence says so.
 """
 
@@ -23,7 +26,9 @@ from multikernel.tables.numerals import PLAIN, Numerals, numbers_in
 
 Order = Literal["", "ymd", "dmy", "mdy"]
 
-_TIME = r"(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?.*)?$"
+_CLOCK = r"(\d{1,2}):(\d{2})(?::(\d{2}(?:[.,]\d+)?))?(?:\s*([AaPp])\.?[Mm]\.?|\s*(?:Uhr|h))?"
+_OFFSET = r"(?:\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?"
+_TIME = rf"(?:[ T]+{_CLOCK}{_OFFSET}\s*)?$"
 _YEAR_FIRST = re.compile(r"\s*(\d{4})(?:-(?=\d+-)|/(?=\d+/))(\d{1,2})[-/](\d{1,2})\s*" + _TIME)
 _YEAR_LAST = re.compile(r"\s*(\d{1,2})([./-])(\d{1,2})\2(\d{4})\s*" + _TIME)
 _EPOCH = datetime(1970, 1, 1)
@@ -132,9 +137,28 @@ def _days(text: str | None, order: Order) -> float:
         day, _, month, year, *time = match.groups()
     else:
         month, _, day, year, *time = match.groups()
-    hour, minute, second = (int(part or 0) for part in time)
     try:
-        date = datetime(int(year), int(month), int(day), hour, minute, second)
-    except ValueError:  # no such day
+        return (datetime(int(year), int(month), int(day)) + _time_of_day(*time) - _EPOCH) / timedelta(days=1)
+    except ValueError:  # no such day, or no such time
         return nan
-    return (date - _EPOCH) / timedelta(days=1)
+
+
+def _time_of_day(hour: str | None, minute: str, second: str | None, half: str | None, offset: str | None) -> timedelta:
+    """The time after midnight, in universal time where it has an offset from it.
+
+    Raises
+    ------
+    ValueError : where no clock shows it
+    """
+    if hour is None:
+        return timedelta(0)
+    hours, minutes, seconds = int(hour), int(minute), float((second or "0").replace(",", "."))
+    if minutes > 59 or seconds >= 60 or hours > 23 or (half and not 1 <= hours <= 12):
+        raise ValueError
+    if half:  # 12 am is midnight, 12 pm noon
+        hours = hours % 12 + (12 if half in "Pp" else 0)
+    found = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+    if offset is None or not offset[1:].replace(":", "").isdigit():
+        return found
+    ahead = timedelta(hours=int(offset[1:3]), minutes=int(offset[3:].replace(":", "") or 0))
+    return found - ahead if offset[0] == "+" else found + ahead

@@ -203,7 +203,8 @@ class GMKLRegressor(GeneralizedModel, RidgeRegressor):
         of the norm, published as ``penalty_``. Of a sum of kernels alpha and penalty matter as one number.
     fit_intercept : bool, default True
         Whether the mean of the targets is taken off first and is the intercept.
-    kernels, combination, profile, degree, norm, radius, offset, n_init, tol, max_iter, random_state,
+    kernels, combination, profile, degree, norm, radius, offset, n_init, tol, max_iter, random_state :
+        as in GMKLClassifier
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
         that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
@@ -310,7 +311,8 @@ class GMKLSupportRegressor(GeneralizedModel, KernelRegressor):
         As in GMKLRegressor.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality sum b = 0.
-    kernels, combination, profile, degree, norm, radius, offset, n_init, tol, max_iter, random_state,
+    kernels, combination, profile, degree, norm, radius, offset, n_init, tol, max_iter, random_state :
+        as in GMKLClassifier
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
         that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.

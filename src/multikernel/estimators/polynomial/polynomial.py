@@ -321,7 +321,8 @@ class PolynomialMKLClassifier(PolynomialModel, BinaryClassifier):
 
     Parameters
     ----------
-    kernels, alpha, degree, norm, radius, offset, penalty, solver, tied, free, free_radius, n_init, tol, max_iter,
+    kernels, alpha, degree, norm, radius, offset, penalty, solver, tied, free, free_radius, n_init, tol, max_iter :
+        as in PolynomialMKLRegressor
     random_state : int, RandomState or None
         Of the random starts.
     fit_intercept : bool, default True

@@ -31,7 +31,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel._workers import limited, on_cluster, on_threads, seconds_left, time_is_up
 from multikernel.banks import KernelBank
-from multikernel.banks.threads import n_threads, one_blas_thread, slices
+from multikernel.banks.threads import one_blas_thread, slices, threads_of
 from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.observer import Event, Observer, silent
@@ -138,7 +138,7 @@ def ridge_cv_each(
     size = kernel_size(bank)
     scaled = bank.scaled(np.full(m, 1.0 / size))
     answer = _Answer.of(t, m, n, np.float32 if Y.dtype == np.float32 else np.float64)
-    jobs = _jobs(n_jobs)
+    jobs = threads_of(n_jobs)
     most = max(1, min(TARGET_BLOCK // n, TARGET_BLOCK // m**2, -(-t // jobs)))
     parts = list(slices(t, -(-t // -(-t // most))))  # of about equal size
     progress = _JointProgress(len(parts), search.tol, observe)
@@ -191,12 +191,6 @@ def _ends(
         n_iter=found.n_iter + equal.n_iter,
         history=found.history,
     )
-
-
-def _jobs(n_jobs: int | None) -> int:
-    if n_jobs is None:
-        return 1
-    return n_jobs if n_jobs > 0 else n_threads()
 
 
 def _each_alone(error: HeldOutError | ErrorInFeatures, tol: float, max_iter: int, n_init: int, seed: int) -> EachTarget:

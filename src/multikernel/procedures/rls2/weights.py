@@ -65,15 +65,19 @@ def scaling_factors(
     match rule:
         case "trace":
             sizes = _traces(bank, sample_weight)
-        case "transductive" if further is not None:
+        case "transductive":
+            if further is None:
+                raise ValueError("transductive factors need the self-values at the further inputs")
             sizes = _traces(bank, sample_weight) + further
         case "fisher":
             sizes = class_variances(bank, s * (target > 0)) + class_variances(bank, s * (target <= 0))
         case "fisher_root":
             members = (s * (target > 0), s * (target <= 0))
             sizes = np.sqrt(sum(class_variances(bank, each) * _unbiased(each) for each in members))
-        case _:
+        case "none":
             return np.ones(len(bank))
+        case _:
+            raise ValueError(f"there is no scaling {rule!r}")
     return np.divide(1.0, sizes, out=np.zeros(len(bank)), where=sizes > 0)
 
 
