@@ -270,6 +270,6 @@ def test_marks_of_csv_that_are_none(tmp_path, options, message):
 def test_an_infinite_target_is_not_called_missing_only():
     X = np.ones((3, 1))
     with pytest.raises(
-        ValueError, match="row 1.*: the target is missing or infinite; correct it, or leave the row out"
+        ValueError, match=r"row 1.*: the target is missing or infinite; correct it, or leave the row out"
     ):
         list(streams.arrays(X, np.array([0.0, np.inf, 1.0])).chunks())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
@@ -17,28 +17,6 @@ from multikernel.banks.cost import BankCost
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions
 from multikernel.banks.packed import PackedBank
-
-
-def _gathered(name: str) -> Any:
-    """A method that asks every bank the same, and gives the answers in the order of the kernels."""
-
-    def method(self: Any, *args: Any, **named: Any) -> Any:
-        return np.concatenate([getattr(bank, name)(*args, **named) for bank in self.banks])[self.order]
-
-    method.__name__ = name
-    method.__doc__ = getattr(KernelBank, name).__doc__
-    return method
-
-
-def _each(name: str) -> Any:
-    """A method that makes another bank of every bank."""
-
-    def method(self: Any, *args: Any, **named: Any) -> Any:
-        return ConcatenatedBank(tuple(getattr(bank, name)(*args, **named) for bank in self.banks), self.order)
-
-    method.__name__ = name
-    method.__doc__ = getattr(KernelBank, name).__doc__
-    return method
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,15 +56,36 @@ class ConcatenatedBank(KernelBank):
 
     # -- passes --------------------------------------------------------------------------------------------------
 
-    apply = _gathered("apply")
-    inner = _gathered("inner")
-    hadamard_apply = _gathered("hadamard_apply")
-    quad = _gathered("quad")
-    quads = _gathered("quads")
-    diagonal = _gathered("diagonal")
-    traces = _gathered("traces")
-    self_values = _gathered("self_values")
-    held_out_self_values = _gathered("held_out_self_values")
+    def apply(self, C: Array) -> Array:
+        return self._gathered(bank.apply(C) for bank in self.banks)
+
+    def inner(self, M: Array) -> Array:
+        return self._gathered(bank.inner(M) for bank in self.banks)
+
+    def hadamard_apply(self, P: Gram, C: Array) -> Array:
+        return self._gathered(bank.hadamard_apply(P, C) for bank in self.banks)
+
+    def quad(self, A: Array) -> Array:
+        return self._gathered(bank.quad(A) for bank in self.banks)
+
+    def quads(self, A: Array) -> Array:
+        return self._gathered(bank.quads(A) for bank in self.banks)
+
+    def diagonal(self) -> Array:
+        return self._gathered(bank.diagonal() for bank in self.banks)
+
+    def traces(self) -> Array:
+        return self._gathered(bank.traces() for bank in self.banks)
+
+    def self_values(self, X: Any) -> Array:
+        return self._gathered(bank.self_values(X) for bank in self.banks)
+
+    def held_out_self_values(self, rows: Index, columns: Index) -> Array:
+        return self._gathered(bank.held_out_self_values(rows, columns) for bank in self.banks)
+
+    def _gathered(self, answers: Iterable[Array]) -> Array:
+        """The answers of all banks in the order of the kernels."""
+        return np.concatenate(list(answers))[self.order]
 
     def tiles(self, rows: Index) -> Iterator[Array]:
         own = [self.order[self._which == b] - start for b, start in enumerate(self._starts)]
@@ -141,11 +140,24 @@ class ConcatenatedBank(KernelBank):
 
     # -- parts ---------------------------------------------------------------------------------------------------
 
-    block = _each("block")
-    cross = _each("cross")
-    reference = _each("reference")
-    compact = _each("compact")
-    principal = _each("principal")
+    def block(self, rows: Index, columns: Index) -> ConcatenatedBank:
+        return self._of(bank.block(rows, columns) for bank in self.banks)
+
+    def cross(self, X: Any) -> ConcatenatedBank:
+        return self._of(bank.cross(X) for bank in self.banks)
+
+    def reference(self, columns: Index = slice(None)) -> ConcatenatedBank:
+        return self._of(bank.reference(columns) for bank in self.banks)
+
+    def compact(self) -> ConcatenatedBank:
+        return self._of(bank.compact() for bank in self.banks)
+
+    def principal(self, rows: Array) -> ConcatenatedBank:
+        return self._of(bank.principal(rows) for bank in self.banks)
+
+    def _of(self, banks: Iterable[KernelBank]) -> ConcatenatedBank:
+        """The bank of other banks in the same order."""
+        return ConcatenatedBank(tuple(banks), self.order)
 
     def unrounded(self) -> KernelBank:
         banks = tuple(bank.unrounded() for bank in self.banks)

@@ -78,16 +78,16 @@ class Product(Domain):
         return np.concatenate([part.start(size) for part, size in zip(self.domains, self.sizes, strict=True)])
 
     def project(self, z: Array) -> Array:
-        return self._each(Domain.project.__name__, z)
+        return self._each(lambda part, own: part.project(own), z)
 
     def maximiser(self, q: Array) -> Array:
-        return self._each(Domain.maximiser.__name__, q)
+        return self._each(lambda part, own: part.maximiser(own), q)
 
     def feasible(self, d: Array) -> Array:
-        return self._each(Domain.feasible.__name__, d)
+        return self._each(lambda part, own: part.feasible(own), d)
 
     def penalty_gradient(self, d: Array) -> Array:
-        return self._each(Domain.penalty_gradient.__name__, d)
+        return self._each(lambda part, own: part.penalty_gradient(own), d)
 
     def minimal(self, d: Array, idle: Array) -> Array:
         groups = zip(self.domains, self.split(d), self.split(idle), strict=True)
@@ -111,7 +111,6 @@ class Product(Domain):
             updates.append(part.block_update)
         return np.concatenate([update(own) for update, own in zip(updates, self.split(norms), strict=True)])
 
-    def _each(self, name: str, values: Array) -> Array:
+    def _each(self, function: Callable[[Domain, Array], Array], values: Array) -> Array:
         """What each part makes of its own values."""
-        groups = zip(self.domains, self.split(values), strict=True)
-        return np.concatenate([getattr(part, name)(own) for part, own in groups])
+        return np.concatenate([function(part, own) for part, own in zip(self.domains, self.split(values), strict=True)])

@@ -69,15 +69,12 @@ class OfChains(Descendants):
         with np.errstate(over="ignore"):  # what costs more than the range of numbers adds nothing
             g = np.cumsum(float(beta) ** np.arange(max(lengths) + 1.0))
         K, M = on_support(base, b)
-        self._scores = Sums(K, M, 0.0)
+        self.scores = Sums(K, M, 0.0)
         self._sums = [ChainSums(K, M, lengths, g ** -(2.0 + k)) for k in range(TERMS)]
         self._firsts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         self._lengths = lengths
         self.size = K.size
         self._m = len(K)
-
-    def own(self, nodes: Sequence[Node]) -> Array:
-        return self._scores.wholes(nodes)
 
     def wholes(self, nodes: Sequence[Node]) -> Array:
         found = []
@@ -99,7 +96,7 @@ class OfChains(Descendants):
         if steps:
             own, *rest = (
                 each.table(lefts, used)
-                for each, used in [(self._scores, slice(None))] + [(s, slice(self._m, None)) for s in self._sums]
+                for each, used in [(self.scores, slice(None))] + [(s, slice(self._m, None)) for s in self._sums]
             )
             for out, (table, place) in zip([first, *sums], [own, *rest], strict=True):
                 out[node, chain] = table[kernel, [place[u] for u in lefts]].clip(min=0.0)

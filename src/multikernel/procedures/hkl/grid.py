@@ -12,7 +12,7 @@ prod_i (q_i + 1) nodes, which are never listed: sums over descendants factorise 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
@@ -22,7 +22,7 @@ from multikernel._typing import Array
 from multikernel.banks.packed import PackedBank
 from multikernel.procedures.hkl.chain_sums import OfChains
 from multikernel.procedures.hkl.graph import SINGLES, Graph
-from multikernel.procedures.hkl.lattice import ClosedSet, Node, in_order
+from multikernel.procedures.hkl.lattice import ClosedSet, Node, closed, in_order
 from multikernel.procedures.hkl.outside import Outside, uneven_shares
 
 
@@ -36,23 +36,14 @@ class GridHull(ClosedSet):
     graph : the grid
     """
 
-    nodes: tuple[Node, ...]
     graph: Grid
 
     @cached_property
     def d(self) -> Array:
         return self.graph.costs(self.nodes)
 
-    @property
-    def ancestor(self) -> Array:
-        return self._pairs[0]
-
-    @property
-    def node(self) -> Array:
-        return self._pairs[1]
-
     @cached_property
-    def _pairs(self) -> tuple[Array, Array]:
+    def pairs(self) -> tuple[Array, Array]:
         place = {v: k for k, v in enumerate(self.nodes)}
         level = self.graph.level
         above = []
@@ -61,12 +52,6 @@ class GridHull(ClosedSet):
             above.append([place[tuple(v for each in chosen for v in each)] for chosen in product(*choices)])
         counts = [len(row) for row in above]
         return np.array([v for row in above for v in row], dtype=np.intp), np.repeat(np.arange(len(self)), counts)
-
-    def extended(self, nodes: Iterable[Node]) -> GridHull:
-        return replace(self, nodes=(*self.nodes, *in_order(nodes)))
-
-    def kept(self, rows: Array) -> GridHull:
-        return replace(self, nodes=tuple(w for w, keep in zip(self.nodes, rows, strict=True) if keep))
 
 
 @dataclass(frozen=True)
@@ -101,22 +86,11 @@ class Grid(Graph):
         lower = [(k - 1,) if self.level[k] > 1 else () for k in node]
         return [(*node[:at], *one, *node[at + 1 :]) for at, one in enumerate(lower)]
 
-    def closed(self, nodes: Iterable[Node]) -> set[Node]:
-        """The nodes and all their ancestors."""
-        found = set[Node]()
-        left = list(nodes)
-        while left:
-            node = left.pop()
-            if node not in found:
-                found.add(node)
-                left += self.parents(node)
-        return found
-
     def first(self, base: PackedBank, b: Array, start: Iterable[Node]) -> GridHull:
         """The root and the first kernels of the chains; of very many, those with the largest scores."""
         lowest = np.flatnonzero(np.array(self.level) == 1)
         best = lowest[np.argsort(-base.quad(b)[lowest], kind="stable")[:SINGLES]]
-        return GridHull(tuple(in_order({(), *((int(k),) for k in best), *self.closed(start)})), self)
+        return GridHull(tuple(in_order({(), *((int(k),) for k in best), *closed(start, self.parents)})), self)
 
     def sources(self, hull: ClosedSet) -> list[Node]:
         """Each is found from its parent on the last chain that it has a kernel of."""

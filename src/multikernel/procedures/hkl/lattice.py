@@ -13,10 +13,11 @@ A node v costs d_v = beta^|v| (Bach 2009). What is learned is a function of the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Self
 
 import numpy as np
 
@@ -68,15 +69,15 @@ def sources(nodes: Iterable[Node], p: int) -> list[Node]:
     return in_order(found)
 
 
-def closed(nodes: Iterable[Node]) -> set[Node]:
-    """The nodes and all their ancestors."""
+def closed(nodes: Iterable[Node], above: Callable[[Node], Iterable[Node]] = parents) -> set[Node]:
+    """The nodes and all their ancestors; ``above``: the parents of a node."""
     found: set[Node] = set()
     left = list(nodes)
     while left:
         node = left.pop()
         if node not in found:
             found.add(node)
-            left.extend(parents(node))
+            left.extend(above(node))
     return found
 
 
@@ -85,10 +86,11 @@ def names(nodes: Iterable[Node], kernel_names: Sequence[str]) -> list[str]:
     return [" * ".join(kernel_names[i] for i in node) if node else "1" for node in nodes]
 
 
+@dataclass(frozen=True, eq=False)
 class ClosedSet(ABC):
     """A set of nodes with all their ancestors in a fixed order, parents before their children.
 
-    Attributes
+    Parameters
     ----------
     nodes : tuple of nodes
     """
@@ -105,21 +107,30 @@ class ClosedSet(ABC):
 
     @property
     @abstractmethod
-    def ancestor(self) -> Array:
-        """v of every pair v in A(w), by its place in ``nodes``; pairs in the order of w, w itself last of its own."""
+    def pairs(self) -> tuple[Array, Array]:
+        """v and w of all pairs v in A(w), by their places in ``nodes``; in the order of w, w itself last of its own."""
 
     @property
-    @abstractmethod
+    def ancestor(self) -> Array:
+        """v of every pair v in A(w)."""
+        return self.pairs[0]
+
+    @property
     def node(self) -> Array:
-        """w of every pair v in A(w), by its place in ``nodes``."""
+        """w of every pair v in A(w)."""
+        return self.pairs[1]
 
-    @abstractmethod
-    def extended(self, nodes: Iterable[Node]) -> ClosedSet:
+    def in_order(self, nodes: Iterable[Node]) -> list[Node]:
+        """The nodes, parents before their children."""
+        return in_order(nodes)
+
+    def extended(self, nodes: Iterable[Node]) -> Self:
         """The set with further nodes after those it has."""
+        return replace(self, nodes=(*self.nodes, *self.in_order(nodes)))
 
-    @abstractmethod
-    def kept(self, rows: Array) -> ClosedSet:
+    def kept(self, rows: Array) -> Self:
         """The nodes at which the mask is true, which have to be a closed set."""
+        return replace(self, nodes=tuple(w for w, keep in zip(self.nodes, rows, strict=True) if keep))
 
 
 @dataclass(frozen=True)
@@ -145,7 +156,6 @@ class Hull(ClosedSet):
     array([0, 1, 2, 3])
     """
 
-    nodes: tuple[Node, ...]
     beta: float = 2.0
 
     def __post_init__(self) -> None:
@@ -164,12 +174,6 @@ class Hull(ClosedSet):
                 raise ValueError(f"a hull holds every node once and after its parents: {w!r} {why}")
             seen.add(w)
 
-    def extended(self, nodes: Iterable[Node]) -> Hull:
-        return replace(self, nodes=(*self.nodes, *in_order(nodes)))
-
-    def kept(self, rows: Array) -> Hull:
-        return replace(self, nodes=tuple(w for w, keep in zip(self.nodes, rows, strict=True) if keep))
-
     @cached_property
     def sizes(self) -> Array:
         """|v|, shape (len(self),)."""
@@ -180,16 +184,8 @@ class Hull(ClosedSet):
         """beta^|v|, shape (len(self),)."""
         return float(self.beta) ** self.sizes
 
-    @property
-    def ancestor(self) -> Array:
-        return self._pairs[0]
-
-    @property
-    def node(self) -> Array:
-        return self._pairs[1]
-
     @cached_property
-    def _pairs(self) -> tuple[Array, Array]:
+    def pairs(self) -> tuple[Array, Array]:
         """A(w) is A(w'), w' being w without its largest element i, and v + {i} for every v in A(w')."""
         place = {v: k for k, v in enumerate(self.nodes)}
         child = np.zeros((len(self), 1 + max((v[-1] for v in self.nodes if v), default=0)), dtype=np.intp)

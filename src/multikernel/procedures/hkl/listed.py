@@ -12,7 +12,7 @@ kernels gives every score.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -35,32 +35,20 @@ class ListedHull(ClosedSet):
     graph : the graph
     """
 
-    nodes: tuple[Node, ...]
     graph: Listed
 
     @cached_property
     def d(self) -> Array:
         return self.graph.costs[_places(self.nodes)]
 
-    @property
-    def ancestor(self) -> Array:
-        return self._pairs[1]
-
-    @property
-    def node(self) -> Array:
-        return self._pairs[0]
-
     @cached_property
-    def _pairs(self) -> tuple[Array, Array]:
+    def pairs(self) -> tuple[Array, Array]:
         own = _places(self.nodes)
         node, ancestor = np.nonzero(self.graph.above[np.ix_(own, own)])
-        return node, ancestor
+        return ancestor, node
 
-    def extended(self, nodes: Iterable[Node]) -> ListedHull:
-        return replace(self, nodes=(*self.nodes, *self.graph.in_order(nodes)))
-
-    def kept(self, rows: Array) -> ListedHull:
-        return replace(self, nodes=tuple(w for w, keep in zip(self.nodes, rows, strict=True) if keep))
+    def in_order(self, nodes: Iterable[Node]) -> list[Node]:
+        return self.graph.in_order(nodes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,13 +89,15 @@ class Descendants(ABC):
     Attributes
     ----------
     size : int, the numbers that a table of children is made of
+    scores : Sums of b'K_w b over single nodes
     """
 
     size: int
+    scores: Sums
 
-    @abstractmethod
     def own(self, nodes: Sequence[Node]) -> Array:
         """b'K_t b of every node, shape (len(nodes),)."""
+        return self.scores.wholes(nodes)
 
     @abstractmethod
     def wholes(self, nodes: Sequence[Node]) -> Array:
@@ -111,18 +113,15 @@ class OfSubsets(Descendants):
 
     def __init__(self, base: PackedBank, b: Array, beta: float) -> None:
         self._z = (1.0 + beta) ** -np.arange(2.0, 2.0 + TERMS)
-        self._scores, *self._sums = [Sums.of(base, b, c) for c in (0.0, *self._z)]
-        self.size = self._scores.K.size
-
-    def own(self, nodes: Sequence[Node]) -> Array:
-        return self._scores.wholes(nodes)
+        self.scores, *self._sums = [Sums.of(base, b, c) for c in (0.0, *self._z)]
+        self.size = self.scores.K.size
 
     def wholes(self, nodes: Sequence[Node]) -> Array:
         return np.array([each.wholes(nodes) for each in self._sums])
 
     def below(self, nodes: Sequence[Node]) -> tuple[Array, Array]:
         sums = [z * each.below(nodes) for z, each in zip(self._z, self._sums, strict=True)]
-        return self._scores.below(nodes), np.array(sums)
+        return self.scores.below(nodes), np.array(sums)
 
 
 def outside(base: PackedBank, b: Array, candidates: Sequence[Node], beta: float, rho: float, allowed: float) -> Outside:
