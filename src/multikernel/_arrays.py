@@ -143,7 +143,7 @@ def in_double(A: Any) -> Any:
 
 
 def returned(values: Array, X: Any) -> Any:
-    """Values for samples X, as an array of X's library on X's device; labels that are no numbers stay with NumPy."""
+    """Values for samples X, as an array of X's library on X's device; labels that are not numeric stay with NumPy."""
     if not foreign(X) or values.dtype.kind not in "fiub":
         return values
     return namespace(X).asarray(np.ascontiguousarray(values), device=X.device)

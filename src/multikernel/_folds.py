@@ -1,7 +1,7 @@
 """How samples are held out: what users give as ``cv`` and ``groups``.
 
 Samples of one group, the measurements of one patient say, have more in common than their features should tell. A fold
-therefore holds out whole groups: a model that has seen a patient knows more of him than of the next one.
+therefore holds out whole groups: a model that has seen a patient knows more about that patient than about the next.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Resampling:
 
     Parameters
     ----------
-    count : int or None, the number of folds; None where whoever draws them has a number of his own
+    count : int or None, the number of folds; None for the caller's default
     groups : int array (n,), the group of each sample; None where there are none
     given : tuple of training and test rows, made by a splitter or listed; None where folds are to be drawn
     """

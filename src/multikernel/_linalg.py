@@ -40,9 +40,12 @@ def product(A: Any, V: Array) -> Array:
         plain: Array = A @ V
         return plain
     by_rows = bool(A.flags.c_contiguous)
-    multiply = blas.dgemv if V.ndim == 1 else blas.dgemm
-    # BLAS knows arrays by columns: one stored by rows is the transpose of such an array
-    result: Array = multiply(1.0, A.T if by_rows else A, V, **{"trans" if V.ndim == 1 else "trans_a": by_rows})
+    stored = A.T if by_rows else A  # BLAS knows arrays by columns: one stored by rows is the transpose of such an array
+    result: Array
+    if V.ndim == 1:
+        result = blas.dgemv(1.0, stored, V, trans=by_rows)
+    else:
+        result = blas.dgemm(1.0, stored, V, trans_a=by_rows)
     return result
 
 

@@ -7,7 +7,7 @@
 ``check_parameters`` holds the fields of a dataclass to their annotations: ``Annotated`` types with a ``Rule``, of which
 the frequent ones have names here, ``bool``, ``Literal``, and unions of these with None. Fields of other types are the
 class's own affair. A function checks its arguments by the rules themselves: ``POSITIVE.check(tol, "meb_radius: tol")``.
-True and False are no numbers, and a number of NumPy is one.
+True and False do not count as numbers, and a number of NumPy is one.
 """
 
 from __future__ import annotations
@@ -39,9 +39,16 @@ from multikernel._typing import Array
 _LARGEST_DEGREE = 10_000  # beyond it powers of all numbers that are not within 1e-3 of 1 are 0 or infinite
 
 
-FINITE, POSITIVE, NON_NEGATIVE = Number(), Number(above=0), Number(least=0)
-WITHIN_ONE, PART = Number(least=0, most=1), Number(above=0, most=1)
-COUNT, WHOLE, DEGREE, POWER, FLAG = Whole(1), Whole(0), Whole(0, _LARGEST_DEGREE), Whole(1, _LARGEST_DEGREE), Flag()
+FINITE = Number()
+POSITIVE = Number(above=0)
+NON_NEGATIVE = Number(least=0)
+WITHIN_ONE = Number(least=0, most=1)
+PART = Number(above=0, most=1)
+COUNT = Whole(1)
+WHOLE = Whole(0)
+DEGREE = Whole(0, _LARGEST_DEGREE)
+POWER = Whole(1, _LARGEST_DEGREE)
+FLAG = Flag()
 VERBOSITY = AnyOf((WHOLE, FLAG))
 FOLDER_OR_NONE = AnyOf((Folder(), Nothing()))
 SEED = AnyOf((Whole(0, 2**32 - 1), Generator(), Nothing()))

@@ -64,14 +64,17 @@ class Number(Rule):
 
     @property
     def words(self) -> str:
-        low, high = max(self.least, self.above), min(self.most, self.below)
-        open_low, open_high = self.above == low, self.below == high
+        low = max(self.least, self.above)
+        high = min(self.most, self.below)
+        open_low = self.above == low
         if high < inf:
-            span = f"a number in {'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
+            left = "(" if open_low else "["
+            right = ")" if self.below == high else "]"
+            span = f"a number in {left}{low:g}, {high:g}{right}"
+        elif low > -inf:
+            span = f"a finite number {'>' if open_low else '>='} {low:g}"
         else:
             span = "a finite number"
-            if low > -inf:
-                span += f" {'>' if open_low else '>='} {low:g}"
         return span + (f" ({self.why})" if self.why else "")
 
     def accepts(self, value: Any) -> bool:

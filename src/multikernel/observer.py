@@ -1,4 +1,4 @@
-"""The progress of an iterative method, and who is informed of it.
+"""The progress of an iterative method, and its listeners.
 
 An observer hears of every step of one problem. A listener hears of all problems of a fit, with the time left; it is
 estimated from the certificates, whose logarithm falls about evenly with time.
@@ -168,5 +168,5 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def listener() -> Listener | None:
-    """Who listens in this context, if anybody."""
+    """The listener of this context, if there is one."""
     return _LISTENER.get()

@@ -25,7 +25,7 @@ class BankCost:
     ----------
     m, n : int, kernels and samples
     features : int or None, how many all kernels together have, where sums of them keep these
-    made : Work to make what is stored; None where nobody knows, as of kernels that are not of this package
+    made : Work to make what is stored; None if unknown, as of kernels that are not of this package
     sweep : Work of a pass over all kernels, for their weighted sum or their forms
     exact : Work of a pass over kernels in double precision, where they are stored in single; else none
     held : float, bytes that are stored

@@ -95,11 +95,11 @@ def precomputed(
     with one_blas_thread(0 if m > 1 else n):  # the matrices are shared out among threads
         over_rows(take, m, 1)
     if moved.any():
-        _tell_of_clipping(moved)
+        _warn_of_clipping(moved)
     return PackedBank(Precomputed(m, n, None, names, known), packed, n)
 
 
-def _tell_of_clipping(moved: Array) -> None:
+def _warn_of_clipping(moved: Array) -> None:
     kernels = np.flatnonzero(moved)
     named = shortened(list(map(str, kernels)), 10)
     warn_user(

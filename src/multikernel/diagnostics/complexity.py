@@ -36,7 +36,7 @@ def rademacher_bound(K: Any, norm: float = 1.0, q: float = 1.0, factor: float = 
     ----------
     K : array-like (n, n), one kernel matrix; or a KernelBank, an array (m, n, n) or a list of matrices, m kernels
     norm : float > 0, the radius of the ball
-    q : float >= 1 or inf, the order of the norm of the weights; of no effect for one kernel
+    q : float >= 1 or inf, the order of the norm of the weights; without effect for a single kernel
     factor : float > 0, the convention, 2 or 1
     degree : 1 or 2, of the power of the sum
 

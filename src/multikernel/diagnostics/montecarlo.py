@@ -55,7 +55,7 @@ def empirical_rademacher(
     Parameters
     ----------
     K : array-like (n, n), one kernel matrix; or a KernelBank, an array (m, n, n) or a list of matrices, m kernels
-    q : float >= 1 or inf, the order of the norm of the weights; of no effect for one kernel
+    q : float >= 1 or inf, the order of the norm of the weights; without effect for a single kernel
     n_draws : int >= 2, how many vectors of signs are drawn
     random_state : int, numpy Generator or None, for the signs
     norm : float > 0, the radius of the ball

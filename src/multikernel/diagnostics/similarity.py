@@ -61,7 +61,7 @@ def alignment(K: Any, y: Any, centered: bool = True) -> float:
         other = _without_mean(other)
     norms = np.linalg.norm(matrix) * np.linalg.norm(other)
     if norms == 0.0:
-        what = "after centring constant" if centered else "zero"
+        what = "constant: after centring nothing is left" if centered else "zero"
         warn_user(f"the alignment is undefined: a matrix is {what}", RuntimeWarning)
         return float("nan")
     return float(np.clip(np.vdot(matrix, other) / norms, -1.0, 1.0))

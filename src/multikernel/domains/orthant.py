@@ -45,7 +45,8 @@ class Orthant(Separable):
     constrained: ClassVar[bool] = False
 
     def in_units(self, weight: float, value: float) -> Orthant:
-        return replace(self, strength=positive_product(self.strength, *(weight,) * self.norm, 1.0 / value))
+        weights = [weight] * self.norm
+        return replace(self, strength=positive_product(self.strength, *weights, 1.0 / value))
 
     def project(self, z: Array) -> Array:
         return np.maximum(z, 0.0)

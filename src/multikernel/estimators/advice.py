@@ -108,7 +108,7 @@ def advise_on_sizes(name: str, bank: KernelBank, kernel_names: Sequence[Any]) ->
     kernel_names : of the kernels
     """
     n, m = bank.shape[0], len(bank)
-    if not 1 < m <= 10_000 or bank.of_distances:  # nobody looks at the sizes of more kernels
+    if not 1 < m <= 10_000 or bank.of_distances:  # sizes of more kernels are not worth checking
         return
     self_values = bank.traces() / n
     some = self_values[self_values > 0.0]

@@ -76,7 +76,8 @@ class Sigmoid(Calibrator):
             p = expit(theta @ x)
             curvature = (x * (weight * p * (1.0 - p))) @ x.T
             curvature += SINGULAR * max(float(np.trace(curvature)), np.finfo(float).tiny) * np.eye(2)
-            step, size = np.linalg.solve(curvature, x @ (weight * (p - target))), 1.0
+            step = np.linalg.solve(curvature, x @ (weight * (p - target)))
+            size = 1.0
             while size > SHORTEST and not _loss(theta - size * step, x, target, weight) < loss:
                 size *= 0.5
             if size <= SHORTEST:
@@ -163,8 +164,8 @@ def held_out_values(
 ) -> Array:
     """The values of every problem at each training sample, shape (n, problems), by a model of the other folds.
 
-    NaN at samples that every model learns from: those of weight zero, and those without whom a class would be missing.
-    Of a sample that is held out several times the first time counts.
+    NaN at samples that every model learns from: those of weight zero, and those whose removal would leave a class
+    empty. Of a sample that is held out several times the first time counts.
 
     Parameters
     ----------
@@ -194,7 +195,7 @@ def held_out_values(
 
     for train, test in folds:
         new = test[np.isnan(values[test, 0])]
-        if len(new):  # what such a model warns of is of no use to anybody
+        if len(new):  # the warnings of such a model would only confuse
             values[new], _ = keeping(lambda train=train, new=new: of_fold(train, new))  # type: ignore[misc]
     if time_is_up():
         warn_of_cut_choice("the models that calibrate probabilities were not learned to their end")

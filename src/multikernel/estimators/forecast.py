@@ -190,7 +190,7 @@ def _calibration(model: Model, bank: BankCost, tasks: Sequence[Task]) -> Cost:
 
 
 def _duration(seconds: float) -> str:
-    """In the unit that people say it in."""
+    """In the customary unit."""
     for least, unit, name in ((7200.0, 3600.0, "hours"), (120.0, 60.0, "min"), (0.1, 1.0, "s")):
         if seconds >= least:
             return f"about {float(f'{seconds / unit:.2g}'):,g} {name}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -38,13 +39,17 @@ class Reporter:
         """For one of the problems, counted from 0; it ends the problem's work where nobody waits for it any more."""
         if self.listener is None:
             return lambda event: check_interrupted()
-        start, last, first, over = perf_counter(), -np.inf, np.nan, False
         report = self.listener
+        start = perf_counter()
+        last = -np.inf
+        first = np.nan
+        over = False
 
         def observe(event: Event) -> None:
             nonlocal last, first, over
             check_interrupted()
-            now, value = perf_counter(), event.certificate.value
+            now = perf_counter()
+            value = event.certificate.value
             reached = event.certificate.reached(self.tol)
             if np.isnan(first):
                 first = value
@@ -82,7 +87,9 @@ def pace(model: Any, known: int | None, done: int = 0) -> Callable[[int], None]:
     done : int, how many rows an earlier pass has done
     """
     verbose = getattr(model, "verbose", 0)
-    report = listener() or ((lambda progress: print(progress, flush=True)) if verbose else None)
+    report = listener()
+    if report is None and verbose:
+        report = partial(print, flush=True)
     begin = perf_counter()
     last = begin
 

@@ -22,7 +22,7 @@ Job = Callable[[KernelBank], Fitted]  # solves one task on the bank that it shar
 
 
 def one_matrix(model: Model, bank: BankCost, task: Task) -> Cost:
-    """What solving a task takes where nobody knows more: one matrix, and a time that is not known."""
+    """What solving a task takes if nothing more is known: one matrix, and a time that is not known."""
     few = bank.features is not None and few_features(bank.features, bank.n)
     return Cost(None, 0.0 if few else 8.0 * float(bank.n) ** 2)
 

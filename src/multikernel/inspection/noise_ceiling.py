@@ -131,7 +131,7 @@ def normalized_scores(scores: Any, ceiling: Any, *, minimum: float = 0.0) -> Any
 
     Raises
     ------
-    ValueError : for shapes that do not fit, and for a minimum that is no number >= 0
+    ValueError : for shapes that do not fit, and for a minimum that is not a number >= 0
 
     Examples
     --------

@@ -53,7 +53,7 @@ class OneHot(Encoding):
             number = {level: i for i, level in enumerate(levels)}
             place = np.array([number.get(cell, -1) for cell in cells], dtype=int)
             if (place < 0).any():
-                self._tell(j, cells[int(np.argmax(place < 0))])
+                self._warn_of_unknown(j, cells[int(np.argmax(place < 0))])
             rows.append(np.flatnonzero(place >= 0))
             columns.append(starts[j] + place[place >= 0])
         ones = sparse.csr_array(
@@ -69,7 +69,7 @@ class OneHot(Encoding):
     def sparse(self) -> bool:
         return self.levels is not None and sum(map(len, self.levels)) > ONE_HOT_DENSE
 
-    def _tell(self, j: int, cell: Any) -> None:
+    def _warn_of_unknown(self, j: int, cell: Any) -> None:
         name = self.names[j] if self.names else f"column {j}"
         what = "missing cells"
         if cell is not None:

@@ -38,7 +38,8 @@ class Hamming(Kernel):
     """
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
-        X, Z = as_samples(X), as_samples(X if Z is None else Z)
+        X = as_samples(X)
+        Z = X if Z is None else as_samples(Z)
         features = Features.of(Z)
         if features.strings or features.missing:
             return self.resolve(features)(X, Z)

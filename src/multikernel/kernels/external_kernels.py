@@ -85,18 +85,18 @@ class External(Kernel):
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         if Z is None or Z is X:
-            K = self.symmetric(taken_in(X))
+            K = self.symmetric(unwrapped(X))
             self._check_positive(K)
             return like(X, K)
-        return like(X, self.similarities(taken_in(X), taken_in(Z)))
+        return like(X, self.similarities(unwrapped(X), unwrapped(Z)))
 
     def similarities(self, X: Any, Z: Any) -> Array:
         """The matrix as the package evaluates it, for every pair of a row and a column; finite, and nothing else."""
         return self._checked(self._between(X, Z), X.shape[0], Z.shape[0])
 
     def diagonal(self, X: Any) -> Array:
-        X = taken_in(X)
-        samples = handed(X, self.pairwise)
+        X = unwrapped(X)
+        samples = for_package(X, self.pairwise)
         if self.pairwise:
             return np.array([self._value(x, x) for x in samples])
         if is_estimator(self.obj):
@@ -125,7 +125,7 @@ class External(Kernel):
     def learned(self, X: Any) -> External:
         if not self.learns:
             return self
-        X = taken_in(X)
+        X = unwrapped(X)
         return replace(self, fitted=FittedObject(_fitted(self.obj, X), Reference(X)))
 
     def resolve(self, features: Features) -> External:
@@ -139,7 +139,7 @@ class External(Kernel):
 
     def _training(self, X: Any) -> Any:
         """The matrix of samples among themselves, as the package evaluates it."""
-        samples = handed(X, self.pairwise)
+        samples = for_package(X, self.pairwise)
         if self.pairwise:
             return self._pairs(samples)
         if not is_estimator(self.obj):
@@ -153,7 +153,7 @@ class External(Kernel):
         return self._between(X, X)
 
     def _between(self, X: Any, Z: Any) -> Any:
-        rows, columns = handed(X, self.pairwise), handed(Z, self.pairwise)
+        rows, columns = for_package(X, self.pairwise), for_package(Z, self.pairwise)
         if not X.shape[0]:
             return np.empty((0, Z.shape[0]))
         if self.pairwise:
@@ -192,9 +192,9 @@ class External(Kernel):
         if self.fitted is None or X is self.fitted.reference.samples:
             return np.diagonal(self._checked(self._training(X), X.shape[0], X.shape[0])).copy()
         if not hasattr(self.obj, "diagonal"):
-            return np.array([float(clone(self.obj, safe=False).fit_transform([x])[0, 0]) for x in handed(X)])
+            return np.array([float(clone(self.obj, safe=False).fit_transform([x])[0, 0]) for x in for_package(X)])
         estimator = self.fitted.estimator
-        estimator.transform(handed(X))
+        estimator.transform(for_package(X))
         known = estimator.diagonal()  # of training and of new samples, before they are normalised
         values = np.ravel(known[-1] if isinstance(known, tuple) else known).astype(float)
         if not getattr(estimator, "normalize", False):
@@ -358,7 +358,7 @@ def external(obj: Any, *, pairwise: bool = False, psd: Literal["clip", "flip", "
     return Encoded(Linear(), Similarities(kernel, psd))
 
 
-def taken_in(X: Any) -> Any:
+def unwrapped(X: Any) -> Any:
     """Samples as objects, a table, or an array or CSR matrix of numbers."""
     if foreign(X):
         return host(X)
@@ -366,7 +366,7 @@ def taken_in(X: Any) -> Any:
     return as_samples(X) if objects is None else objects
 
 
-def handed(X: Any, single: bool = False) -> Any:
+def for_package(X: Any, single: bool = False) -> Any:
     """Samples as another package is handed them: a list of objects or strings, or an array.
 
     Parameters
@@ -384,7 +384,7 @@ def handed(X: Any, single: bool = False) -> Any:
 def _fitted(estimator: Any, X: Any) -> Any:
     """A clone of an estimator of kernels, fitted to samples."""
     copied = clone(estimator, safe=False)
-    copied.fit(handed(X))
+    copied.fit(for_package(X))
     return copied
 
 

@@ -22,7 +22,7 @@ from scipy import linalg
 
 from multikernel._typing import Array
 from multikernel.kernels.encoding import Encoding
-from multikernel.kernels.external_kernels import External, taken_in
+from multikernel.kernels.external_kernels import External, unwrapped
 from multikernel.kernels.features import Features
 from multikernel.kernels.reference import Reference
 from multikernel.numerics.definite import precision
@@ -62,7 +62,7 @@ class Similarities(Encoding):
     def learned(self, X: Any) -> Self:
         if self.space is not None:
             return self
-        X = taken_in(X)
+        X = unwrapped(X)
         kernel = self.kernel.learned(X)
         if self.psd == "square":
             space = Space(Reference(X), kernel.similarities(X, X) / np.sqrt(X.shape[0]), None)
@@ -74,7 +74,7 @@ class Similarities(Encoding):
     def __call__(self, X: Any) -> Array:
         space = self.space
         assert space is not None
-        X = taken_in(X)
+        X = unwrapped(X)
         places = space.reference.places(X)
         if places is not None:
             return space.features[places]

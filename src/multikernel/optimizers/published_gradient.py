@@ -50,7 +50,8 @@ class PublishedGradient(Optimizer):
             if moved <= (self.change or 0.0):
                 return
             state = yield Proposal(theta)
-            step *= self.factor if moved > previous else 1.0
+            if moved > previous:
+                step *= self.factor
             previous = moved
 
     def _moved(self, problem: Problem, at: Evaluation, step: float) -> tuple[Array, float]:

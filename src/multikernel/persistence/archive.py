@@ -1,7 +1,7 @@
 """The file of a model: a zip of a JSON header and of arrays in NumPy's format.
 
 A digest ties them together: the header holds the digest of each array, and a member of its own that of the header. It
-finds what was damaged, exchanged or edited by hand; who makes a file on purpose makes its digests as well.
+finds what was damaged, exchanged or edited by hand; someone who forges a file forges its digests as well.
 """
 
 from __future__ import annotations

@@ -187,7 +187,7 @@ def current(name: str, state: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def class_of(name: str) -> type:
-    """The class that a file calls so; RefusedError where it is not of this package, scikit-learn, or registered."""
+    """The class of this name in a file; RefusedError where it is not of this package, scikit-learn, or registered."""
     name = _RENAMED.get(name, name)
     module, _, qualname = name.partition(":")
     if module == "registered":

@@ -84,7 +84,7 @@ class Cost:
 
     Parameters
     ----------
-    work : Work, or None where nobody knows
+    work : Work, or None if unknown
     bytes : float, that are held at a time
     """
 

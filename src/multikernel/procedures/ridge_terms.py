@@ -260,7 +260,7 @@ class RidgeTerms:
         beyond = self.beyond / self.alpha
         trace = float(self.problem.combination.gram(self.problem.bank, theta).diagonal().sum())
         hidden: Array | float = 0.0
-        if EPS * trace <= 1e-7 * self.alpha:  # nobody sees 1e-7 of the targets
+        if EPS * trace <= 1e-7 * self.alpha:  # 1e-7 of the targets is below what is visible
             hidden = beyond
         coef = self._over_samples(found.coef, hidden)
         factor = self._over_samples(found.factor, beyond)

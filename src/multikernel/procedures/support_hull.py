@@ -8,7 +8,7 @@ these the problem is one of J variables,
     min_{d in D} max_x  scale (c'x - 1/2 sum_k d_k x'S_k x) + r(d),    c_j = p'a_j - 1/2 sum rho a_j^2,
                                                                        (S_k)_jl = b_j'K_k b_l,
 
-which is the problem itself for J samples: the interior point method solves it in no time. Its mixture bounds the
+which is the problem itself for J samples: the interior point method solves it at almost no cost. Its mixture bounds the
 optimum from below, and at its weights the next machine is solved. A round is one sum of the kernels, one machine from
 the last solution, as accurate as the gap is worth, and one product of all kernels. This is simplicial decomposition
 (von Hohenbalken 1977) of the dual problem with a curved model, where cutting planes have a flat one: a gap of 1e-4

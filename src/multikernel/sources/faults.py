@@ -1,4 +1,4 @@
-"""What is wrong with the samples of one view, said so that a person finds it: by the view, and by the row's label."""
+"""What is wrong with the samples of one view, reported by the view and the row's label."""
 
 from __future__ import annotations
 

@@ -16,8 +16,7 @@ def labels_of_samples(X: Any) -> list[tuple[str, Any]]:
     if isinstance(X, Views):
         if X.index is not None:
             return [("X", X.index)]
-        every = [(f"X[{name!r}]", row_labels(part)) for name, part in zip(X.names, X.parts, strict=True)]
-        return [(name, labels if labels is None or X.rows is None else labels[X.rows]) for name, labels in every]
+        return [(f"X[{name!r}]", X.at_rows(row_labels(part))) for name, part in zip(X.names, X.parts, strict=True)]
     if is_views(X):
         return [
             (f"X[{key!r}]", row_labels(part)) for key, part in keyed(X, X.values() if isinstance(X, Mapping) else X)

@@ -201,7 +201,8 @@ class ViewSamples(SampleMap):
         now = features_of(part, samples)
         if isinstance(samples, Objects):  # of any length
             now = before
-        if now.n != before.n or (now.names or before.names) != (before.names or now.names):
+        renamed = bool(now.names) and bool(before.names) and now.names != before.names
+        if now.n != before.n or renamed:
             was, got = (shortened(each.names, 10) if each.names else f"{each.n} columns" for each in (before, now))
             raise ValueError(f"view {self.view!r} had {was} in training, and has {got} now")
         if not present.any():

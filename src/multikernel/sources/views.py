@@ -132,14 +132,20 @@ class Views:
     @property
     def index(self) -> Any:
         """The labels of the samples, where there are some; else None. ``y.loc[views.index]`` fits them."""
-        return self.labels if self.labels is None or self.rows is None else self.labels[self.rows]
+        return self.at_rows(self.labels)
+
+    def at_rows(self, values: Any) -> Any:
+        """Values of all samples, such as labels, at the samples that are chosen; None where there are none."""
+        if values is None or self.rows is None:
+            return values
+        return values[self.rows]
 
     def has(self, name: str) -> Array:
         """Which samples have a view, bool array (n,); of those of missing cells it is not known here."""
-        whole = self.present.get(name)
-        if whole is None:
+        found: Array | None = self.at_rows(self.present.get(name))
+        if found is None:
             return np.ones(len(self), dtype=bool)
-        return whole if self.rows is None else whole[self.rows]
+        return found
 
     def part(self, name: str) -> Any:
         """What was given for a view: its samples, or its bank against all samples."""

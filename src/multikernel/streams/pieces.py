@@ -73,14 +73,17 @@ class PieceSource(Source):
 
 def _chunk(piece: Any, first: int, name: str) -> Chunk:
     """The rows of a piece (X, y) or (X, y, weight)."""
-    if not isinstance(piece, tuple | list) or len(piece) not in (2, 3):
-        raise ValueError(
-            f"streams.pieces: {name} must be (X, y) or (X, y, weight), with y=None where there is no target; got a "
-            f"{type(piece).__name__}" + (f" of {len(piece)}" if isinstance(piece, tuple | list) else "")
-        )
-    X, y, weight = piece if len(piece) == 3 else (*piece, None)
-    own = None if weight is None else np.asarray(weight, dtype=float)
-    return Chunk(X, None if y is None else np.asarray(y), own, first, name)
+    found = type(piece).__name__
+    if isinstance(piece, tuple | list):
+        if len(piece) in (2, 3):
+            X, y, *weights = piece
+            weight = weights[0] if weights else None
+            own = None if weight is None else np.asarray(weight, dtype=float)
+            return Chunk(X, None if y is None else np.asarray(y), own, first, name)
+        found += f" of {len(piece)}"
+    raise ValueError(
+        f"streams.pieces: {name} must be (X, y) or (X, y, weight), with y=None where there is no target; got a {found}"
+    )
 
 
 def _check_lengths(chunk: Chunk, name: str) -> None:

@@ -50,7 +50,7 @@ def survey(source: Source, count: int, seed: int = 0, most: int = 10_000) -> Sur
     Whole(1).check(count, "survey: count")
     found = source.over(_Look(count, seed, most), _both)
     if found.sample is None:
-        raise ValueError("the source has no row; chunks that a function yields must come again in every call")
+        raise ValueError("the source has no row; a function must yield its chunks again in every call")
     known = None if not found.classes else np.array(sorted(found.classes))
     return Survey(found.rows, found.sample[1], known)
 

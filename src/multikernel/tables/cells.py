@@ -169,9 +169,8 @@ def _column(name: str, series: Any, nw: Any, mixed: bool) -> Cells:
     if dtype in (nw.Date, nw.Datetime, nw.Duration):
         return Cells(name, "durations" if dtype == nw.Duration else "dates", _days(_times(series)))
     if dtype in (nw.Categorical, nw.Enum):
-        values = np.array(
-            [None if value is None or is_missing(value) else str(value) for value in series.to_list()], object
-        )
+        given = series.to_list()
+        values = np.array([None if each is None or is_missing(each) else str(each) for each in given], dtype=object)
         ordered = dtype == nw.Enum
         categories = tuple(map(str, dtype.categories)) if ordered else ()
         return Cells(name, "strings", values, categories, ordered)

@@ -106,7 +106,8 @@ class Table:
         empty = set(np.flatnonzero(np.isnan(self.numbers).all(axis=0)).tolist()) - set(self.strings.tolist())
         dates = (set(self.times.tolist()) - empty) | empty.intersection(times)
         new = sorted(empty.intersection(strings))
-        order = np.argsort(every := np.append(self.strings, new).astype(int))
+        every = np.append(self.strings, new).astype(int)
+        order = np.argsort(every)
         nothing = np.full((len(self), len(new)), None, dtype=object)
         texts = np.hstack([self.texts, nothing])[:, order]
         return Table(self.numbers, texts, every[order], np.array(sorted(dates), dtype=int))

@@ -95,10 +95,15 @@ def _columns(levels: Sequence[int], lines: Sequence[tuple[int, int]]) -> list[li
         neighbours[above].append(node)
         neighbours[node].append(above)
     height = np.zeros(len(levels))
+
+    def centre(k: int) -> float:
+        """The mean height of a node's neighbours; its own where it has none."""
+        return float(np.mean(height[neighbours[k] or [k]]))
+
     for sweep in range(6):  # to the right and to the left in turn, each node to the mean of its neighbours
         for column in columns if sweep % 2 == 0 else columns[::-1]:
             if sweep > 0:
-                column.sort(key=lambda k: float(np.mean(height[neighbours[k]])) if neighbours[k] else height[k])
+                column.sort(key=centre)
             for place, k in enumerate(column):
                 height[k] = place - 0.5 * len(column)
     return columns

@@ -133,7 +133,8 @@ class MarginMachine(Machine):
 
     def _newton(self, gram: Gram, y: Array, start: DualSolution, cold: bool) -> DualSolution:
         """Newton's proposal, or the start where that is better."""
-        scale, ridge = float(gram.diagonal().mean()), self._ridge(gram)
+        scale = float(gram.diagonal().mean())
+        ridge = self._ridge(gram)
         if not ridge > 0.0:
             return start  # the zero matrix
 
@@ -148,14 +149,17 @@ class MarginMachine(Machine):
         """Pairwise steps; rounds of them, since rounding drifts into a gradient that is updated step by step."""
         from multikernel.machines.margin import _pairwise
 
-        K, s, zero = gram.dense(), 1.0 - self.lam, _ZERO * self._spread(gram)
+        K = gram.dense()
+        s = 1.0 - self.lam
+        zero = _ZERO * self._spread(gram)
         ridge = self.lam if self.lam > 0 else SINGULAR * float(np.diagonal(K).mean())
         found = start
         for _ in range(5):  # each from a fresh gradient
             g = found.warm.copy()
             q = 2.0 * (s * y * gram.multiply(y * g) + self.lam * g)
             left = max_iter - found.n_iter
-            made, piece = 0, max(1, _PIECE // len(y))
+            piece = max(1, _PIECE // len(y))
+            made = 0
             while True:
                 check_interrupted()
                 asked = min(piece, left - made)

@@ -29,8 +29,11 @@ from multikernel.machines.ridge.solved import Solved
 from multikernel.machines.ridge.spectrum import spectrum
 from multikernel.numerics.cholesky import factor_of, solved
 
-# Measured costs, half a matrix product being 1: the first three times n^3, of blocks times w^2 n.
-_EIGENVECTORS, _TRIDIAGONAL, _FACTOR, _BLOCK = 11.0, 4.5, 0.9, 1.6
+# Measured costs, half a matrix product being 1.
+_EIGENVECTORS = 11.0  # n^3
+_TRIDIAGONAL = 4.5  # n^3
+_FACTOR = 0.9  # n^3
+_BLOCK = 1.6  # w^2 n
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +97,8 @@ def _coefficients(gram: Gram, residuals: Sequence[Array], rests: Sequence[Array]
 
 def _coordinates(values: Array, U: Array, r: Array, rest: Array, alphas: Sequence[float]) -> Array:
     """U'(H r - H_W e) for every alpha: shape (n, alphas * t)."""
-    Z, block = product(U.T, r), np.asfortranarray(U[rest])
+    Z = product(U.T, r)
+    block = np.asfortranarray(U[rest])
     found = []
     for alpha in alphas:
         d = 1.0 / (values + alpha)
@@ -107,6 +111,11 @@ def _coordinates(values: Array, U: Array, r: Array, rest: Array, alphas: Sequenc
 def _held(Y: Array, mean: Array, F: Array, A: Array, alpha: float, train: Array, single: bool) -> Held:
     """The solution of coefficients A that are zero outside the training set, with F = K A."""
     found = Solved.of((Y - mean)[train], F[train], alpha, A[train])
-    a, f = found.coef, F + mean
-    a, intercept, f = (a[:, 0], float(mean[0]), f[:, 0]) if single else (a, mean, f)
+    a = found.coef
+    f = F + mean
+    intercept = mean
+    if single:
+        a = a[:, 0]
+        f = f[:, 0]
+        intercept = float(mean[0])
     return Held(DualSolution(a, intercept, found.value, found.upper, a, found.gap, True, n_iter=1, warm=a), f)

@@ -133,7 +133,10 @@ def relative_gap(gradient, b, c, low, high, ridge, intercept, floor):  # type: i
 @njit(nogil=True, cache=True)
 def middle(gradient, b, low, high):  # type: ignore[no-untyped-def]
     """An intercept: the mean gradient of the variables between their bounds; else the middle of the interval."""
-    total, count, top, bottom = 0.0, 0, -np.inf, np.inf
+    total = 0.0
+    count = 0
+    top = -np.inf
+    bottom = np.inf
     for t in range(len(b)):
         if low[t] < b[t]:
             bottom = min(bottom, gradient[t])
@@ -157,7 +160,8 @@ def move(t, step, b, low, high, gradient, ridge, rise, fall):  # type: ignore[no
     else:
         b[t] = low[t] if step == low[t] - b[t] else b[t] + step
     gradient[t] -= ridge[t] * step
-    rise[t], fall[t] = 0.0 if b[t] < high[t] else -np.inf, 0.0 if low[t] < b[t] else -np.inf
+    rise[t] = 0.0 if b[t] < high[t] else -np.inf
+    fall[t] = 0.0 if low[t] < b[t] else -np.inf
 
 
 @njit(nogil=True, cache=True)
@@ -166,16 +170,24 @@ def ascend(K, c, low, high, ridge, equality, b, gradient, floor, tol, every, max
 
     The gap is computed after ``every`` so many steps. Returns the number of steps, the first and the last gap.
     """
-    n, N = len(K), len(b)
-    lanes, first, gap = np.empty(LANES), np.inf, np.inf
-    diagonal, rise, fall = np.empty(N), np.empty(N), np.empty(N)
+    n = len(K)
+    N = len(b)
+    lanes = np.empty(LANES)
+    diagonal = np.empty(N)
+    rise = np.empty(N)
+    fall = np.empty(N)
+    first = np.inf
+    gap = np.inf
     for t in range(N):
         diagonal[t] = np.float64(K[t % n, t % n]) + ridge[t]
         rise[t] = 0.0 if b[t] < high[t] else -np.inf
         fall[t] = 0.0 if low[t] < b[t] else -np.inf
-    i, j, length = 0, 0, 0.0  # the last step, which the pass that looks for the next one takes off the gradient
+    i = 0  # the last step, which the pass that looks for the next one takes off the gradient
+    j = 0
+    length = 0.0
     for step in range(max_iter + 1):
-        top, up = -np.inf if equality else 0.0, -1
+        top = -np.inf if equality else 0.0
+        up = -1
         for k in range(0, N, n):
             g, u, v, d = gradient[k : k + n], rise[k : k + n], fall[k : k + n], diagonal[k : k + n]
             if equality:

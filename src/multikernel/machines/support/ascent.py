@@ -51,14 +51,19 @@ def ascent(
     """
     from multikernel.machines.support import _pairwise
 
-    steps, patience, before, length = 0, 1, np.inf, len(b)
-    c, longest = program.sign * program.linear, _PATIENCE * _newton_cost(len(b), len(b))
+    steps = 0
+    patience = 1
+    before = np.inf
+    length = len(b)
+    longest = _PATIENCE * _newton_cost(len(b), len(b))
+    c = program.sign * program.linear
     value = 0.5 * float(b @ (c + gradient))
     for _ in range(30):  # then the caller computes the gradient afresh
         most = min(length, max_iter - steps)
         made, first, gap = _climb(K, program, b, gradient, floor, tol, most)
         steps += made
-        last, value = value, 0.5 * float(b @ (c + gradient))
+        last = value
+        value = 0.5 * float(b @ (c + gradient))
         if gap <= tol or steps >= max_iter or out_of_time(program.n):
             break
         # the longest turn would gain less than 1/100 of the value
@@ -78,7 +83,8 @@ def ascent(
         proposal = newton_step(K, program, b, gradient, intercept, F, work, patience)
         if proposal is not None:
             b, gradient = proposal
-            before, steps = gap, steps + 1
+            before = gap
+            steps += 1
         elif made < length:
             break
     return b, steps
@@ -90,13 +96,27 @@ def _climb(
     """Pairwise steps, in pieces that can be interrupted: how many, and the gaps before and after them."""
     from multikernel.machines.support import _pairwise
 
-    c, low, high, ridge = program.sign * program.linear, program.low, program.high, program.ridge
-    made, first, piece, every = 0, np.inf, max(1, _PIECE // (_STEP + len(b))), max(32, len(b) // 32)
+    c = program.sign * program.linear
+    piece = max(1, _PIECE // (_STEP + len(b)))
+    every = max(32, len(b) // 32)
+    made = 0
+    first = np.inf
     while True:
         check_interrupted()
         asked = min(piece, most - made)
         more, start, gap = _pairwise.ascend(
-            K, c, low, high, ridge, program.intercept, b, gradient, floor, tol, every, asked
+            K,
+            c,
+            program.low,
+            program.high,
+            program.ridge,
+            program.intercept,
+            b,
+            gradient,
+            floor,
+            tol,
+            every,
+            asked,
         )
         if not made:
             first = start
@@ -107,7 +127,8 @@ def _climb(
 
 def hopeless(program: SupportProgram, b: Array, gradient: Array, sizes: Array, floor: float) -> bool:
     """Whether rounding of the slopes hides all of the value: then a gap says nothing, whatever steps follow."""
-    a, f = program.sign * b, (program.sign * program.linear - gradient - program.ridge * b)[: program.n]
+    a = program.sign * b
+    f = (program.sign * program.linear - gradient - program.ridge * b)[: program.n]
     value = 0.5 * float(b @ (program.sign * program.linear + gradient))
     hidden = program.hidden(a, f, program.best_intercept(f), sizes) / program.scale
     return hidden > max(abs(value), floor)

@@ -91,7 +91,7 @@ def violations(program: SupportProgram, f: Array, outside: Array, allowed: float
     """By how much each sample violates optimality while its variables are zero: > 0 where they have to rise.
 
     It is the slope at zero where no slope is positive. Elsewhere it is what the sample adds to the duality gap; the
-    samples outside that add least, and no more than ``allowed`` all together, are let off.
+    samples outside that add least, and no more than ``allowed`` all together, may be left out.
     """
     slope = (program.linear - program.sign * f[program.sample]).reshape(-1, program.n)
     loss = program.losses(f).reshape(-1, program.n).sum(axis=0)

@@ -153,9 +153,9 @@ class _Local:
         slope = _slope(ball, at)
         unit = x / np.linalg.norm(x)
         curved = -float(x @ at.gradient) / ball.radius / ball.radius
-        if problem.size <= (
-            HESSIAN_WEIGHTS if need_power_of_sum("SphereTrustRegion", problem) <= 2 else HESSIAN_WEIGHTS_CUBIC
-        ):
+        degree = need_power_of_sum("SphereTrustRegion", problem)
+        most = HESSIAN_WEIGHTS if degree <= 2 else HESSIAN_WEIGHTS_CUBIC
+        if problem.size <= most:
             R = _without(_without(hessian(problem, at), unit).T, unit)
             R.flat[:: len(R) + 1] += curved
             return cls(x, slope, partial(np.matmul, R), partial(minimise_in_ball, R, slope))
@@ -247,6 +247,8 @@ def _second_product(problem: Problem, theta: Array, A: Array) -> Map:
         T = combination.second(bank, theta, A)
         return lambda v: T @ v
     degree = combination.degree
+    if degree == 1:
+        return np.zeros_like
     M = degree * (degree - 1.0) * (A @ A.T)
     if degree > 2:
         M *= bank.combine(theta).dense() ** (degree - 2)
@@ -254,4 +256,4 @@ def _second_product(problem: Problem, theta: Array, A: Array) -> Map:
     def product(v: Array) -> Array:
         return bank.inner(M * bank.combine(v).dense())
 
-    return product if degree > 1 else np.zeros_like
+    return product
