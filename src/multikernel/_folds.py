@@ -98,11 +98,15 @@ class Resampling:
         """Training and test rows, given or drawn; the parameters are those of ``drawn``."""
         if self.given is not None:
             return list(self.given)
-        fold = self.drawn(labels, count, rng)
-        return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(int(fold.max()) + 1)]
+        return pairs_of(self.drawn(labels, count, rng))
 
 
 UNDECIDED = Resampling()  # nothing is asked for
+
+
+def pairs_of(fold: Array) -> list[Fold]:
+    """Training and test rows, from the fold of each sample; samples of fold -1 are always trained on."""
+    return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(int(fold.max()) + 1)]
 
 
 def dealt(labels: Array, count: int, rng: Any, groups: Array | None = None) -> Array:
@@ -121,7 +125,8 @@ def dealt(labels: Array, count: int, rng: Any, groups: Array | None = None) -> A
     """
     n = len(labels)
     if groups is None:
-        mixed, folds = rng.permutation(n), np.empty(n, dtype=int)
+        mixed = rng.permutation(n)
+        folds = np.empty(n, dtype=int)
         if count >= n:
             return np.arange(n)
         folds[mixed[np.argsort(labels[mixed], kind="stable")]] = np.arange(n) % count
@@ -133,7 +138,8 @@ def dealt(labels: Array, count: int, rng: Any, groups: Array | None = None) -> A
     np.add.at(share, (of, labels), 1.0)
     share /= np.maximum(share.sum(axis=0), 1.0)
     mixed = rng.permutation(len(unique))
-    chosen, full = np.empty(len(unique), dtype=int), np.zeros((count, share.shape[1]))
+    chosen = np.empty(len(unique), dtype=int)
+    full = np.zeros((count, share.shape[1]))
     for g in mixed[np.argsort(-share[mixed].sum(axis=1), kind="stable")]:  # the largest group first
         fold = np.lexsort((full.sum(axis=1), full @ share[g]))[0]  # where its labels are rarest
         full[fold] += share[g]

@@ -25,7 +25,7 @@ from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
 from multikernel._floats import SINGULAR
-from multikernel._folds import FOLDS, UNDECIDED, Fold, Resampling, complete
+from multikernel._folds import FOLDS, UNDECIDED, Fold, Resampling, complete, pairs_of
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel._warnings import keeping
@@ -205,8 +205,7 @@ def held_out_values(
 def _folds(resampling: Resampling, labels: Array, weight: Array) -> list[Fold]:
     """Training and test samples; the weights of some are zero, and no model is tested on these."""
     if not resampling.decided:
-        fold = stratified(labels, weight, resampling.count or FOLDS)
-        return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(int(fold.max()) + 1)]
+        return pairs_of(stratified(labels, weight, resampling.count or FOLDS))
     known = np.flatnonzero(weight > 0)
     found = resampling.among(known).folds(labels[known], FOLDS, np.random.default_rng(0))
     found = complete(found, labels[known])

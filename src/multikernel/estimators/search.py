@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import is_classifier
 
-from multikernel._folds import UNDECIDED, Resampling, complete
+from multikernel._folds import UNDECIDED, Resampling, complete, pairs_of
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel._warnings import keeping
@@ -392,9 +392,11 @@ def folds_of(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Samples]]
     image = gram.multiply(whole.share * uneven)
     key = np.column_stack([targets, _rounded(image), _rounded(gram.diagonal())])[given]
     unique, place = np.unique(key, axis=0, return_inverse=True)
-    step, place = -(-len(unique) // _MOST), np.ravel(place)
+    place = np.ravel(place)
+    step = -(-len(unique) // _MOST)
     kept = place % step == 0
-    rows, fold = given[kept], place[kept] // step
+    rows = given[kept]
+    fold = place[kept] // step
     if whole.resampling.decided:
         labels = targets[rows, 0] if classes else np.zeros(len(rows), dtype=int)
         pairs = complete(whole.resampling.among(rows).folds(labels, _FOLDS, np.random.default_rng(0)), labels)
@@ -409,8 +411,7 @@ def folds_of(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Samples]]
         else:
             smallest = len(unique) // 2
         count = min(whole.resampling.count or _FOLDS, int(smallest))
-        which = range(count if count > 1 else 0)
-        pairs = [(np.flatnonzero(fold % count != f), np.flatnonzero(fold % count == f)) for f in which]
+        pairs = pairs_of(fold % count) if count > 1 else []
     for train, test in pairs:
         yield whole.of(rows[train], rows[train]), whole.of(rows[test], rows[train])
 

@@ -103,8 +103,9 @@ def _object(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
         yield from _array(np.asarray(value), callers)
     else:
         yield from _attributes(value, callers)
-    if callable(value) and isinstance(type(value).__call__, FunctionType):
-        yield from _function(type(value).__call__, callers)
+    call = type(value).__call__ if callable(value) else None
+    if isinstance(call, FunctionType):
+        yield from _function(call, callers)
 
 
 def _function(value: FunctionType, callers: tuple[FunctionType, ...]) -> Iterator[Any]:

@@ -73,7 +73,7 @@ def joined(
         places = labels[name].get_indexer(every)
         if name not in features:
             _check_names(name, source)
-        if _is_matrix(source) and name not in features:
+        if is_matrix(source) and name not in features:
             aligned[name] = source.reindex(index=every, columns=every)
             continue
         if (places < 0).any():
@@ -151,14 +151,16 @@ def _refuse_missing(labels: Mapping[str, Any], every: Any) -> None:
             )
 
 
-def _is_matrix(source: Any) -> bool:
-    """Whether a frame is a kernel matrix between its samples: its columns are named as its rows."""
-    return is_frame(source) and source.shape[0] == source.shape[1] and set(source.columns) == set(source.index)
+def is_matrix(source: Any) -> bool:
+    """Whether a source is a frame that holds a kernel matrix: its columns are named as its rows."""
+    if not is_frame(source) or source.shape[0] != source.shape[1]:
+        return False
+    return set(source.columns) == set(getattr(source, "index", ()))
 
 
 def _check_names(name: str, source: Any) -> None:
     """ValueError for a symmetric matrix whose columns are not named as its rows: rows alone would be reordered."""
-    if not is_frame(source) or len(set(source.shape)) > 1 or _is_matrix(source):
+    if not is_frame(source) or len(set(source.shape)) > 1 or is_matrix(source):
         return
     values = source.to_numpy()
     if values.dtype.kind in "fiu" and np.allclose(values, values.T, equal_nan=True):

@@ -27,7 +27,7 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.checks import as_array
 from multikernel.banks.indices import samples
 from multikernel.banks.precomputed import precomputed
-from multikernel.sources.joined import Missing, joined
+from multikernel.sources.joined import Missing, is_matrix, joined
 from multikernel.sources.readers import sources_of_anndata, sources_of_mudata
 from multikernel.tables.cells import is_frame
 from multikernel.tables.objects import Objects, holds_cells
@@ -369,14 +369,14 @@ def _made(
     columns = {
         name: part.columns
         for name, part, given in zip(found.names, found.parts, matrices, strict=True)
-        if given and is_frame(part) and hasattr(part, "index") and set(part.columns) == set(part.index)
+        if given and is_matrix(part)
     }
     return replace(found, parts=made, features=said, labels=labels, present=present, columns=columns, joined=joined)
 
 
 def _without_labels(source: Any) -> Any:
     """A source whose rows are in the order of all others; a kernel matrix keeps its names, which say what it is."""
-    if is_frame(source) and set(source.index) == set(source.columns):
+    if is_matrix(source):
         return source
     return source.reset_index(drop=True) if hasattr(source, "reset_index") else source
 
@@ -469,8 +469,7 @@ def _without(lacking: int) -> str:
 
 def _square(part: Any) -> Array | None:
     """The entries of a view that looks like a kernel matrix; a frame does with columns named as its rows."""
-    labels = getattr(part, "index", None) if is_frame(part) else None
-    if is_frame(part) and (labels is None or set(labels) != set(part.columns)):
+    if is_frame(part) and not is_matrix(part):
         return None
     return _values(part)
 
