@@ -26,7 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from multikernel._warnings import Message, keeping, warn_once, warn_user
 
 T = TypeVar("T")
-Work = Callable[[], T]
+Call = Callable[[], T]
 _ENDED: ContextVar[tuple[Event, ...]] = ContextVar("multikernel_ended", default=())
 _DEADLINE: ContextVar[float] = ContextVar("multikernel_deadline", default=float("inf"))
 
@@ -91,7 +91,7 @@ def warn_of_cut_choice(cause: str) -> None:
 
 
 def run_for_user(
-    works: Sequence[Work[T]], run: Callable[[list[Work[tuple[T, list[Message]]]]], list[tuple[T, list[Message]]]]
+    works: Sequence[Call[T]], run: Callable[[list[Call[tuple[T, list[Message]]]]], list[tuple[T, list[Message]]]]
 ) -> list[T]:
     """What every work returns; their warnings are given here, each once.
 
@@ -104,7 +104,7 @@ def run_for_user(
     ended, deadline = Event(), _DEADLINE.get()
     all_ended = (*_ENDED.get(), ended)
 
-    def led(work: Work[T]) -> Work[tuple[T, list[Message]]]:
+    def led(work: Call[T]) -> Call[tuple[T, list[Message]]]:
         def on_thread() -> tuple[T, list[Message]]:
             token, limit = _ENDED.set(all_ended), _DEADLINE.set(deadline)
             try:
@@ -124,7 +124,7 @@ def run_for_user(
     return [result for result, _ in found]
 
 
-def on_threads(works: Sequence[Work[T]], n_jobs: int | None, **options: Any) -> list[T]:
+def on_threads(works: Sequence[Call[T]], n_jobs: int | None, **options: Any) -> list[T]:
     """What every work returns, run on ``n_jobs`` threads as joblib understands the number, with its other options.
 
     Threads, whatever backend joblib is told to use: they share the kernels' matrices, and hear of an interruption. Only
@@ -146,7 +146,7 @@ def on_cluster() -> bool:
     return type(backend).__name__ == "DaskDistributedBackend"
 
 
-def _as_tasks(works: Sequence[Work[T]], **options: Any) -> list[T]:
+def _as_tasks(works: Sequence[Call[T]], **options: Any) -> list[T]:
     """What every work returns, each a task of the cluster; what several of them are given goes there once."""
     shared: dict[int, _Shared] = {}
 

@@ -13,6 +13,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from multikernel._floats import TINY
 from multikernel._typing import Array
 from multikernel.auto.base import MultiKernelEstimator
 from multikernel.auto.goal import Labels
@@ -159,7 +160,7 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the probabilities."""
-        return np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
+        return np.log(np.maximum(self.predict_proba(X), TINY))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of samples X whose predicted label is that of y, as scikit-learn's classifiers define it.

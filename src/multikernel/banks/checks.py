@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from multikernel._floats import TINY
 from multikernel._rules import shortened
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
@@ -121,11 +122,6 @@ def check_symmetric(K: Array, name: str) -> None:
         )
 
 
-def check_positive(K: Array, name: str) -> None:
-    """ValueError with the smallest eigenvalue, where it is negative beyond rounding."""
-    as_positive(K, name)
-
-
 def as_positive(K: Array, name: str, psd: float | None = None, clip: bool = False) -> tuple[Array, float]:
     """K, or the nearest positive semi-definite matrix if it may be clipped, and how far from K that is.
 
@@ -153,6 +149,6 @@ def clipped(K: Array) -> tuple[Array, float]:
     """The nearest positive semi-definite matrix, and how far it is in the Frobenius norm, relative to K."""
     values, vectors = linalg.eigh(K.astype(np.float64))
     below = np.flatnonzero(values < 0)
-    moved = float(np.linalg.norm(values[below]) / max(float(np.linalg.norm(values)), np.finfo(float).tiny))
+    moved = float(np.linalg.norm(values[below]) / max(float(np.linalg.norm(values)), TINY))
     lacking = vectors[:, below] * values[below] @ vectors[:, below].T
     return (K - 0.5 * (lacking + lacking.T)).astype(K.dtype, copy=False), moved

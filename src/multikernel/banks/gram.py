@@ -19,6 +19,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
+from multikernel._floats import EPS
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks.thin_root import ThinRoot
@@ -115,7 +116,7 @@ class Gram(ABC):
     @property
     def resolution(self) -> float:
         """The part of the largest eigenvalue below which rounding of the decomposition hides the others."""
-        return self.shape[0] * float(np.finfo(float).eps)
+        return self.shape[0] * EPS
 
     def hidden(self, V: Array) -> float:
         """How much of tr V'K V rounding may hide, that of the entries of K and of V, of shape (n,) or (n, t)."""

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._floats import EPS
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
 from multikernel.banks.categories import NumericColumns, weighted_squares
@@ -25,7 +26,7 @@ from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, same_samples
 from multikernel.banks.threads import one_blas_thread, over_tiles
 
-_ROUNDING = 4.0 * float(np.finfo(float).eps)  # of the largest eigenvalue, for each column: less is nothing
+_ROUNDING = 4.0 * EPS  # of the largest eigenvalue, for each column: less is nothing
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -18,7 +18,7 @@ import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
-from multikernel._workers import Interrupted, Work, check_interrupted, run_for_user
+from multikernel._workers import Call, Interrupted, check_interrupted, run_for_user
 from multikernel.banks.base import KernelBank
 from multikernel.banks.gram import Gram
 from multikernel.banks.wrappers import SameKernelsBank, delegate
@@ -56,7 +56,7 @@ def together(bank: KernelBank, problems: Sequence[Callable[[KernelBank], T]]) ->
     return run_for_user([partial(run, problem) for problem in problems], _on_threads)
 
 
-def _on_threads(works: list[Work[T]]) -> list[T]:
+def _on_threads(works: list[Call[T]]) -> list[T]:
     """A thread for each work.
 
     The main thread waits on a queue, which is one call of C: an interruption inside of a condition's methods, as
@@ -85,7 +85,7 @@ def _heard(ended: SimpleQueue[None]) -> bool:
 class _Outcome(Generic[T]):
     """What a work returned, or how it failed."""
 
-    work: Work[T]
+    work: Call[T]
     ended: SimpleQueue[None]
     results: list[T] = field(default_factory=list)
     error: BaseException | None = None

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multikernel._floats import TINY
+
 _BATCH = 1000  # images sheared at a time, which bounds the memory for the positions of their pixels
 
 
@@ -61,7 +63,7 @@ def _shifts(images: NDArray[Any]) -> NDArray[Any]:
     _, height, width = images.shape
     r, c = np.arange(height), np.arange(width)
     rows, columns = images.sum(axis=2), images.sum(axis=1)
-    mass = np.maximum(rows.sum(axis=1), np.finfo(float).tiny)
+    mass = np.maximum(rows.sum(axis=1), TINY)
     r = r - (rows @ r / mass)[:, None]
     c = c - (columns @ c / mass)[:, None]
     mu_rr = (rows * r * r).sum(axis=1)

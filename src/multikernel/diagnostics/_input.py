@@ -8,7 +8,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank, precomputed
-from multikernel.banks.checks import check_finite, check_positive, check_symmetric
+from multikernel.banks.checks import as_positive, check_finite, check_symmetric
 
 
 def _real(values: Any, name: str) -> Array:
@@ -39,7 +39,7 @@ def symmetric(K: Any, name: str = "K") -> Array:
 def positive(K: Any, name: str = "K") -> Array:
     """K as a symmetric positive semi-definite float64 array."""
     matrix = symmetric(K, name)
-    check_positive(_as_given(K, matrix), name)
+    as_positive(_as_given(K, matrix), name)
     return matrix
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import brentq, nnls
 
-from multikernel._floats import SINGULAR
+from multikernel._floats import SINGULAR, TINY
 from multikernel._parameters import NonNegative, NonNegativeVector
 from multikernel._rules import Rule
 from multikernel._typing import Array
@@ -57,7 +57,7 @@ class DefiniteMatrix(Rule):
         if S.ndim != 2 or S.shape[0] != S.shape[1] or np.abs(S - S.T).max() > SINGULAR * np.abs(S).max():
             return False
         with np.errstate(all="ignore"):
-            values = np.linalg.eigvalsh(S / max(float(np.abs(S).max()), np.finfo(float).tiny))
+            values = np.linalg.eigvalsh(S / max(float(np.abs(S).max()), TINY))
         return bool(values[0] > SINGULAR * values[-1])
 
 

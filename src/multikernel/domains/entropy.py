@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel._floats import positive_product
+from multikernel._floats import TINY, positive_product
 from multikernel._parameters import Positive
 from multikernel._typing import Array
 from multikernel.domains.separable import Jet, Separable
@@ -72,10 +72,10 @@ class EntropySimplex(Separable):
 
     def separable_penalty(self, delta: Array) -> Jet:
         log = _log(delta)
-        floor = np.maximum(delta, max(self.strength, 1.0) * np.finfo(float).tiny)
+        floor = np.maximum(delta, max(self.strength, 1.0) * TINY)
         return self.strength * delta * log, self.strength * (log + 1.0), self.strength / floor
 
 
 def _log(d: Array) -> Array:
     """log d, at 0 that of the smallest normal number, which makes 0 log 0 = 0 and the slope there finite."""
-    return np.log(np.maximum(d, np.finfo(float).tiny))
+    return np.log(np.maximum(d, TINY))

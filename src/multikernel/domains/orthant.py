@@ -11,12 +11,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from multikernel._floats import positive_product
+from multikernel._floats import EPS, positive_product
 from multikernel._parameters import Positive
 from multikernel._typing import Array
 from multikernel.domains.separable import Jet, Separable
 
-_SCALED_ROUNDING = 4.0 * float(np.finfo(float).eps)  # scores that are scaled to the strength may exceed it by this part
+_SCALED_ROUNDING = 4.0 * EPS  # scores that are scaled to the strength may exceed it by this part
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel._floats import positive_product
+from multikernel._floats import TINY, positive_product
 from multikernel._parameters import Positive
 from multikernel._typing import Array
 from multikernel.domains.separable import Jet, Separable
@@ -56,7 +56,7 @@ class Simplex(Separable):
 
     def block_update(self, norms: Array) -> Array:
         """argmin of sum_k c_k^2 / d_k: d proportional to c."""
-        return share(norms / max(float(norms.max()), float(np.finfo(float).tiny)), self.total)
+        return share(norms / max(float(norms.max()), TINY), self.total)
 
 
 def project_simplex(z: Array, total: float) -> Array:

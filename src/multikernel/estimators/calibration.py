@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
-from multikernel._floats import SINGULAR
+from multikernel._floats import SINGULAR, TINY
 from multikernel._folds import FOLDS, UNDECIDED, Fold, Resampling, complete, pairs_of
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
@@ -75,7 +75,7 @@ class Sigmoid(Calibrator):
         for _ in range(MOST_NEWTON_STEPS):
             p = expit(theta @ x)
             curvature = (x * (weight * p * (1.0 - p))) @ x.T
-            curvature += SINGULAR * max(float(np.trace(curvature)), np.finfo(float).tiny) * np.eye(2)
+            curvature += SINGULAR * max(float(np.trace(curvature)), TINY) * np.eye(2)
             step = np.linalg.solve(curvature, x @ (weight * (p - target)))
             size = 1.0
             while size > SHORTEST and not _loss(theta - size * step, x, target, weight) < loss:

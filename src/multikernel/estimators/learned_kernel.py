@@ -12,6 +12,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from multikernel._floats import EPS
 from multikernel._typing import Array
 from multikernel.estimators.names import short_names
 from multikernel.sources.views import Views
@@ -166,7 +167,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self._n_features_out = len(K)
         if self.output == "features":
             values, vectors = linalg.eigh(K)
-            kept = values > len(K) * np.finfo(float).eps * values[-1]
+            kept = values > len(K) * EPS * values[-1]
             self.map_ = vectors[:, kept] / np.sqrt(values[kept])
             self._n_features_out = self.map_.shape[1]
         return K

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from multikernel._floats import TINY
 from multikernel._typing import Array
 from multikernel.numerics.cholesky import factorise
 
@@ -27,7 +28,7 @@ def precision(K: Array) -> float:
 def is_positive(K: Array, share: float) -> bool:
     """Whether no eigenvalue is below this share of the trace, by a Cholesky factorisation of K shifted by it."""
     shifted = np.array(K.T, dtype=np.float64, order="F")
-    shifted.flat[:: len(K) + 1] += share * max(float(np.trace(K)), np.finfo(float).tiny)
+    shifted.flat[:: len(K) + 1] += share * max(float(np.trace(K)), TINY)
     return factorise(shifted)
 
 
@@ -44,6 +45,6 @@ def negative_eigenvalue(K: Array, share: float | None = None) -> float | None:
     if share is None:
         share = precision(K)
     smallest = float(linalg.eigvalsh(K.astype(np.float64), subset_by_index=(0, 0))[0])
-    if smallest >= -share * max(float(np.trace(K)), np.finfo(float).tiny):
+    if smallest >= -share * max(float(np.trace(K)), TINY):
         return None
     return smallest

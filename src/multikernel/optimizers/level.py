@@ -27,7 +27,7 @@ from typing import Annotated
 import numpy as np
 from scipy.linalg import lapack
 
-from multikernel._floats import SINGULAR
+from multikernel._floats import SINGULAR, TINY
 from multikernel._rules import Number
 from multikernel._typing import Array
 from multikernel.domains import Simplex
@@ -110,7 +110,7 @@ def _ascend(z: Array, Q: Array, b: Array, simplex: Simplex) -> tuple[Array, Arra
     ridge = 1e-6  # the slopes of the planes being of size one
     value, slope = _phi(z, x, u, Q, b)
     # so much any plane may be above the level at the end, in the largest height of one at z
-    accuracy = 1e-9 * max(float(slope.max(initial=0.0)), float(np.finfo(float).tiny))
+    accuracy = 1e-9 * max(float(slope.max(initial=0.0)), TINY)
     for _ in range(MOST_NEWTON_STEPS):
         free = (u > 0) | (slope > 0)
         if float(np.where(u > 0, np.abs(slope), slope).max(initial=0.0)) <= accuracy:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
+from multikernel._floats import TINY
 from multikernel._typing import Array
 from multikernel.domains import Domain
 from multikernel.duality import dual_value
@@ -89,6 +90,6 @@ def _length(domain: Domain, at: Evaluation, fall: float) -> float:
     length = fall / size
     for _ in range(100):  # four times as long each time, until the tangent has fallen so far
         if left(length) <= 0.0:
-            return float(brentq(left, 0.0, length, rtol=1e-3, xtol=np.finfo(float).tiny))
+            return float(brentq(left, 0.0, length, rtol=1e-3, xtol=TINY))
         length *= 4.0
     return length

@@ -24,6 +24,7 @@ from typing import cast
 
 import numpy as np
 
+from multikernel._floats import TINY
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.banks import KernelBank
@@ -127,5 +128,5 @@ def _shares(bank: KernelBank, coef: Array) -> Array:
 
 def _meet(bank: KernelBank, distances: Array) -> bool:
     """As in the margin machine: hulls this close, in units of the self-values, meet."""
-    size = max(float(bank.diagonal().mean(axis=1).sum()), np.finfo(float).tiny)
+    size = max(float(bank.diagonal().mean(axis=1).sum()), TINY)
     return not float(distances.sum()) > 1e-12 * size

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from multikernel._floats import EPS
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.banks.threads import one_blas_thread
@@ -80,7 +81,7 @@ def generalized_mkl(
 
 def _are_rounding(problem: Problem, weights: Weights) -> bool:
     """Whether weights are zero but for rounding: far below those that prefer no kernel, and zero ones are better."""
-    if (weights.values > np.finfo(float).eps * central_start(problem)).any():
+    if (weights.values > EPS * central_start(problem)).any():
         return False
     nothing = np.zeros_like(weights.values)
     value = weights.objective

@@ -187,12 +187,12 @@ def _most_rounds(problem: Problem, domain: Separable, tol: float, max_iter: int)
     if not domain.constrained or n * len(problem.bank) > ROUNDS_PRODUCTS:
         return 0
     cost = problem.bank.cost()
-    alternating = machine_rounds(cost, domain, tol)
+    rounds = machine_rounds(cost, domain, tol)
     interior = interior_steps(cost)
     if n > INTERIOR_SAMPLES:
         return max_iter
-    if alternating.seconds < interior.seconds:
-        return min(max_iter, int(ROUNDS_TRIED * interior.seconds / alternating.each.seconds))
+    if rounds.seconds < interior.seconds:
+        return min(max_iter, int(ROUNDS_TRIED * interior.seconds / rounds.each.seconds))
     return 0
 
 

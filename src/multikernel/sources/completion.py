@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
+from multikernel._floats import EPS
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.sources.faults import faults_of
@@ -60,7 +61,7 @@ class Regression:
         centred = G - offset - offset[:, None] + offset.mean()
         values, vectors = linalg.eigh(centred)
         values = np.maximum(values, 0.0)
-        inside = values > n * np.finfo(float).eps * values[-1]
+        inside = values > n * EPS * values[-1]
         values, vectors = values[inside], vectors[:, inside]
         # I - S = I - 11'/n - U diag(v / (v + lambda)) U', in terms of which the error of every ridge is found
         about = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
@@ -73,7 +74,7 @@ class Regression:
             fitted = values / (values + ridge)
             shrunk = vectors * fitted
             rest = own - 2.0 * np.einsum("ij,ji->i", shrunk, turned) + np.einsum("ij,ij->i", shrunk @ inner, shrunk)
-            left = np.maximum(1.0 - 1.0 / n - squares @ fitted, np.finfo(float).eps)
+            left = np.maximum(1.0 - 1.0 / n - squares @ fitted, EPS)
             errors.append(float((rest / left**2).sum()))
         ridge = size * float(_RIDGES[int(np.argmin(errors))])
         # outside the eigenvectors J / lambda would meet differences of g that are rounding only

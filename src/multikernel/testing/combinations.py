@@ -6,6 +6,7 @@ import copy
 
 import numpy as np
 
+from multikernel._floats import TINY
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -189,4 +190,4 @@ def _equal(got: Array, want: Array, tol: float, what: str, size: float = 0.0) ->
     require(np.shape(got) == np.shape(want), f"{what}: shape {np.shape(got)}, not {np.shape(want)}")
     error = float(np.abs(got - want).max())
     scale = max(float(np.abs(want).max()), size)
-    require(error <= tol * scale + np.finfo(float).tiny, f"{what}: off by {error:.2g} where the largest is {scale:.2g}")
+    require(error <= tol * scale + TINY, f"{what}: off by {error:.2g} where the largest is {scale:.2g}")

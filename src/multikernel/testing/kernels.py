@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from multikernel._floats import TINY
 from multikernel._linalg import inverse_root
 from multikernel._typing import Array
 from multikernel.kernels import Features, Kernel
@@ -76,7 +77,7 @@ def _check_matrix(kernel: Kernel, X: Any, K: Array) -> None:
     require(np.isfinite(K).all(), f"{kernel!r}: the matrix holds a NaN or infinity")
     close(f"{kernel!r}: symmetry", K, K.T, 1e-14)
     smallest = float(np.linalg.eigvalsh(K)[0])
-    lowest = -1e-10 * max(float(np.trace(K)), np.finfo(float).tiny)
+    lowest = -1e-10 * max(float(np.trace(K)), TINY)
     require(
         smallest >= lowest, f"{kernel!r}: the matrix is not positive semi-definite, it has an eigenvalue {smallest:.3g}"
     )

@@ -27,7 +27,7 @@ from scipy import linalg
 from scipy.optimize import brentq
 
 from multikernel._arrays import taken
-from multikernel._floats import SINGULAR
+from multikernel._floats import SINGULAR, TINY
 from multikernel._typing import Array, Index
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.bind import bind_kernels
@@ -102,7 +102,7 @@ def _by_leverage(K: Array, rank: int, rng: np.random.Generator) -> Array:
     high = np.log(largest) + np.log(float(len(K)))
     log = brentq(excess, low, high) if excess(low) > 0.0 > excess(high) else low
     scores = np.einsum("ij,ij,j->i", U, U, values / (values + np.exp(log)))
-    keys = rng.exponential(size=len(K)) / np.maximum(scores, np.finfo(float).tiny)  # the smallest: without replacement
+    keys = rng.exponential(size=len(K)) / np.maximum(scores, TINY)  # the smallest: without replacement
     return np.argsort(keys, kind="stable")[:rank]
 
 

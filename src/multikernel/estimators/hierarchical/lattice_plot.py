@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._floats import TINY
 from multikernel._typing import Array
 
 _DRAWN = 60  # nodes
@@ -60,7 +61,7 @@ def draw_lattice(nodes: Sequence[Node], weights: Array, names: Sequence[str] | A
 def _unit(nodes: Sequence[Node], weights: Array) -> float:
     """The largest weight, that of the constant apart: it would dwarf the others."""
     others = [weight for node, weight in zip(nodes, weights, strict=True) if node and weight > 0]
-    return float(max(others, default=max(weights.max(initial=0.0), np.finfo(float).tiny)))
+    return float(max(others, default=max(weights.max(initial=0.0), TINY)))
 
 
 def _chosen(nodes: Sequence[Node], weights: Array) -> tuple[list[int], str]:

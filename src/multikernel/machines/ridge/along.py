@@ -23,7 +23,7 @@ from functools import cache
 import numpy as np
 from scipy.linalg import lapack
 
-from multikernel._floats import ROUNDING
+from multikernel._floats import ROUNDING, TINY
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, Gram
 from multikernel.machines.ridge.solved import Solved, best, direct, spectral
@@ -85,7 +85,7 @@ class RidgeTridiagonal:
         H, diagonal, beside, factors, _ = lapack.dsytrd(K, lower=1, lwork=int(work), overwrite_a=1)
         found = cls(np.asfortranarray(H[1:, :-1]), factors, diagonal, beside, Y)
         trace = max(float(diagonal.sum()), 0.0)
-        if found._system(rounding(gram.diagonal()) * trace + np.finfo(float).tiny)[-1]:
+        if found._system(rounding(gram.diagonal()) * trace + TINY)[-1]:
             spectrum(gram)  # refuses the matrix with its smallest eigenvalue, unless rounding alone made it so
         return cls(found.reflections, factors, diagonal, beside, found._reflected(Y, "T"))
 

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._floats import EPS
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import Gram
 from multikernel.numerics.definite import rounding
-
-_ROUNDING = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +67,7 @@ def beyond(U: Array, Y: Array) -> Array:
     P = Y
     for _ in range(2):  # the second time takes off what the first left by rounding, which 1 / alpha would make large
         P = P - product(U, product(U.T, P))
-    reached = np.linalg.norm(P, axis=0) <= len(Y) * _ROUNDING * np.linalg.norm(Y, axis=0)
+    reached = np.linalg.norm(P, axis=0) <= len(Y) * EPS * np.linalg.norm(Y, axis=0)
     return np.where(reached, 0.0, P)
 
 

@@ -16,8 +16,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from multikernel._floats import EPS
+
 LANES = 64  # a multiple of what vector registers hold
-_ROUNDING = float(np.finfo(float).eps)
 TINY = 1e-300  # a smaller curvature is taken for none, so that a step goes as far as it can; a smaller value likewise
 
 
@@ -220,7 +221,7 @@ def ascend(K, c, low, high, ridge, equality, b, gradient, floor, tol, every, max
         if j < 0:
             return step, first, gap
         curvature = diagonal[i] + diagonal[j] - 2.0 * np.float64(K[i % n, j % n])
-        curvature = max(curvature, _ROUNDING * (diagonal[i] + diagonal[j]), TINY)  # a step longer than that is noise
+        curvature = max(curvature, EPS * (diagonal[i] + diagonal[j]), TINY)  # a step longer than that is noise
         length = min((top - gradient[j]) / curvature, high[i] - b[i], b[j] - low[j])
         move(i, length, b, low, high, gradient, ridge, rise, fall)
         move(j, -length, b, low, high, gradient, ridge, rise, fall)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from multikernel._floats import EPS
 from multikernel._typing import Array
 from multikernel.certificate import relative
 from multikernel.machines.base import DualSolution
@@ -104,6 +105,6 @@ def within_rounding(K: Array, program: SupportProgram, found: DualSolution, grad
     """Whether the gap is no larger than what rounding of the values f = K b may add to the losses."""
     f = program.sign * program.linear - gradient - program.ridge * program.sign * found.warm
     size = roots(np.diagonal(K))
-    error = 4.0 * np.finfo(float).eps * float(size @ np.abs(found.coef)) * size[program.sample]
+    error = 4.0 * EPS * float(size @ np.abs(found.coef)) * size[program.sample]
     reach = np.where(np.isfinite(program.upper), program.upper, found.warm)
     return program.gap(found.warm, f[: program.n], found.intercept) <= program.scale * float(reach @ error)

@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from multikernel._floats import SINGULAR
+from multikernel._floats import SINGULAR, TINY
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.machines.support.program import SupportProgram
@@ -64,8 +64,8 @@ def _between(program: SupportProgram, a: Array, f: Array, intercept: float) -> t
     """The variables between their bounds, and all variables with the others at their bounds."""
     slope = program.linear - program.sign * (f + intercept)[program.sample] - program.ridge * a
     bounded = np.isfinite(program.upper)
-    reach = np.where(bounded, program.upper, max(float(a.max()), np.finfo(float).tiny))
-    size = max(float(np.abs(program.linear).max()), float(np.abs(slope).mean()), np.finfo(float).tiny)
+    reach = np.where(bounded, program.upper, max(float(a.max()), TINY))
+    size = max(float(np.abs(program.linear).max()), float(np.abs(slope).mean()), TINY)
     at_zero = a / reach <= -slope / size
     at_upper = bounded & ((reach - a) / reach <= slope / size)
     between = ~(at_zero | at_upper)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._floats import EPS
 from multikernel._typing import Array
 from multikernel.banks.packed import PackedBank
 from multikernel.procedures.hkl.lattice import Node
@@ -54,7 +55,7 @@ class ChainSums(ProductSums):
             R[own] = levels @ K[own]
             R[m + first : m + first + q] = children @ K[own]
             U = 1.0 + R[m + first]
-            U[U == 0.0] = np.finfo(float).eps  # any small divisor
+            U[U == 0.0] = EPS  # any small divisor
             R[own] /= U
             R[m + first : m + first + q] /= U
             whole *= U

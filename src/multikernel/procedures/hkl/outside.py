@@ -56,6 +56,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from multikernel._floats import TINY
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.banks.packed import PackedBank
@@ -190,7 +191,7 @@ def _powers(lam: float) -> Array:
 
 def powered_norm(values: Array, r: float) -> Array:
     """|values|_r along the last axis, without overflow."""
-    top = np.maximum(values.max(axis=-1, keepdims=True), np.finfo(float).tiny)
+    top = np.maximum(values.max(axis=-1, keepdims=True), TINY)
     return top[..., 0] * ((values / top) ** r).sum(axis=-1) ** (1.0 / r)
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas
 
+from multikernel._floats import EPS
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.banks.packed import PackedBank
@@ -105,7 +106,7 @@ class Sums(ProductSums):
     def factors(self, r: slice) -> tuple[Array, Array]:
         """The last row, of ones, leaves the sum over D(u) itself."""
         U = 1.0 + self.c * self.K[:, r]
-        U[U == 0.0] = np.finfo(float).eps  # any small divisor
+        U[U == 0.0] = EPS  # any small divisor
         return U.prod(axis=0), np.concatenate([self.K[:, r] / U, np.ones((1, U.shape[1]))])
 
     def wholes(self, nodes: Sequence[Node]) -> Array:
