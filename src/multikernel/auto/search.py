@@ -19,6 +19,7 @@ from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel._warnings import keeping, warn_once
 from multikernel._workers import on_threads, time_is_up
+from multikernel.auto.all_rows import AllRows
 from multikernel.auto.candidates import KernelCandidate
 from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Goal
@@ -41,6 +42,8 @@ class Posed:
     rows : int array, the samples of a weight that is not 0
     groups : array (n,), which folds hold out whole; or None
     seed : int
+    beyond : AllRows that the samples are some of; None where there are no others
+    total : int, how many there are with these
     """
 
     samples: PreparedSamples
@@ -49,6 +52,8 @@ class Posed:
     rows: Array
     groups: Array | None
     seed: int
+    beyond: AllRows | None = None
+    total: int = 0
 
     @property
     def constant(self) -> bool:
