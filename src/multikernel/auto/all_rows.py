@@ -31,7 +31,8 @@ from multikernel.persistence.archive import Archive, write
 from multikernel.persistence.reader import Reader
 from multikernel.persistence.writer import Writer
 from multikernel.statistics import Moments, Summing
-from multikernel.streams import Chunk, Source, drawn
+from multikernel.streams import Chunk, Source
+from multikernel.streams.survey import drawn
 from multikernel.tuning import PIECE_VALUES
 
 Report = Callable[[int], None]  # is told how many rows are done

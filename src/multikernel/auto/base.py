@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -53,6 +54,7 @@ from multikernel.certificate import Certificate
 from multikernel.estimators.given import check_predicted
 from multikernel.estimators.learned_kernel import LearnedKernel
 from multikernel.estimators.parameters import CrossValidation
+from multikernel.estimators.progress import pace
 from multikernel.sources.rows import aligned
 from multikernel.streams import Source
 from multikernel.streams.dask import as_source
@@ -178,7 +180,13 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             for advice in advice_on_groups(samples, goal.targets, identifiers):
                 warn_user(f"{type(self).__name__}: {advice}", PredictionWarning)
         task = RidgeTask.of(goal.targets, weight, goal.strata, seed, (first, second))
-        return Posed(samples, goal, task, rows, first.groups, seed, total=len(rows))
+        passing = partial(pace, self)
+        return Posed(samples, goal, task, rows, first.groups, seed, None, len(rows), self._tell, passing)
+
+    def _tell(self, line: str) -> None:
+        """Print a line where ``verbose`` asks for them."""
+        if self.verbose:
+            print(f"[{type(self).__name__}] {line}", flush=True)
 
     def _searched(self, posed: Posed) -> tuple[Searched, Answer]:
         """The candidates, tried and compared, and what was trained; a ConvergenceWarning says what was cut."""
@@ -186,9 +194,10 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         possible = candidates(posed.samples)
         size = (posed.total, posed.samples.plain.shape[1])
         memory = self._memory(posed)
-        pace = self._pace(possible[0], posed) if possible and self.time_budget is not None else 1.0
+        here = self._pace(possible[0], posed) if possible and self.time_budget is not None else 1.0
         seconds = None if self.time_budget is None else seconds_left()
-        limits = Limits.of(possible, *size, seconds, memory, pace)
+        at_once = 1 if posed.beyond is None else len(possible) + 1  # with the leaves of trees
+        limits = Limits.of(possible, *size, seconds, memory, here, at_once)
         if posed.constant:
             choice = posed.some(limits.choice)
             nothing = Searched(limits, choice, choice, [], np.empty(0), goal.constant(posed.task.weight), [])
@@ -214,8 +223,10 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         if found and many is not None:
             searched, answer = answer_of_many(posed, searched, many)
         else:
-            answer = _trained(posed, searched, posed.some(limits.training))
-        self._warn_of_cuts(searched, Limits.of(possible, *size, None, memory))
+            rows = posed.some(limits.training)
+            posed.tell(f"blended; {len(blend.used)} candidates are trained on {len(rows)} samples")
+            answer = _trained(posed, searched, rows)
+        self._warn_of_cuts(searched, Limits.of(possible, *size, None, memory, at_once=at_once))
         return searched, answer
 
     def _pace(self, candidate: KernelCandidate, posed: Posed) -> float:

@@ -57,6 +57,7 @@ class Limits:
         seconds: float | None,
         memory: float | None,
         pace: float = 1.0,
+        at_once: int = 1,
     ) -> Limits:
         """For n samples of p columns.
 
@@ -67,10 +68,11 @@ class Limits:
         seconds : time for a fit, or None
         memory : bytes, or None for half of what is available
         pace : seconds that a second of a forecast takes
+        at_once : candidates that are trained on centres at a time
         """
         held = (memory or 0.5 * available_memory()) / 8.0
         fits = max(_FEWEST, int(np.sqrt(held / _MATRICES)))
-        possible = CentreLimits.of(n, held, seconds is not None, pace)
+        possible = CentreLimits.of(n, held, seconds is not None, pace, at_once)
         many = n > min(_MANY, fits) and possible.most >= _FEWEST_CENTRES
         centres = possible if many else None
         if seconds is None:  # 1000 say enough to begin with
@@ -128,7 +130,7 @@ class CentreLimits:
     pace: float = 1.0
 
     @classmethod
-    def of(cls, n: int, held: float, timed: bool = False, pace: float = 1.0) -> CentreLimits:
+    def of(cls, n: int, held: float, timed: bool = False, pace: float = 1.0, at_once: int = 1) -> CentreLimits:
         """For n samples.
 
         Parameters
@@ -137,9 +139,11 @@ class CentreLimits:
         held : float, how many numbers may be in memory
         timed : bool, whether there is a limit of time, up to which there may be more centres than half of the samples
         pace : float, seconds that a second of a forecast takes
+        at_once : int, candidates that have sums at a time
         """
-        half = 0.5 * _CENTRE_COLUMNS / _CENTRE_MATRICES
-        in_memory = int(np.sqrt(half**2 + held / _CENTRE_MATRICES) - half)
+        matrices = _CENTRE_MATRICES + at_once - 1
+        half = 0.5 * _CENTRE_COLUMNS / matrices
+        in_memory = int(np.sqrt(half**2 + held / matrices) - half)
         return cls(n, min(in_memory, n if timed else n // 2), pace)
 
     @property

@@ -31,6 +31,7 @@ from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.search import Answer, Member, Posed, Searched, Tried
 from multikernel.auto.trees import BoostedTrees
 from multikernel.banks.single import over_few_rows
+from multikernel.banks.threads import slices
 from multikernel.machines.ridge.centres import CentredRidge, CentreSums, by_sums
 
 _HELD = 0.2  # of the samples, at least: a fold of five
@@ -40,6 +41,7 @@ _REFINED_HELD = 0.4  # of these, held out: two folds of five
 _LANDMARKS = 500  # twice as many, in twice the time, gained 0.002 of R2 on protein and 0.006 on kin8nm
 _ONCE_MORE = 10.0  # times that this took has to be left for twice the landmarks, which take up to four times as long
 _LITTLE = 0.1  # of a standard error: a difference that is not worth a candidate, which costs as much as each other
+_REPORTED = 1 << 14  # rows after which progress is told
 _STEPS = 20  # ridges are at most 2^20 times larger or smaller than those found on few samples
 
 
@@ -103,16 +105,26 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
     # where there is a limit of time, twice the landmarks are for what is left of it
     if np.isfinite(seconds_left()) and seconds_left() > _ONCE_MORE * (perf_counter() - begin):
         found = _learned_further(posed, replace(searched, found=found), parted, 2 * _LANDMARKS)
+    posed.tell(f"scales learned further on {min(_REFINED, len(parted.learning))} samples, {_since(begin)}")
     trees, late = _trees(posed, parted.learning, limits.pace)
     found += trees
     few = limits.to_sift(seconds_left(), len(found))
     found, scores, speeds = _sifted(posed, found, parted, few)
     used = _needed(posed, scores, parted)
+    names = ", ".join(found[m].name for m in used.tolist())
+    posed.tell(
+        f"compared on {len(parted.compared)} samples, by {few.centres} centres: {len(used)} of {len(found)} candidates "
+        f"are needed ({names})"
+    )
     reading = 0.0 if posed.beyond is None else posed.beyond.seconds
-    size = limits.to_train(seconds_left() - reading, few, [speeds[m] for m in used.tolist()])
+    measured = [speeds[m] for m in used.tolist()]
+    size = limits.to_train(seconds_left() - reading, few, measured)
+    seconds = reading + sum(speed.seconds(size.rows, size.centres) for speed in measured)
+    posed.tell(f"training on {size.rows} samples, by {size.centres} centres: about {seconds:.0f} s")
     rows = posed.some(size.rows)
+    total = size.rows if size.rows == posed.total else len(rows)
     searched = replace(searched, found=found, compared=parted.compared, scores=scores, untried=searched.untried + late)
-    return _trained_of_many(posed, Plan(searched, used, rows, posed.some(size.centres, rows), size.rows), parted)
+    return _trained_of_many(posed, Plan(searched, used, rows, posed.some(size.centres, rows), total), parted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,19 +165,23 @@ def _trained_of_many(posed: Posed, plan: Plan, parted: Parted) -> tuple[Searched
     begin = perf_counter()
     of_learning: Iterable[CentreSums]
     if posed.beyond is None or plan.total < posed.total:
-        of_learning = (_summed(posed, each, learning, Z).total for each in similarities)
+        report = _counting(posed.passing(len(used) * len(learning)))
+        of_learning = (_summed(posed, each, learning, Z, report).total for each in similarities)
     else:
         of_learning = posed.beyond.sums(similarities, Z, posed.task.Y.shape[1], plan)
-    seconds = (perf_counter() - begin) / len(used)
+    shared = (perf_counter() - begin) / len(used)  # one pass for all
+    begin = perf_counter()
     members = []
     for m, sums in zip(used, of_learning, strict=True):
         of_rest = _summed(posed, found[m].similarity, rest, Z).total if len(rest) else None
         each = _Trained.of(posed, found[m], parted, Z, sums, of_rest, (2,))
-        found[m] = replace(
-            found[m], alpha=each.alpha, predicted=each.predicted, seconds=found[m].seconds + seconds + each.seconds
-        )
+        seconds = shared + perf_counter() - begin
+        begin = perf_counter()
+        found[m] = replace(found[m], alpha=each.alpha, predicted=each.predicted, seconds=found[m].seconds + seconds)
         scores[m] = posed.goal.scores(each.predicted)
         members.append(each.member)
+        posed.tell(f"{found[m].name}: trained, {seconds:.1f} s")
+    posed.tell(f"the weights of {len(members)} candidates are chosen on {len(parted.compared)} samples held out")
     blend = _blend_of(posed, scores, parted, plan.used)
     members = [member for m, member in zip(used, members, strict=True) if blend.weights[m] > 0.0]
     searched = replace(
@@ -293,7 +309,6 @@ class _Trained:
     alpha: float
     predicted: Array
     member: Member
-    seconds: float
 
     @classmethod
     def of(
@@ -306,7 +321,6 @@ class _Trained:
         of_rest: CentreSums | None,
         steps: Sequence[int],
     ) -> _Trained:
-        start = perf_counter()
         K = _symmetric(each.similarity, Z)
         C = each.similarity.single(posed.samples.of(parted.compared), Z)
         task = posed.task.of_rows(parted.compared)
@@ -327,7 +341,7 @@ class _Trained:
         whole = by_sums(K, sums if of_rest is None else sums.merge(of_rest), alpha)
         coef, intercept = (posed.goal.scores(values) for values in (whole.coef, whole.intercept))
         member = Member(each.similarity, coef, intercept, float(np.trace(K)) / len(K) or 1.0)
-        return cls(alpha, tried[step][1], member, perf_counter() - start)
+        return cls(alpha, tried[step][1], member)
 
 
 def _symmetric(similarity: Similarity, samples: PreparedSamples) -> Array:
@@ -347,7 +361,30 @@ def _lowest(error: Callable[[int], float], steps: Sequence[int]) -> int:
     return best
 
 
-def _summed(posed: Posed, similarity: Similarity, rows: Array, Z: PreparedSamples) -> KernelSums:
-    """The sums over these rows."""
-    task = posed.task.of_rows(rows)
-    return KernelSums.none(similarity, Z, task.Y.shape[1]).add(posed.samples.of(rows), task.Y, task.weight)
+def _summed(
+    posed: Posed, similarity: Similarity, rows: Array, Z: PreparedSamples, report: Callable[[int], object] | None = None
+) -> KernelSums:
+    """The sums over these rows; ``report`` is told how many rows were added, now and then."""
+    sums = KernelSums.none(similarity, Z, posed.task.Y.shape[1])
+    for part in slices(len(rows), _REPORTED):
+        task = posed.task.of_rows(rows[part])
+        sums.add(posed.samples.of(rows[part]), task.Y, task.weight)
+        if report is not None:
+            report(len(task.Y))
+    return sums
+
+
+def _counting(report: Callable[[int], object]) -> Callable[[int], None]:
+    """What is told of further rows, for what is told of all so far."""
+    done = 0
+
+    def add(rows: int) -> None:
+        nonlocal done
+        done += rows
+        report(done)
+
+    return add
+
+
+def _since(begin: float) -> str:
+    return f"{perf_counter() - begin:.1f} s"

@@ -39,17 +39,18 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         Seconds that a fit may take. Without it kernels are chosen on at most 1000 samples, and the answer is trained on
         all: of more than 4000 samples, scales are learned further on 8000, the leaves of boosted trees are one more
         kernel, and the answer is a sum of kernels with 3000 samples, its centres. More time than that takes more
-        samples to choose on or more centres; less takes fewer, and then fewer candidates. Where this machine is slower
-        than the forecast, candidates end early, and training may take longer. A ConvergenceWarning says what was left
-        out.
+        samples to choose on, more landmarks to learn scales by, and more centres; less takes fewer, and then fewer
+        candidates. How long each takes is measured in the fit, on this machine and beside whatever else it does. A
+        ConvergenceWarning says what was left out.
     memory : float or None, default None
-        Bytes that a fit may take; by default half of this machine's.
+        Bytes that a fit may take; by default half of what is available, and of a source half of its own ``memory``.
     random_state : int, RandomState or None
         Of the folds. A fit is the same for the same seed.
     n_jobs : int or None
         Threads over candidates.
     verbose : int, default 0
-        1 prints a line for each candidate.
+        1 prints a line for each candidate and for each step after these, with the time that is left where all samples
+        are trained on.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds that hold out each sample exactly once. A number is one of shuffled folds, five by default: kernels are
         chosen on some, and compared on others. A splitter, or a list, makes both; with groups in ``fit`` its folds must

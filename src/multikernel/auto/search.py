@@ -6,7 +6,7 @@ and ``Answer`` what predicts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -30,6 +30,15 @@ from multikernel.banks.threads import one_blas_thread
 from multikernel.tuning import NEW_VALUES
 
 
+def _silent(_: object) -> None:
+    """Say nothing."""
+
+
+def _silent_pass(_: int) -> Callable[[int], object]:
+    """Say nothing of a pass."""
+    return _silent
+
+
 @dataclass(frozen=True, eq=False)
 class Posed:
     """All samples that are given, with what is to be learned.
@@ -44,6 +53,8 @@ class Posed:
     seed : int
     beyond : AllRows that the samples are some of; None where there are no others
     total : int, how many there are with these
+    tell : is told, in a line each, what was done and what follows
+    passing : (rows) -> what is called during a pass over so many rows with the number of those that are done
     """
 
     samples: PreparedSamples
@@ -54,6 +65,8 @@ class Posed:
     seed: int
     beyond: AllRows | None = None
     total: int = 0
+    tell: Callable[[str], object] = _silent
+    passing: Callable[[int], Callable[[int], object]] = _silent_pass
 
     @property
     def constant(self) -> bool:

@@ -23,7 +23,7 @@ from multikernel.streams.pieces import PieceSource, pieces
 from multikernel.streams.predictions import predict, without_sums, write_predictions
 from multikernel.streams.records import DELIMITERS, Records
 from multikernel.streams.source import Chunk, Source, bytes_of
-from multikernel.streams.survey import Survey, drawn, survey
+from multikernel.streams.survey import Survey, survey
 
 __all__ = [
     "DELIMITERS",
@@ -40,7 +40,6 @@ __all__ = [
     "bytes_of",
     "csv",
     "dask",
-    "drawn",
     "is_missing",
     "parquet",
     "pieces",
