@@ -145,6 +145,17 @@ def test_little_time_is_kept_to_and_said():
     assert model.score(X, y) > 0.4
 
 
+@pytest.mark.usefixtures("from_300_on")
+def test_scores_do_not_fall_where_samples_become_many():
+    X, y = regression(1700, seed=1)
+    scores = []
+    for n in (250, 400, 1200):  # exactly, and by centres
+        model = MultiKernelRegressor(random_state=0).fit(X[:n], y[:n])
+        scores.append(model.score(X[1200:], y[1200:]))
+    assert np.diff(scores).min() > -0.01
+    assert scores[-1] > scores[0] + 0.02
+
+
 def test_more_seconds_are_more_centres_and_rows():
     of = limits.CentreLimits.of(200_000, 1e10)
     few = limits.Size(10_000, 1000)

@@ -22,7 +22,7 @@ from time import perf_counter
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel._workers import seconds_left, time_is_up
+from multikernel._workers import limited, seconds_left, time_is_up
 from multikernel.auto.candidates import KernelAndRidge, LabelledSamples
 from multikernel.auto.centre_sums import KernelSums, Speed
 from multikernel.auto.choice import Blend
@@ -39,7 +39,8 @@ _COMPARED = 10_000  # of those that are held out: a part of wrong labels then ha
 _REFINED = 8000  # samples that scales are learned on
 _REFINED_HELD = 0.4  # of these, held out: two folds of five
 _LANDMARKS = 500  # twice as many, in twice the time, gained 0.002 of R2 on protein and 0.006 on kin8nm
-_ONCE_MORE = 10.0  # times that this took has to be left for twice the landmarks, which take up to four times as long
+_FURTHER_SHARE = 0.5  # of the time: the rest is for comparing and training
+_ONCE_MORE = 4.0  # times that this took has to be left for twice the landmarks, which take up to four times as long
 _LITTLE = 0.1  # of a standard error: a difference that is not worth a candidate, which costs as much as each other
 _REPORTED = 1 << 14  # rows after which progress is told
 _STEPS = 20  # ridges are at most 2^20 times larger or smaller than those found on few samples
@@ -100,13 +101,14 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
     """
     limits = searched.limits.centres
     assert limits is not None
-    begin = perf_counter()
-    found = _learned_further(posed, searched, parted)
-    # where there is a limit of time, twice the landmarks are for what is left of it
-    if np.isfinite(seconds_left()) and seconds_left() > _ONCE_MORE * (perf_counter() - begin):
-        found = _learned_further(posed, replace(searched, found=found), parted, 2 * _LANDMARKS)
-    posed.tell(f"scales learned further on {min(_REFINED, len(parted.learning))} samples, {_since(begin)}")
     trees, late = _trees(posed, parted.learning, limits.pace)
+    begin = perf_counter()
+    with limited(_FURTHER_SHARE * seconds_left()):
+        found = _learned_further(posed, searched, parted)
+        # where there is a limit of time, twice the landmarks are for what is left of it
+        if np.isfinite(seconds_left()) and seconds_left() > _ONCE_MORE * (perf_counter() - begin):
+            found = _learned_further(posed, replace(searched, found=found), parted, 2 * _LANDMARKS)
+    posed.tell(f"scales learned further on {min(_REFINED, len(parted.learning))} samples, {_since(begin)}")
     found += trees
     few = limits.to_sift(seconds_left(), len(found))
     found, scores, speeds = _sifted(posed, found, parted, few)
@@ -230,7 +232,7 @@ def _trees(posed: Posed, rows: Array, pace: float) -> tuple[list[Tried], list[st
     if not columns:
         return [], []
     # they cannot be stopped; comparing and training take the rest of the time
-    if seconds_left() < 3.0 * pace * trees.work(len(rows), columns).seconds:
+    if seconds_left() < 2.0 * pace * trees.work(len(rows), columns).seconds:
         return [], [trees.name]
     learned = trees.learn(posed.samples.of(rows), posed.task.of_rows(rows))
     if learned is None:

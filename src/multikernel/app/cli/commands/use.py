@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -82,7 +82,7 @@ def _in_chunks(model: Path, new: Path, proba: bool, memory: str | None, out: Pat
     source = source_of(new, metadata, StreamOptions(memory))
     if proba and not hasattr(fitted, "predict_proba"):
         raise ValueError(f"{model} was learned in chunks and gives no probabilities; leave --proba out")
-    method = "predict_proba" if proba else "predict"
+    method: Literal["predict", "predict_proba"] = "predict_proba" if proba else "predict"
     if out is not None:
         typer.echo(f"{streams.write_predictions(fitted, source, out, method)} predictions written to {out}")
         return True
