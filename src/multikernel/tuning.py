@@ -92,7 +92,9 @@ MARGIN_FACTORISATIONS = 3.0  # of the support of a margin, which follows the dat
 
 # in matrices of all samples
 SUPPORT_MATRICES = 4.6
+SUPPORT_MATRICES_MANY = 1.4  # of more samples than the interior point method takes: 1.2 at 9000, 1.0 at 20,000
 RLS2_MATRICES = 3.5
+RLS2_MATRICES_HALF = 2.2  # where factors are in single precision: 1.9 at 9000, 1.5 at 20,000
 RIDGE_CV_MATRICES = 5.6
 SCALES_MATRICES = 3.6  # and one more for each kernel: 2.6 to 4.2 were measured
 # in copies of few features

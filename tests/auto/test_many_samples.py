@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from sklearn.model_selection import GroupKFold
 
 from multikernel import MultiKernelClassifier, MultiKernelRegressor, load, save
 from multikernel.auto import limits, many_samples
+from multikernel.auto.centre_sums import Speed
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.table import read
 from multikernel.auto.task import RidgeTask
@@ -144,16 +145,30 @@ def test_little_time_is_kept_to_and_said():
     assert model.score(X, y) > 0.4
 
 
+@pytest.mark.usefixtures("from_300_on")
+def test_scores_do_not_fall_where_samples_become_many():
+    X, y = regression(1700, seed=1)
+    scores = []
+    for n in (250, 400, 1200):  # exactly, and by centres
+        model = MultiKernelRegressor(random_state=0).fit(X[:n], y[:n])
+        scores.append(model.score(X[1200:], y[1200:]))
+    assert np.diff(scores).min() > -0.01
+    assert scores[-1] > scores[0] + 0.02
+
+
 def test_more_seconds_are_more_centres_and_rows():
     of = limits.CentreLimits.of(200_000, 1e10)
     few = limits.Size(10_000, 1000)
-    sizes = [of.to_train(seconds, 2, few, 0.5) for seconds in (0.1, 1.0, 10.0, 100.0, 10_000.0)]
+    two = [Speed(1e-9, 1e-11), Speed(3e-9, 1e-11)]
+    sizes = [of.to_train(seconds, few, two) for seconds in (0.1, 1.0, 10.0, 100.0, 10_000.0)]
     assert [size.rows for size in sizes] == sorted(size.rows for size in sizes)
     assert [size.centres for size in sizes] == sorted(size.centres for size in sizes)
     assert sizes[0].rows < 200_000
-    assert sizes[-1] == limits.Size(200_000, 6000)
-    assert of.to_train(np.inf, 2, few, 0.5) == limits.Size(200_000, 3000)
-    assert limits.CentreLimits.of(200_000, 1e7).to_train(np.inf, 1, few, 0.5).centres < 1300
+    assert sizes[-1] == limits.Size(200_000, 12_000)
+    assert of.to_train(np.inf, few, two) == limits.Size(200_000, 3000)
+    middle = of.to_train(30.0, few, two)
+    assert 0.99 * 24.0 <= sum(speed.seconds(*astuple(middle)) for speed in two) <= 24.0
+    assert limits.CentreLimits.of(200_000, 1e7).to_train(np.inf, few, two).centres < 1300
 
 
 def test_leaves_are_those_of_the_trees():

@@ -88,12 +88,25 @@ def test_matrices_and_banks_are_approximated_by_their_columns() -> None:
 def test_auto_says_why_it_approximates(monkeypatch: pytest.MonkeyPatch) -> None:
     model = mk.RLS2Regressor(FAMILY, alpha=1e-3, approximation="auto", rank=40).fit(X, F)
     assert not hasattr(model, "approximation_error_"), "300 samples are few"
-    monkeypatch.setattr(approximated, "_BUDGET", 1_000_000)
-    with pytest.warns(UserWarning, match=r"exact kernels of 300 samples take 0.00288 GB .* more than the 0.001 GB"):
+    monkeypatch.setattr(approximated, "available_memory", lambda: 1e6)
+    with pytest.warns(UserWarning, match=r"exact kernels to 300 samples takes up to .* more than the 0.0008 GB that"):
         model.fit(X, F)
     assert model.approximation_error_.shape == (8,)
     linear = mk.RLS2Regressor(kernels.linear_features(), alpha=1e-3, approximation="auto").fit(X, F)
     assert not hasattr(linear, "approximation_error_"), "few features are exact already"
+
+
+def test_auto_keeps_exact_kernels_while_a_fit_of_them_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = np.random.default_rng(0).normal(size=(20_000, 5))
+    family = kernels.per_feature(kernels.RBF(0.5))
+    many = mk.L1MKLClassifier(family, C=1.0, approximation="auto"), mk.EasyMKLClassifier(family, approximation="auto")
+    for model in many:
+        monkeypatch.setattr(approximated, "available_memory", lambda: 8.1e9)
+        told = model.forecast(samples, samples[:, 0] > 0)
+        assert told.form == "evaluated in every pass"
+        assert told.bytes <= 0.8 * 8.1e9
+        monkeypatch.setattr(approximated, "available_memory", lambda: 3e9)
+        assert model.forecast(samples, samples[:, 0] > 0).form == "known by features"
 
 
 def test_refusals() -> None:

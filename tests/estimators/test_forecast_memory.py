@@ -28,9 +28,11 @@ THIRTY = widths(10) + kernels.per_feature(kernels.RBF(0.5))
 MEASURED: dict[str, tuple[Any, int, float]] = {  # the estimator, samples, and the peak in MB
     "Lp": (mk.LpMKLClassifier(widths(10), C=1.0), 3000, 278),
     "L1": (mk.L1MKLClassifier(THIRTY, C=1.0), 2000, 378),
+    "L1, many samples": (mk.L1MKLClassifier(THIRTY, C=1.0), 9000, 790),
     "EasyMKL, powers": (mk.EasyMKLClassifier(lam=0.1), 4000, 363),
     "average": (mk.AverageMKLClassifier(widths(3)), 4000, 330),
     "RLS2": (mk.RLS2Regressor(widths(10), alpha=0.1), 2500, 407),
+    "RLS2, many samples": (mk.RLS2Regressor(THIRTY, alpha=0.01), 9000, 1250),
     "ridge, held out": (mk.MultipleKernelRidgeCV(widths(5)), 2000, 250),
     "ridge, held out, landmarks": (mk.MultipleKernelRidgeCV(widths(4), **landmarks(128)), 6000, 71),
     "scales": (mk.LearnedScalesRegressor(), 3000, 187),

@@ -133,3 +133,58 @@ def test_the_command_line_works_on_a_cluster(client, tmp_path, monkeypatch):
     lost = CliRunner().invoke(app, [*words, "--force", "--scheduler", "tcp://127.0.0.1:9"])
     assert lost.exit_code == 1
     assert "no scheduler of Dask answers at 'tcp://127.0.0.1:9'" in lost.output + str(lost.stderr)
+
+
+def test_a_target_apart_from_its_data_frame_keeps_its_partitions(tmp_path):
+    import dask.dataframe as dd
+    import pandas as pd
+
+    columns = {name: RNG.normal(size=600) for name in "abcdefgh"}  # most of which nobody needs: parts are read together
+    whole = pd.DataFrame(columns).assign(y=Y, weight=WEIGHT)
+    for k, part in enumerate(np.array_split(np.arange(600), 6)):
+        whole.iloc[part].to_parquet(tmp_path / f"part{k}.parquet")
+    rows = dd.read_parquet(tmp_path / "*.parquet")
+    source = streams.dask(rows[["a", "b"]], rows["y"], rows["weight"])
+    chunks = list(source.chunks())
+    assert len(chunks) == 6
+    np.testing.assert_array_equal(np.concatenate([chunk.y for chunk in chunks]), Y)
+    np.testing.assert_array_equal(np.concatenate([chunk.weight for chunk in chunks]), WEIGHT)
+    np.testing.assert_array_equal(np.concatenate([chunk.X["b"] for chunk in chunks]), whole["b"])
+    named = streams.dask(rows[["a", "y"]], "y", rows["weight"] + 1.0)
+    np.testing.assert_array_equal(np.concatenate([chunk.weight for chunk in named.chunks()]), WEIGHT + 1.0)
+    with pytest.raises(ValueError, match="the target must have the 6 partitions of the data frame; it has 2"):
+        streams.dask(rows[["a"]], rows["y"].repartition(npartitions=2))
+    with pytest.raises(ValueError, match="it is of type ndarray"):
+        streams.dask(rows[["a"]], Y)
+
+
+def test_the_automatic_estimator_learns_on_workers_of_which_one_is_lost(client, tmp_path, monkeypatch):
+    import dask.dataframe as dd
+    import pandas as pd
+
+    from multikernel.auto import from_source, limits
+
+    for module, name, value in (
+        *((limits, "_MANY", 200), (limits, "_FEWEST_CENTRES", 40), (limits, "_CENTRES", 80)),
+        *((limits, "_SIFTING", (150, 40)), (from_source, "_SAMPLED", 300), (from_source, "_FEWEST", 300)),
+    ):
+        monkeypatch.setattr(module, name, value)
+    whole = pd.DataFrame(X, columns=list("abcd")).assign(word=np.where(Y > 0, "up", "down"), y=Y)
+    for k, part in enumerate(np.array_split(np.arange(600), 4)):
+        whole.iloc[part].to_parquet(tmp_path / f"part{k}.parquet")
+    once = tmp_path / "killed"
+
+    def dying(part):
+        if once.exists() and len(part) and part.index[0] == 300:
+            once.unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return part
+
+    rows = dd.read_parquet(tmp_path / "*.parquet").map_partitions(dying, meta=whole.iloc[:0])
+    truth = mk.MultiKernelRegressor(random_state=0).fit(streams.parquet(tmp_path, "y"))
+    once.touch()
+    found = mk.MultiKernelRegressor(random_state=0).fit(rows.drop(columns="y"), rows["y"])
+    assert not once.exists()
+    assert found.n_samples_ == 600
+    told = np.concatenate(list(streams.predict(found, streams.dask(rows.drop(columns="y")))))
+    np.testing.assert_allclose(told, truth.predict(whole.drop(columns="y")), rtol=1e-5, atol=1e-5)

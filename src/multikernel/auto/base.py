@@ -12,7 +12,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -27,7 +28,8 @@ from multikernel._parameters import Positive, Seed, Threads, Verbosity, check_pa
 from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel._workers import limited, seconds_left
-from multikernel.auto.candidates import candidates
+from multikernel.auto.all_rows import AllRows
+from multikernel.auto.candidates import KernelCandidate, candidates
 from multikernel.auto.explanation import (
     CandidateRow,
     Explanation,
@@ -38,9 +40,10 @@ from multikernel.auto.explanation import (
     sentences_about,
     warnings_about,
 )
-from multikernel.auto.goal import Goal
-from multikernel.auto.limits import CHOICE_SHARE, MANY_CHOICE_SHARE, Limits
-from multikernel.auto.many_samples import Parted, answer_of_many
+from multikernel.auto.from_source import fit_source
+from multikernel.auto.goal import Goal, TargetColumns
+from multikernel.auto.limits import CHOICE_SHARE, MANY_CHOICE_SHARE, Limits, pace_of
+from multikernel.auto.many_samples import Parted, answer_of_many, begun_again
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.repeats import repeated_identifiers
 from multikernel.auto.search import Answer, Member, Posed, Searched, Tried, attempts
@@ -51,6 +54,10 @@ from multikernel.certificate import Certificate
 from multikernel.estimators.given import check_predicted
 from multikernel.estimators.learned_kernel import LearnedKernel
 from multikernel.estimators.parameters import CrossValidation
+from multikernel.estimators.progress import pace
+from multikernel.sources.rows import aligned
+from multikernel.streams import Source
+from multikernel.streams.dask import as_source
 from multikernel.tables.cells import check_names, column_names, is_frame
 from multikernel.tables.columns import ColumnTypes
 
@@ -77,22 +84,59 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     # -- fitting -------------------------------------------------------------------------------------------------------
 
-    def _read(self, X: Any, y: Any, check: Callable[[Any], None]) -> GivenTable:
-        """The samples as a table, after what has to hold for parameters, samples and targets of any kind.
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+        """What ``fit`` does, with arguments as there."""
+        X, y = as_source(X, y, sample_weight)
+        if isinstance(X, Source):
+            fit_source(self, X, y, groups)
+            return self
+        y, sample_weight, groups = aligned(X, y=y, sample_weight=sample_weight, groups=groups)
+        table = self._read(X, y)
+        goal, weight = self._goal(y, sample_weight, table.n)
+        self._answer(table, goal, weight, groups)
+        return self
+
+    @abstractmethod
+    def _check_target(self, y: Any) -> None:
+        """ValueError for targets of another kind."""
+
+    @abstractmethod
+    def _goal(self, y: Any, sample_weight: Any, n: int, classes: Array | None = None) -> tuple[Goal, Array | None]:
+        """What is to be learned, and the weights of the losses.
+
+        Parameters
+        ----------
+        y, sample_weight : as in ``fit``
+        n : int, samples
+        classes : the labels of these and of other samples, in order; None where there are no others
+        """
+
+    @abstractmethod
+    def _columns_of_target(self) -> TargetColumns:
+        """From targets of further samples to what machines learn, after ``_goal``."""
+
+    def _read(self, X: Any, y: Any) -> GivenTable:
+        """The samples as a table, after what has to hold for parameters, samples and targets.
 
         Parameters
         ----------
         X, y : as in ``fit``, their rows in one order
-        check : refuses targets
         """
         check_parameters(self)
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
         refuse_masked(y, "y")
-        check(y)
+        self._check_target(y)
         return self._table(X, reset=True)
 
-    def _answer(self, table: GivenTable, goal: Goal, weight: Array | None, groups: Any = None) -> None:
+    def _answer(
+        self,
+        table: GivenTable,
+        goal: Goal,
+        weight: Array | None,
+        groups: Any = None,
+        beyond: Callable[[Preparation], tuple[AllRows, int]] | None = None,
+    ) -> None:
         """Everything that follows the checks.
 
         Parameters
@@ -101,10 +145,14 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         goal : the target
         weight : array (n,) >= 0, or None
         groups : array (n,), or None
+        beyond : for samples that are some of many: all of them, and how many they are
         """
         with limited(self.time_budget):
             self.preparation_ = Preparation.of(table, self.types)
             posed = self._posed(table, goal, weight, groups)
+            if beyond is not None:
+                everything, total = beyond(self.preparation_)
+                posed = replace(posed, beyond=everything, total=total)
             searched, self.answer_ = self._searched(posed)
         if not self.converged_:
             warn_user(
@@ -113,6 +161,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
                 "size",
                 ConvergenceWarning,
             )
+        self.n_samples_ = posed.total
         self.explanation_ = self._explained(table, posed, searched)
         self.candidates_ = [asdict(row) for row in self.explanation_.rows]
 
@@ -131,20 +180,32 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             for advice in advice_on_groups(samples, goal.targets, identifiers):
                 warn_user(f"{type(self).__name__}: {advice}", PredictionWarning)
         task = RidgeTask.of(goal.targets, weight, goal.strata, seed, (first, second))
-        return Posed(samples, goal, task, rows, first.groups, seed)
+        passing = partial(pace, self)
+        return Posed(samples, goal, task, rows, first.groups, seed, None, len(rows), self._tell, passing)
+
+    def _tell(self, line: str) -> None:
+        """Print a line where ``verbose`` asks for them."""
+        if self.verbose:
+            print(f"[{type(self).__name__}] {line}", flush=True)
 
     def _searched(self, posed: Posed) -> tuple[Searched, Answer]:
         """The candidates, tried and compared, and what was trained; a ConvergenceWarning says what was cut."""
         goal = posed.goal
         possible = candidates(posed.samples)
-        size = (len(posed.rows), posed.samples.plain.shape[1])
-        limits = Limits.of(possible, *size, self.time_budget, self.memory)
+        size = (posed.total, posed.samples.plain.shape[1])
+        memory = self._memory(posed)
+        here = self._pace(possible[0], posed) if possible and self.time_budget is not None else 1.0
+        seconds = None if self.time_budget is None else seconds_left()
+        at_once = 1 if posed.beyond is None else len(possible) + 1  # with the leaves of trees
+        limits = Limits.of(possible, *size, seconds, memory, here, at_once)
         if posed.constant:
             choice = posed.some(limits.choice)
             nothing = Searched(limits, choice, choice, [], np.empty(0), goal.constant(posed.task.weight), [])
             return nothing, _trained(posed, nothing, choice)
 
         many = None if limits.centres is None else Parted.of(posed)
+        if posed.beyond is not None and posed.beyond.kept is not None:
+            return begun_again(posed, many)
         choice = posed.some(limits.choice, None if many is None else many.to_choose_on)
         share = CHOICE_SHARE if many is None else MANY_CHOICE_SHARE
         task = posed.task.of_rows(choice)
@@ -162,9 +223,29 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         if found and many is not None:
             searched, answer = answer_of_many(posed, searched, many)
         else:
-            answer = _trained(posed, searched, posed.some(limits.training))
-        self._warn_of_cuts(searched, Limits.of(possible, *size, None, self.memory))
+            rows = posed.some(limits.training)
+            posed.tell(f"blended; {len(blend.used)} candidates are trained on {len(rows)} samples")
+            answer = _trained(posed, searched, rows)
+        self._warn_of_cuts(searched, Limits.of(possible, *size, None, memory, at_once=at_once))
         return searched, answer
+
+    def _pace(self, candidate: KernelCandidate, posed: Posed) -> float:
+        """The seconds that a second of the forecasts of candidates takes, by the first of them."""
+
+        def work(count: int) -> None:
+            rows = posed.some(count)
+            attempts([candidate], posed.samples.of(rows), posed.task.of_rows(rows), None, None)
+
+        def forecast(count: int) -> float:
+            return candidate.work(count, posed.samples.plain.shape[1]).seconds
+
+        return 1.0 if posed.constant else pace_of(work, forecast, len(posed.rows))
+
+    def _memory(self, posed: Posed) -> float | None:
+        """The bytes that a fit may take; of a source half of what this may take, whose other half are the rows read."""
+        if posed.beyond is None:
+            return self.memory
+        return min(0.5 * posed.beyond.source.budget, self.memory or float("inf"))
 
     def _warn_of_cuts(self, searched: Searched, whole: Limits) -> None:
         """Say what a fit without a time limit, of the limits ``whole``, would have done beside this one."""
@@ -201,14 +282,17 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             folds = on_others(len(choice), len(compared), groups)
         else:
             folds = on_folds(posed.task.folds, posed.task.second, groups)
+        data = f"{table.n} samples."
+        if posed.beyond is not None:
+            data = f"{posed.total} samples, of which {table.n} were looked at before all were trained on."
         return Explanation(
-            data=(f"{table.n} samples.", *self.preparation_.sentences()),
+            data=(data, *self.preparation_.sentences()),
             choice=tuple(
                 sentences_about(
                     rows,
                     folds=folds,
                     gap=searched.blend.gap,
-                    n=len(posed.rows),
+                    n=posed.total,
                     choice=len(choice),
                     training=searched.limits.training,
                     centres=searched.centres,

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from multikernel._floats import TINY
 from multikernel._typing import Array
 from multikernel.auto.base import MultiKernelEstimator
-from multikernel.auto.goal import Labels
+from multikernel.auto.goal import Goal, LabelColumns, Labels
 from multikernel.estimators.given import check_labels
 from multikernel.estimators.parameters import ClassWeight, checked_weights
 from multikernel.estimators.unchanged import unchanged_unless_done
@@ -42,11 +42,11 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
         Seconds that a fit may take. Without it kernels are chosen on at most 1000 samples, and the answer is trained on
         all: of more than 4000 samples, scales are learned further on 8000, the leaves of boosted trees are one more
         kernel, and the answer is a sum of kernels with 3000 samples, its centres. More time than that takes more
-        samples to choose on or more centres; less takes fewer, and then fewer candidates. Where this machine is slower
-        than the forecast, candidates end early, and training may take longer. A ConvergenceWarning says what was left
-        out.
+        samples to choose on, more landmarks to learn scales by, and more centres; less takes fewer, and then fewer
+        candidates. How long each takes is measured in the fit, on this machine and beside whatever else it does. A
+        ConvergenceWarning says what was left out.
     memory : float or None, default None
-        Bytes that a fit may take; by default half of this machine's.
+        Bytes that a fit may take; by default half of what is available, and of a source half of its own ``memory``.
     class_weight : None, "balanced" or dict, default None
         What the losses of each class are multiplied with.
     random_state : int, RandomState or None
@@ -54,7 +54,8 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
     n_jobs : int or None
         Threads over candidates.
     verbose : int, default 0
-        1 prints a line for each candidate.
+        1 prints a line for each candidate and for each step after these, with the time that is left where all samples
+        are trained on.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds that hold out each sample exactly once. A number is one of shuffled folds, five by default: kernels are
         chosen on some, and compared on others. A splitter, or a list, makes both; with groups in ``fit`` its folds must
@@ -75,6 +76,7 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
     duality_gap_ : float, no other blend of the candidates is better by more than this part of ``objective_``
     converged_ : bool, whether that gap is at most 1e-4; it says nothing of candidates that were not tried
     intercept_ : float or array, what is added to their ``contributions``
+    n_samples_ : int, the samples with a weight; of a source all rows
     n_features_in_ : int
     feature_names_in_ : array, where the names of columns are strings
 
@@ -92,13 +94,14 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
     class_weight: ClassWeight = None
 
     @unchanged_unless_done
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Choose everything, and train on all samples.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of pandas or polars with n rows; or a dict or list of such views and
-            of kernel matrices (n, n); or a square bank of kernels; or a list of n texts
+            of kernel matrices (n, n); or a square bank of kernels; or a list of n texts; or a source of
+            ``multikernel.streams``, which holds labels and weights; or an array or data frame of Dask
         y : labels of shape (n,)
         sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with in the blend, in the answer and
             where a ridge alone is chosen; scales and weights inside a candidate are learned without, with their ridge,
@@ -106,26 +109,39 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
         groups : array (n,), the group of each sample (the patient of a measurement, the site of a plant): folds hold
             out whole groups, so that the errors are those on groups that training did not meet
         """
-        y, sample_weight, groups = aligned(X, y=y, sample_weight=sample_weight, groups=groups)
-        table = self._read(X, y, check_labels)
+        return self._fit(X, y, sample_weight, groups)
+
+    def _check_target(self, y: Any) -> None:
+        check_labels(y)
+
+    def _goal(self, y: Any, sample_weight: Any, n: int, classes: Array | None = None) -> tuple[Goal, Array | None]:
         y = column_or_1d(y, warn=True)
         if y.dtype.kind == "f":
             check_array(y, ensure_2d=False, input_name="y")
-        check_consistent_length(np.empty(table.n), y)
+        check_consistent_length(np.empty(n), y)
         check_classification_targets(y)
-        self.classes_, labels = np.unique(y, return_inverse=True)
+        found, labels = np.unique(y, return_inverse=True)
         weight = checked_weights(sample_weight, len(y))
-        if self.class_weight is not None:
-            of_class = compute_sample_weight(self.class_weight, y)
-            weight = of_class if weight is None else weight * of_class
         seen = labels if weight is None else labels[weight > 0]
-        if len(np.unique(seen)) < len(self.classes_) or len(self.classes_) < 2:
+        if classes is not None:
+            labels = np.searchsorted(classes, y)
+        self.classes_ = found if classes is None else classes
+        if len(np.unique(seen)) < len(found) or len(found) < 2:
             raise ValueError(
                 f"MultiKernelClassifier needs samples with a weight of each of two classes or more, got these classes: "
-                f"{', '.join(map(str, self.classes_[np.unique(seen)]))}"
+                f"{', '.join(map(str, found[np.unique(seen)]))}"
             )
-        self._answer(table, Labels(labels, len(self.classes_)), weight, groups)
-        return self
+        self._weight_of_class = None
+        if self.class_weight is not None:
+            of_class = compute_sample_weight(self.class_weight, y)
+            weights = np.ones(len(self.classes_))
+            weights[labels] = of_class
+            self._weight_of_class = weights
+            weight = of_class if weight is None else weight * of_class
+        return Labels(labels, len(self.classes_)), weight
+
+    def _columns_of_target(self) -> LabelColumns:
+        return LabelColumns(self.classes_, self._weight_of_class)
 
     def decision_function(self, X: Any) -> Array:
         """Scores: shape (len(X),) for two classes, larger for the second; else (len(X), n_classes).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,6 +11,9 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.auto.choice import Blend, blend_classes, blend_numbers
+
+# from targets as they were given to what machines learn, and to weights of the classes where these have some
+TargetColumns = Callable[[Array], tuple[Array, Array | None]]
 
 
 class Goal(ABC):
@@ -61,8 +65,7 @@ class Labels(Goal):
 
     @property
     def targets(self) -> Array:
-        signs = 2.0 * np.eye(self.count)[self.index] - 1.0
-        return signs[:, 1:] if self.count == 2 else signs
+        return signs(self.index, self.count)
 
     @property
     def strata(self) -> Array:
@@ -77,7 +80,8 @@ class Labels(Goal):
         return blend_classes(scores, self.index[rows], weight, several)
 
     def constant(self, weight: Array | None) -> Blend:
-        return Blend(np.empty(0), np.log(np.bincount(self.index, weight)), 0.0, 0.0)
+        counts = np.bincount(self.index, weight, self.count)
+        return Blend(np.empty(0), np.log(np.maximum(counts, np.finfo(float).tiny)), 0.0, 0.0)
 
     def losses(self, scores: Array, rows: Array) -> Array:
         return (scores.argmax(axis=1) != self.index[rows]).astype(float)
@@ -115,3 +119,44 @@ class Values(Goal):
 
     def losses(self, scores: Array, rows: Array) -> Array:
         return ((scores - self.columns[rows]) ** 2).mean(axis=1)
+
+
+def signs(index: Array, count: int) -> Array:
+    """Columns of -1 and 1 for classes by number: one for two classes, else one for each."""
+    columns = 2.0 * np.eye(count)[index] - 1.0
+    return columns[:, 1:] if count == 2 else columns
+
+
+@dataclass(frozen=True, eq=False)
+class LabelColumns:
+    """From labels of further samples to the columns of ``Labels``, and to what their weights are multiplied with.
+
+    Parameters
+    ----------
+    classes : array of the labels, in order
+    weights : array, one for each class; None where all are 1
+    """
+
+    classes: Array
+    weights: Array | None
+
+    def __call__(self, y: Array) -> tuple[Array, Array | None]:
+        index = np.searchsorted(self.classes, y)
+        return signs(index, len(self.classes)), None if self.weights is None else self.weights[index]
+
+
+@dataclass(frozen=True, eq=False)
+class ValueColumns:
+    """From numbers of further samples to the columns of ``Values``.
+
+    Parameters
+    ----------
+    mean, spread : arrays (t,)
+    """
+
+    mean: Array
+    spread: Array
+
+    def __call__(self, y: Array) -> tuple[Array, Array | None]:
+        columns = np.asarray(y, dtype=float)
+        return ((columns[:, None] if columns.ndim == 1 else columns) - self.mean) / self.spread, None

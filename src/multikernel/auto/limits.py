@@ -1,21 +1,24 @@
-"""How many samples take part, by a forecast of work and memory, so that the answer does not follow a clock.
+"""How many samples take part, by a forecast of work and memory, and by how fast this machine is just now.
 
-Only where a fit is slower than its forecast does the clock end the choice (``_workers.limited``).
-
-Kernels are chosen on some of the samples, and the chosen ones are trained on as many as time and memory allow. Seconds
-are those of the machine that the forecasts were measured on (procedures/forecast.py).
+Kernels are chosen on some of the samples, and the chosen ones are trained on as many as time and memory allow. Without
+a limit of time the answer does not follow a clock. With one, a candidate is tried on a few samples first: the seconds
+that it takes beside its forecast (procedures/forecast.py) say how long the others will take, on this machine, with
+these targets, and beside whatever else is running. Where that was too short, the clock ends the choice
+(``_workers.limited``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 
 from multikernel._memory import available_memory
 from multikernel._typing import Array
 from multikernel.auto.candidates import KernelCandidate
+from multikernel.auto.centre_sums import Speed
 from multikernel.banks.cost import BankCost
 from multikernel.procedures import forecast
 from multikernel.tuning import BLAS_OPERATION, KERNEL_VALUE
@@ -47,7 +50,14 @@ class Limits:
 
     @classmethod
     def of(
-        cls, found: Sequence[KernelCandidate], n: int, p: int, seconds: float | None, memory: float | None
+        cls,
+        found: Sequence[KernelCandidate],
+        n: int,
+        p: int,
+        seconds: float | None,
+        memory: float | None,
+        pace: float = 1.0,
+        at_once: int = 1,
     ) -> Limits:
         """For n samples of p columns.
 
@@ -57,14 +67,17 @@ class Limits:
         n, p : int
         seconds : time for a fit, or None
         memory : bytes, or None for half of what is available
+        pace : seconds that a second of a forecast takes
+        at_once : candidates that are trained on centres at a time
         """
         held = (memory or 0.5 * available_memory()) / 8.0
         fits = max(_FEWEST, int(np.sqrt(held / _MATRICES)))
-        possible = CentreLimits.of(n, held)
+        possible = CentreLimits.of(n, held, seconds is not None, pace, at_once)
         many = n > min(_MANY, fits) and possible.most >= _FEWEST_CENTRES
         centres = possible if many else None
         if seconds is None:  # 1000 say enough to begin with
             return cls(min(n, fits, 1000), n if centres else min(n, fits), tuple(found), centres)
+        seconds /= pace
         tried = list(found)
         allowed = (MANY_CHOICE_SHARE if centres else CHOICE_SHARE) * seconds
 
@@ -92,9 +105,10 @@ class Size:
 
 
 _FEWEST_CENTRES = 500
-# Centres where no time is given, twice as many at most where it is. On protein (20,000 rows, one kernel) 1000, 3000 and
+# Centres where no time is given. On protein (20,000 rows, one kernel) 1000, 3000 and
 # 6000 centres have R2 .545, .595 and .615, in 1, 4 and 16 seconds.
 _CENTRES = 3000
+_MOST_CENTRES = 12_000  # where time is given: a factor of so many takes half a minute
 _SIFTING = (10_000, 1000)  # samples and centres by which candidates are compared first
 _CENTRE_MATRICES = 6.0  # of squares of the centres in memory at a time: K, sums, and a factor
 _CENTRE_COLUMNS = 12_000.0  # numbers for each centre: kernels with the samples compared and with those of a tile
@@ -107,17 +121,30 @@ class CentreLimits:
     Parameters
     ----------
     n : int, samples
-    most : int, what memory allows
+    most : int, what memory allows, and how many are worth while
+    pace : float, seconds that a second of a forecast takes
     """
 
     n: int
     most: int
+    pace: float = 1.0
 
     @classmethod
-    def of(cls, n: int, held: float) -> CentreLimits:
-        """For n samples, where so many numbers may be in memory."""
-        half = 0.5 * _CENTRE_COLUMNS / _CENTRE_MATRICES
-        return cls(n, int(np.sqrt(half**2 + held / _CENTRE_MATRICES) - half))
+    def of(cls, n: int, held: float, timed: bool = False, pace: float = 1.0, at_once: int = 1) -> CentreLimits:
+        """For n samples.
+
+        Parameters
+        ----------
+        n : int
+        held : float, how many numbers may be in memory
+        timed : bool, whether there is a limit of time, up to which there may be more centres than half of the samples
+        pace : float, seconds that a second of a forecast takes
+        at_once : int, candidates that have sums at a time
+        """
+        matrices = _CENTRE_MATRICES + at_once - 1
+        half = 0.5 * _CENTRE_COLUMNS / matrices
+        in_memory = int(np.sqrt(half**2 + held / matrices) - half)
+        return cls(n, min(in_memory, n if timed else n // 2), pace)
 
     @property
     def usual(self) -> int:
@@ -127,28 +154,44 @@ class CentreLimits:
     def to_sift(self, seconds: float, candidates: int) -> Size:
         """To compare so many candidates with, in a third of these seconds."""
         rows, centres = (float(each) for each in _SIFTING)
-        times = min(1.0, seconds / 3.0 / (candidates * _sums_seconds(rows, centres)))
+        times = min(1.0, seconds / 3.0 / (candidates * self.pace * _sums_seconds(rows, centres)))
         return self._size(rows * times**0.5, centres * times**0.25)
 
-    def to_train(self, seconds: float, candidates: int, few: Size, taken: float) -> Size:
-        """To train so many candidates in these seconds: on no fewer samples than they were compared by.
+    def to_train(self, seconds: float, few: Size, speeds: Sequence[Speed]) -> Size:
+        """To train candidates in these seconds: on no fewer samples than they were compared by.
 
         Parameters
         ----------
         seconds : float, infinite without a limit of time
-        candidates : int
-        few, taken : Size, and the seconds that one candidate took of it
+        few : Size, by which they were compared
+        speeds : what was measured of each meanwhile
         """
         if np.isinf(seconds):
             return self._size(self.n, _CENTRES)
-        # sums take rows times the square of the centres
-        allowed = 0.8 * seconds / candidates / taken * few.rows * few.centres**2
-        centres = max(few.centres, min(np.sqrt(allowed / self.n), 2.0 * _CENTRES))
-        return self._size(max(few.rows, allowed / centres**2), centres)
+        allowed = 0.8 * seconds
+
+        def fits(rows: float, centres: float) -> bool:
+            return sum(speed.seconds(rows, centres) for speed in speeds) <= allowed
+
+        if not fits(self.n, few.centres):
+            return self._size(max(few.rows, _largest(lambda rows: fits(rows, few.centres), self.n)), few.centres)
+        return self._size(self.n, _largest(lambda centres: fits(self.n, centres), float(_MOST_CENTRES)))
 
     def _size(self, rows: float, centres: float) -> Size:
         rows = int(np.clip(rows, min(self.n, 2 * _FEWEST_CENTRES), self.n))
-        return Size(rows, int(np.clip(centres, _FEWEST_CENTRES, min(rows // 2, self.most))))
+        return Size(rows, int(np.clip(centres, _FEWEST_CENTRES, min(rows, self.most))))
+
+
+def _largest(fits: Callable[[float], bool], most: float) -> float:
+    """The largest number up to ``most`` that fits, where all smaller ones do."""
+    low, high = 0.0, most
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        if fits(middle):
+            low = middle
+        else:
+            high = middle
+    return most if fits(most) else low
 
 
 def _sums_seconds(rows: float, centres: float) -> float:
@@ -166,6 +209,22 @@ def _training_seconds(n: int) -> float:
     """Of one candidate: its kernel on all samples, and a ridge."""
     cost = forecast.ridge(BankCost.evaluated(1, n))
     return 0.0 if cost.work is None else cost.work.seconds
+
+
+def pace_of(work: Callable[[int], object], forecast: Callable[[int], float], n: int) -> float:
+    """The seconds that a second of a forecast takes: measured on few samples, after a look at fewer that compiles code.
+
+    Parameters
+    ----------
+    work : what is done with so many samples
+    forecast : the seconds that it takes by a forecast
+    n : int, how many samples there are
+    """
+    work(min(n, _FEWEST))
+    few = min(n, 3 * _FEWEST)
+    begin = perf_counter()
+    work(few)
+    return max(perf_counter() - begin, 1e-3) / forecast(few)
 
 
 def some(labels: Array, count: int, seed: int) -> Array:

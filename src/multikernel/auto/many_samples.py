@@ -15,31 +15,35 @@ Kernels between samples and centres are made tile by tile, in single precision, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel._workers import check_interrupted, seconds_left, time_is_up
+from multikernel._workers import limited, seconds_left, time_is_up
 from multikernel.auto.candidates import KernelAndRidge, LabelledSamples
+from multikernel.auto.centre_sums import KernelSums, Speed
 from multikernel.auto.choice import Blend
 from multikernel.auto.limits import Size
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.search import Answer, Member, Posed, Searched, Tried
 from multikernel.auto.trees import BoostedTrees
 from multikernel.banks.single import over_few_rows
-from multikernel.machines.ridge.centres import CentredRidge, Tile, by_sums, summed
+from multikernel.banks.threads import slices
+from multikernel.machines.ridge.centres import CentredRidge, CentreSums, by_sums
 
 _HELD = 0.2  # of the samples, at least: a fold of five
 _COMPARED = 10_000  # of those that are held out: a part of wrong labels then has a standard error of 0.005 or less
 _REFINED = 8000  # samples that scales are learned on
 _REFINED_HELD = 0.4  # of these, held out: two folds of five
 _LANDMARKS = 500  # twice as many, in twice the time, gained 0.002 of R2 on protein and 0.006 on kin8nm
+_FURTHER_SHARE = 0.5  # of the time: the rest is for comparing and training
+_ONCE_MORE = 4.0  # times that this took has to be left for twice the landmarks, which take up to four times as long
 _LITTLE = 0.1  # of a standard error: a difference that is not worth a candidate, which costs as much as each other
+_REPORTED = 1 << 14  # rows after which progress is told
 _STEPS = 20  # ridges are at most 2^20 times larger or smaller than those found on few samples
-_TILE = 2048  # rows at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +62,20 @@ class Parted:
     @classmethod
     def of(cls, posed: Posed) -> Parted:
         rows = posed.rows
+        if posed.beyond is not None:
+            first = compared_first(len(rows))
+            return cls(rows[first:], rows[:first], rows[:0], rows[first:])
         held = _of_folds(posed.task.second.labels[rows], _HELD)
         out = rows[held]
         compared = posed.some(_COMPARED, out)
         learning = rows[~held]
         several = len(np.unique(posed.task.folds.labels[learning])) > 1
         return cls(learning, compared, np.setdiff1d(out, compared), learning if several else rows)
+
+
+def compared_first(count: int) -> int:
+    """How many of so many samples of a source, in a random order, are compared on."""
+    return min(_COMPARED, int(_HELD * count))
 
 
 def _of_folds(labels: Array, share: float) -> Array:
@@ -89,50 +101,111 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
     """
     limits = searched.limits.centres
     assert limits is not None
-    found = _learned_further(posed, searched, parted)
-    trees, late = _trees(posed, parted.learning)
+    trees, late = _trees(posed, parted.learning, limits.pace)
+    begin = perf_counter()
+    with limited(_FURTHER_SHARE * seconds_left()):
+        found = _learned_further(posed, searched, parted)
+        # where there is a limit of time, twice the landmarks are for what is left of it
+        if np.isfinite(seconds_left()) and seconds_left() > _ONCE_MORE * (perf_counter() - begin):
+            found = _learned_further(posed, replace(searched, found=found), parted, 2 * _LANDMARKS)
+    posed.tell(f"scales learned further on {min(_REFINED, len(parted.learning))} samples, {_since(begin)}")
     found += trees
     few = limits.to_sift(seconds_left(), len(found))
-    start = perf_counter()
-    found, scores = _sifted(posed, found, parted, few)
-    seconds = (perf_counter() - start) / len(found)
+    found, scores, speeds = _sifted(posed, found, parted, few)
     used = _needed(posed, scores, parted)
-    size = limits.to_train(seconds_left(), len(used), few, seconds)
+    names = ", ".join(found[m].name for m in used.tolist())
+    posed.tell(
+        f"compared on {len(parted.compared)} samples, by {few.centres} centres: {len(used)} of {len(found)} candidates "
+        f"are needed ({names})"
+    )
+    reading = 0.0 if posed.beyond is None else posed.beyond.seconds
+    measured = [speeds[m] for m in used.tolist()]
+    size = limits.to_train(seconds_left() - reading, few, measured)
+    seconds = reading + sum(speed.seconds(size.rows, size.centres) for speed in measured)
+    posed.tell(f"training on {size.rows} samples, by {size.centres} centres: about {seconds:.0f} s")
     rows = posed.some(size.rows)
-    centres = posed.some(size.centres, rows)
-    learning, rest = (np.intersect1d(part, rows) for part in (parted.learning, np.append(parted.compared, parted.rest)))
+    total = size.rows if size.rows == posed.total else len(rows)
+    searched = replace(searched, found=found, compared=parted.compared, scores=scores, untried=searched.untried + late)
+    return _trained_of_many(posed, Plan(searched, used, rows, posed.some(size.centres, rows), total), parted)
 
-    trained = [_Trained.of(posed, found[m], parted, centres, learning, rest, (2,)) for m in used]
-    for m, each in zip(used, trained, strict=True):
-        found[m] = replace(
-            found[m], alpha=each.alpha, predicted=each.predicted, seconds=found[m].seconds + each.seconds
-        )
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What was chosen before all are trained on.
+
+    Parameters
+    ----------
+    searched : Searched, before the answer is trained
+    used : int array, the candidates that are trained
+    rows, centres : int arrays, samples
+    total : int, how many rows are trained on: beyond those of ``rows`` where it is more
+    """
+
+    searched: Searched
+    used: Array
+    rows: Array
+    centres: Array
+    total: int
+
+
+def begun_again(posed: Posed, parted: Parted | None) -> tuple[Searched, Answer]:
+    """The answer of a fit to a source that did not come to its end, from what is kept of it."""
+    assert posed.beyond is not None
+    assert posed.beyond.kept is not None
+    assert parted is not None
+    return _trained_of_many(posed, posed.beyond.kept.chosen, parted)
+
+
+def _trained_of_many(posed: Posed, plan: Plan, parted: Parted) -> tuple[Searched, Answer]:
+    """Steps 4 and 5."""
+    used, found, scores = plan.used.tolist(), list(plan.searched.found), plan.searched.scores.copy()
+    Z = posed.samples.of(plan.centres)
+    learning, rest = (
+        np.intersect1d(part, plan.rows) for part in (parted.learning, np.append(parted.compared, parted.rest))
+    )
+    similarities = [found[m].similarity for m in used]
+    begin = perf_counter()
+    of_learning: Iterable[CentreSums]
+    if posed.beyond is None or plan.total < posed.total:
+        report = _counting(posed.passing(len(used) * len(learning)))
+        of_learning = (_summed(posed, each, learning, Z, report).total for each in similarities)
+    else:
+        of_learning = posed.beyond.sums(similarities, Z, posed.task.Y.shape[1], plan)
+    shared = (perf_counter() - begin) / len(used)  # one pass for all
+    begin = perf_counter()
+    members = []
+    for m, sums in zip(used, of_learning, strict=True):
+        of_rest = _summed(posed, found[m].similarity, rest, Z).total if len(rest) else None
+        each = _Trained.of(posed, found[m], parted, Z, sums, of_rest, (2,))
+        seconds = shared + perf_counter() - begin
+        begin = perf_counter()
+        found[m] = replace(found[m], alpha=each.alpha, predicted=each.predicted, seconds=found[m].seconds + seconds)
         scores[m] = posed.goal.scores(each.predicted)
-    blend = _blend_of(posed, scores, parted, used)
-    members = tuple(each.member for m, each in zip(used, trained, strict=True) if blend.weights[m] > 0.0)
-    centre_samples = posed.samples.of(centres).without_given()
+        members.append(each.member)
+        posed.tell(f"{found[m].name}: trained, {seconds:.1f} s")
+    posed.tell(f"the weights of {len(members)} candidates are chosen on {len(parted.compared)} samples held out")
+    blend = _blend_of(posed, scores, parted, plan.used)
+    members = [member for m, member in zip(used, members, strict=True) if blend.weights[m] > 0.0]
     searched = replace(
-        searched,
-        limits=replace(searched.limits, training=len(rows)),
+        plan.searched,
+        limits=replace(plan.searched.limits, training=plan.total),
         found=found,
-        compared=parted.compared,
         scores=scores,
         blend=blend,
-        untried=searched.untried + late,
-        centres=len(centres),
+        centres=len(plan.centres),
     )
-    return searched, Answer(centre_samples, members, blend, single=True)
+    return searched, Answer(Z.without_given(), tuple(members), blend, single=True)
 
 
 # -- 2: scales through landmarks ---------------------------------------------------------------------------------------
 
 
-def _learned_further(posed: Posed, searched: Searched, parted: Parted) -> list[Tried]:
+def _learned_further(posed: Posed, searched: Searched, parted: Parted, count: int = _LANDMARKS) -> list[Tried]:
     """The candidates, with what more samples made of their scales; cut are those for which there was no time."""
     rows = posed.some(_REFINED, parted.learning)
     held = _of_folds(posed.task.folds.labels[rows], _REFINED_HELD)
     train = rows[~held]
-    landmarks = posed.some(_LANDMARKS, train)
+    landmarks = posed.some(count, train)
     Y = posed.task.Y
     parts = [LabelledSamples(posed.samples.of(own), Y[own]) for own in (train, rows[held], landmarks)]
     found: list[Tried] = []
@@ -148,7 +221,7 @@ def _learned_further(posed: Posed, searched: Searched, parted: Parted) -> list[T
     return found
 
 
-def _trees(posed: Posed, rows: Array) -> tuple[list[Tried], list[str]]:
+def _trees(posed: Posed, rows: Array, pace: float) -> tuple[list[Tried], list[str]]:
     """The kernel of the leaves of boosted trees, and its name where there is no time for it.
 
     There is none without numbers, and for too many targets.
@@ -159,7 +232,7 @@ def _trees(posed: Posed, rows: Array) -> tuple[list[Tried], list[str]]:
     if not columns:
         return [], []
     # they cannot be stopped; comparing and training take the rest of the time
-    if seconds_left() < 3.0 * trees.work(len(rows), columns).seconds:
+    if seconds_left() < 2.0 * pace * trees.work(len(rows), columns).seconds:
         return [], [trees.name]
     learned = trees.learn(posed.samples.of(rows), posed.task.of_rows(rows))
     if learned is None:
@@ -183,13 +256,18 @@ def _with(each: Tried, further: KernelAndRidge, seconds: float) -> Tried:
 # -- 3: candidates that the blend needs --------------------------------------------------------------------------------
 
 
-def _sifted(posed: Posed, found: Sequence[Tried], parted: Parted, few: Size) -> tuple[list[Tried], Array]:
-    """The candidates with ridges for few centres, and their scores on the samples held out."""
+def _sifted(posed: Posed, found: Sequence[Tried], parted: Parted, few: Size) -> tuple[list[Tried], Array, list[Speed]]:
+    """The candidates with ridges for few centres, their scores on the samples held out, and how fast they are."""
     rows = posed.some(few.rows, parted.learning)
-    centres = posed.some(few.centres, rows)
-    trained = [_Trained.of(posed, each, parted, centres, rows, rows[:0], (4, 2)) for each in found]
-    sifted = [replace(each, alpha=own.alpha, predicted=own.predicted) for each, own in zip(found, trained, strict=True)]
-    return sifted, posed.goal.scores(np.array([each.predicted for each in sifted]))
+    Z = posed.samples.of(posed.some(few.centres, rows))
+    sifted = []
+    speeds = []
+    for each in found:
+        sums = _summed(posed, each.similarity, rows, Z)
+        trained = _Trained.of(posed, each, parted, Z, sums.total, None, (4, 2))
+        sifted.append(replace(each, alpha=trained.alpha, predicted=trained.predicted))
+        speeds.append(sums.speed)
+    return sifted, posed.goal.scores(np.array([each.predicted for each in sifted])), speeds
 
 
 def _needed(posed: Posed, scores: Array, parted: Parted) -> Array:
@@ -233,7 +311,6 @@ class _Trained:
     alpha: float
     predicted: Array
     member: Member
-    seconds: float
 
     @classmethod
     def of(
@@ -241,16 +318,12 @@ class _Trained:
         posed: Posed,
         each: Tried,
         parted: Parted,
-        centres: Array,
-        learning: Array,
-        rest: Array,
+        Z: PreparedSamples,
+        sums: CentreSums,
+        of_rest: CentreSums | None,
         steps: Sequence[int],
     ) -> _Trained:
-        start = perf_counter()
-        Z = posed.samples.of(centres)
         K = _symmetric(each.similarity, Z)
-        sums = summed(_tiles(posed, each.similarity, learning, Z))
-        of_rest = summed(_tiles(posed, each.similarity, rest, Z)) if len(rest) else None
         C = each.similarity.single(posed.samples.of(parted.compared), Z)
         task = posed.task.of_rows(parted.compared)
         means = sums.moments.means
@@ -270,7 +343,7 @@ class _Trained:
         whole = by_sums(K, sums if of_rest is None else sums.merge(of_rest), alpha)
         coef, intercept = (posed.goal.scores(values) for values in (whole.coef, whole.intercept))
         member = Member(each.similarity, coef, intercept, float(np.trace(K)) / len(K) or 1.0)
-        return cls(alpha, tried[step][1], member, perf_counter() - start)
+        return cls(alpha, tried[step][1], member)
 
 
 def _symmetric(similarity: Similarity, samples: PreparedSamples) -> Array:
@@ -290,10 +363,30 @@ def _lowest(error: Callable[[int], float], steps: Sequence[int]) -> int:
     return best
 
 
-def _tiles(posed: Posed, similarity: Similarity, rows: Array, centres: PreparedSamples) -> Iterator[Tile]:
-    weight = posed.task.weight
-    for start in range(0, len(rows), _TILE):
-        check_interrupted()
-        part = rows[start : start + _TILE]
-        K = similarity.single(posed.samples.of(part), centres)
-        yield Tile(K, posed.task.Y[part], None if weight is None else weight[part])
+def _summed(
+    posed: Posed, similarity: Similarity, rows: Array, Z: PreparedSamples, report: Callable[[int], object] | None = None
+) -> KernelSums:
+    """The sums over these rows; ``report`` is told how many rows were added, now and then."""
+    sums = KernelSums.none(similarity, Z, posed.task.Y.shape[1])
+    for part in slices(len(rows), _REPORTED):
+        task = posed.task.of_rows(rows[part])
+        sums.add(posed.samples.of(rows[part]), task.Y, task.weight)
+        if report is not None:
+            report(len(task.Y))
+    return sums
+
+
+def _counting(report: Callable[[int], object]) -> Callable[[int], None]:
+    """What is told of further rows, for what is told of all so far."""
+    done = 0
+
+    def add(rows: int) -> None:
+        nonlocal done
+        done += rows
+        report(done)
+
+    return add
+
+
+def _since(begin: float) -> str:
+    return f"{perf_counter() - begin:.1f} s"

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from multikernel._typing import Array
 from multikernel.auto.base import MultiKernelEstimator
-from multikernel.auto.goal import Values
+from multikernel.auto.goal import Goal, ValueColumns, Values
 from multikernel.estimators.given import check_target
 from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.score_split import Part, SplitScoring, split_scores
@@ -39,17 +39,18 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         Seconds that a fit may take. Without it kernels are chosen on at most 1000 samples, and the answer is trained on
         all: of more than 4000 samples, scales are learned further on 8000, the leaves of boosted trees are one more
         kernel, and the answer is a sum of kernels with 3000 samples, its centres. More time than that takes more
-        samples to choose on or more centres; less takes fewer, and then fewer candidates. Where this machine is slower
-        than the forecast, candidates end early, and training may take longer. A ConvergenceWarning says what was left
-        out.
+        samples to choose on, more landmarks to learn scales by, and more centres; less takes fewer, and then fewer
+        candidates. How long each takes is measured in the fit, on this machine and beside whatever else it does. A
+        ConvergenceWarning says what was left out.
     memory : float or None, default None
-        Bytes that a fit may take; by default half of this machine's.
+        Bytes that a fit may take; by default half of what is available, and of a source half of its own ``memory``.
     random_state : int, RandomState or None
         Of the folds. A fit is the same for the same seed.
     n_jobs : int or None
         Threads over candidates.
     verbose : int, default 0
-        1 prints a line for each candidate.
+        1 prints a line for each candidate and for each step after these, with the time that is left where all samples
+        are trained on.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds that hold out each sample exactly once. A number is one of shuffled folds, five by default: kernels are
         chosen on some, and compared on others. A splitter, or a list, makes both; with groups in ``fit`` its folds must
@@ -69,6 +70,7 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
     duality_gap_ : float, no other blend of the candidates is better by more than this part of ``objective_``
     converged_ : bool, whether that gap is at most 1e-4; it says nothing of candidates that were not tried
     intercept_ : float or array, what is added to their ``contributions``
+    n_samples_ : int, the samples with a weight; of a source all rows
     n_features_in_ : int
     feature_names_in_ : array, where the names of columns are strings
 
@@ -88,13 +90,14 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         return tags
 
     @unchanged_unless_done
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Choose everything, and train on all samples.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of pandas or polars with n rows; or a dict or list of such views and
-            of kernel matrices (n, n); or a square bank of kernels; or a list of n texts
+            of kernel matrices (n, n); or a square bank of kernels; or a list of n texts; or a source of
+            ``multikernel.streams``, which holds targets and weights; or an array or data frame of Dask
         y : real targets of shape (n,) or (n, t)
         sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with in the blend, in the answer and
             where a ridge alone is chosen; scales and weights inside a candidate are learned without, with their ridge,
@@ -102,14 +105,18 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         groups : array (n,), the group of each sample (the patient of a measurement, the site of a plant): folds hold
             out whole groups, so that the errors are those on groups that training did not meet
         """
-        y, sample_weight, groups = aligned(X, y=y, sample_weight=sample_weight, groups=groups)
-        table = self._read(X, y, check_target)
+        return self._fit(X, y, sample_weight, groups)
+
+    def _check_target(self, y: Any) -> None:
+        check_target(y)
+
+    def _goal(self, y: Any, sample_weight: Any, n: int, classes: Array | None = None) -> tuple[Goal, Array | None]:
         y = np.asarray(y)
         if y.ndim == 2:
             y = check_array(y, input_name="y", dtype=float)
         else:
             y = column_or_1d(y, warn=True)
-        check_consistent_length(np.empty(table.n), y)
+        check_consistent_length(np.empty(n), y)
         weight = checked_weights(sample_weight, len(y))
         target = np.asarray(y, dtype=float)
         if not np.isfinite(target).all():
@@ -123,8 +130,10 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         spread = np.sqrt(np.average((columns / unit - mean) ** 2, axis=0, weights=weight))
         self._mean = unit * mean
         self._spread = unit * np.where(spread > 0, spread, 1.0)
-        self._answer(table, Values((columns - self._mean) / self._spread), weight, groups)
-        return self
+        return Values(self._columns_of_target()(target)[0]), weight
+
+    def _columns_of_target(self) -> ValueColumns:
+        return ValueColumns(self._mean, self._spread)
 
     def predict(self, X: Any, *, split: bool = False) -> Array:
         """The predicted values, shape (len(X),), or (len(X), t) after a fit to t targets.

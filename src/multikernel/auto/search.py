@@ -6,7 +6,7 @@ and ``Answer`` what predicts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -19,6 +19,7 @@ from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel._warnings import keeping, warn_once
 from multikernel._workers import on_threads, time_is_up
+from multikernel.auto.all_rows import AllRows
 from multikernel.auto.candidates import KernelCandidate
 from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Goal
@@ -27,6 +28,15 @@ from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.task import RidgeTask
 from multikernel.banks.threads import one_blas_thread
 from multikernel.tuning import NEW_VALUES
+
+
+def _silent(_: object) -> None:
+    """Say nothing."""
+
+
+def _silent_pass(_: int) -> Callable[[int], object]:
+    """Say nothing of a pass."""
+    return _silent
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +51,10 @@ class Posed:
     rows : int array, the samples of a weight that is not 0
     groups : array (n,), which folds hold out whole; or None
     seed : int
+    beyond : AllRows that the samples are some of; None where there are no others
+    total : int, how many there are with these
+    tell : is told, in a line each, what was done and what follows
+    passing : (rows) -> what is called during a pass over so many rows with the number of those that are done
     """
 
     samples: PreparedSamples
@@ -49,6 +63,10 @@ class Posed:
     rows: Array
     groups: Array | None
     seed: int
+    beyond: AllRows | None = None
+    total: int = 0
+    tell: Callable[[str], object] = _silent
+    passing: Callable[[int], Callable[[int], object]] = _silent_pass
 
     @property
     def constant(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -24,16 +24,12 @@ from multikernel.banks.base import MEMORY
 from multikernel.banks.cost import BankCost
 from multikernel.banks.rows import BankRows
 from multikernel.banks.speed import seconds_here
-from multikernel.estimators.approximated import bank_cost
 from multikernel.estimators.binding import is_given
+from multikernel.estimators.needed_memory import bank_cost, bytes_of_fit, cost_of_search, with_any_numbers
 from multikernel.estimators.protocol import Model, Task
-from multikernel.estimators.schedule import cost_of_task
-from multikernel.estimators.search import ROUGH, with_parameters
 from multikernel.procedures.forecast import Cost
 from multikernel.streams import Source
 from multikernel.streams.dask import as_source
-
-_SEARCHED = 500, 3  # samples that choose at most, and folds of them
 
 
 @dataclass(frozen=True)
@@ -99,9 +95,9 @@ def forecast_on_bank(model: Model, bank: KernelBank, tasks: Sequence[Task], chec
     cost = bank_cost(model, bank)
     if checked:
         cost = cost.of_matrices()
-    chosen = _with_any_numbers(model)
+    chosen = with_any_numbers(model)
     solved = model._method.schedule.cost(chosen, cost, tasks) + _calibration(chosen, cost, tasks)
-    whole = Cost(cost.made) + _search(model, cost, tasks) + solved
+    whole = Cost(cost.made) + cost_of_search(model, cost, tasks) + solved
     seconds = None
     if whole.work is not None:
         seconds = float(seconds_here(whole.work, cost.n))
@@ -118,7 +114,7 @@ def forecast_on_bank(model: Model, bank: KernelBank, tasks: Sequence[Task], chec
         cost.n,
         len(tasks),
         seconds,
-        _bytes(model, cost, tasks),
+        bytes_of_fit(model, cost, tasks),
         _memory.available_memory(),
         form,
     )
@@ -132,7 +128,7 @@ def check_fits(model: Model, bank: KernelBank, tasks: Sequence[Task]) -> None:
     if MEMORY + 16 * 8.0 * float(bank.shape[0]) ** 2 * len(tasks) <= most:
         return
     cost = bank_cost(model, bank)
-    needed = _bytes(model, cost, tasks)
+    needed = bytes_of_fit(model, cost, tasks)
     if needed <= most or (cost.features is not None and cost.features < cost.n):
         return  # what works on features makes no matrix of the samples, or looks at the memory before
     ways = [f"take at most {int(cost.n * np.sqrt(most / needed)):,} samples"]
@@ -143,40 +139,6 @@ def check_fits(model: Model, bank: KernelBank, tasks: Sequence[Task]) -> None:
     beside = ", beside the matrices that are stored," if taken else ""
     what = f"{type(model).__name__}: a fit of {cost.m:,} kernels to {cost.n:,} samples{beside}"
     _memory.check_memory(needed - taken, what, ", or ".join(ways), itemsize=1)
-
-
-def _with_any_numbers(model: Model) -> Model:
-    """The model with numbers for parameters that are "auto": which ones does not matter to a forecast."""
-    asked = model._method.search.automatic(model)
-    if not asked:
-        return model
-    return with_parameters(model, **dict.fromkeys(asked, 1.0))
-
-
-def _bytes(model: Model, bank: BankCost, tasks: Sequence[Task]) -> float:
-    """What a fit holds at most: its bank, and what those tasks hold that are solved at a time."""
-    chosen = _with_any_numbers(model)
-    each = [
-        cost_of_task(chosen, bank, task).bytes + (0.0 if len(task.rows) == bank.n else bank.block(len(task.rows)).held)
-        for task in tasks
-    ]
-    at_a_time = model._method.schedule.at_a_time(model, len(tasks), bank.n) * max(each)
-    return bank.held + max(bank.beside, at_a_time, _search(model, bank, tasks).bytes)
-
-
-def _search(model: Model, bank: BankCost, tasks: Sequence[Task]) -> Cost:
-    """Of the parameters that are "auto", on some of the samples; the matrices of all folds are held."""
-    count = len(model._method.search.searched(model))
-    if not count:
-        return Cost(Work())
-    most, folds = _SEARCHED
-    n = bank.n // -(-bank.n // most) * (folds - 1) // folds
-    rough = with_parameters(_with_any_numbers(model), tol=max(ROUGH, getattr(model, "tol", 0.0)))
-    part = bank.block(max(1, n))
-    each = sum((model._method.cost(rough, part, task) for task in tasks), Cost(part.made))
-    # a search tries some six candidates in each fold
-    found = count * 6.0 * folds * each + Cost(bank.sweep)
-    return replace(found, bytes=each.bytes + folds * part.held)
 
 
 def _calibration(model: Model, bank: BankCost, tasks: Sequence[Task]) -> Cost:

@@ -40,7 +40,9 @@ from multikernel.tuning import (
     RIDGE_CV_MATRICES,
     RLS2_COPIED,
     RLS2_FEWER_STEPS,
+    RLS2_HALF_FROM,
     RLS2_MATRICES,
+    RLS2_MATRICES_HALF,
     RLS2_PART_FROM,
     RLS2_WORKING,
     RLS2_WORKING_PART,
@@ -49,12 +51,14 @@ from multikernel.tuning import (
     ROUNDS_FIRST,
     ROUNDS_PER_DIGIT,
     ROUNDS_PER_ROOT,
+    ROUNDS_PRODUCTS,
     ROUNDS_SMOOTH,
     ROUNDS_USUAL_GAP,
     SCALES_MATRICES,
     SMALLEST_FIT,
     SMALLEST_STEP,
     SUPPORT_MATRICES,
+    SUPPORT_MATRICES_MANY,
     TARGET_BLOCK,
     TARGET_VALUES,
 )
@@ -168,11 +172,16 @@ def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
 def _support_values(bank: BankCost, domain: Separable) -> float:
     """Matrix entries that are held at a time: of all samples, unless kernels are made on demand for many of them.
 
-    Then a machine holds the rows of its support vectors at most, and the interior point method takes some samples.
+    Rounds of machines, which many samples have, hold the sum of the kernels. On demand a machine holds the rows of its
+    support vectors at most, and the interior point method takes some samples.
     """
     n = float(bank.n)
-    if not (bank.on_demand and domain.constrained):
+    if not domain.constrained:
         return SUPPORT_MATRICES * n**2
+    if not bank.on_demand:
+        if bank.n <= INTERIOR_SAMPLES or bank.n * bank.m > ROUNDS_PRODUCTS:
+            return SUPPORT_MATRICES * n**2
+        return SUPPORT_MATRICES_MANY * n**2
     return min(SUPPORT_MATRICES * n**2, max(n, np.sqrt(SUPPORT_MATRICES) * INTERIOR_SAMPLES) ** 2)
 
 
@@ -251,7 +260,7 @@ def easymkl(bank: BankCost) -> Cost:
     return margin(bank) + Cost(bank.sweep + bank.exact)
 
 
-def rls2(bank: BankCost) -> Cost:
+def rls2(bank: BankCost, tol: float = 1e-4) -> Cost:
     """Newton steps, most of them on few kernels, from the solution on a part of many samples."""
     m = bank.m
     n = float(bank.n)
@@ -271,7 +280,8 @@ def rls2(bank: BankCost) -> Cost:
     if bank.held or bank.features is not None or copied > MEMORY:
         copied = 0.0
     work = count * (step + some) + 3.0 * bank.sweep + bank.exact + Work(steps=SMALLEST_FIT)
-    return Cost(_of_samples(bank, work), _matrices(bank, RLS2_MATRICES) + copied)
+    in_single = bank.features is None and bank.n >= RLS2_HALF_FROM and tol >= 1e-5  # procedures/rls2/point.py decides
+    return Cost(_of_samples(bank, work), _matrices(bank, RLS2_MATRICES_HALF if in_single else RLS2_MATRICES) + copied)
 
 
 def polynomial(bank: BankCost, degree: int) -> Cost:

@@ -164,12 +164,10 @@ def dask(X: Any, y: Any = None, weight: Any = None, **options: Any) -> DaskSourc
     """
     if hasattr(X, "npartitions") and hasattr(X, "columns"):
         named = y is None or isinstance(y, str) or (isinstance(y, list) and all(isinstance(each, str) for each in y))
-        targets = None if named else tuple(y.to_delayed())
-        weights = None if weight is None else tuple(weight.to_delayed())
-        if any(each is not None and len(each) != X.npartitions for each in (targets, weights)):
-            raise ValueError("streams.dask: the target and the weights must have the partitions of the data frame")
-        target = y if named else None
-        return DaskSource(parts=tuple(X.to_delayed()), targets=targets, weights=weights, target=target, **options)
+        targets = None if named else _partitions(y, X.npartitions, "the target")
+        weights = None if weight is None else _partitions(weight, X.npartitions, "the weights")
+        parts = _partitions(X, X.npartitions, "X")
+        return DaskSource(parts=parts, targets=targets, weights=weights, target=y if named else None, **options)
     if hasattr(X, "chunks") and hasattr(X, "to_delayed"):
         if X.ndim != 2:
             raise ValueError(f"streams.dask: X must have the shape (n, p), got {X.ndim} axes; use X.reshape(-1, 1)")
@@ -199,6 +197,21 @@ def as_source(X: Any, y: Any = None, weight: Any = None) -> tuple[Any, Any]:
     if known:
         return dask(X, y, weight), None
     return X, y
+
+
+def _partitions(given: Any, count: int, what: str) -> tuple[Any, ...]:
+    """The partitions of a data frame, or of what has the same ones.
+
+    They stay as they are: of a graph that Dask optimises, several may become one, and others of a target than of its
+    data frame. Columns that nothing needs are not read all the same.
+    """
+    had = getattr(given, "npartitions", None)
+    if had != count:
+        found = f"it has {had}" if had else f"it is of type {type(given).__name__}"
+        raise ValueError(f"streams.dask: {what} must have the {count} partitions of the data frame; {found}")
+    needed = given.simplify() if hasattr(given, "simplify") else given
+    delayed = needed.to_delayed(optimize_graph=False)
+    return tuple(delayed if isinstance(delayed, list) else delayed.ravel())  # of a series, or of an array
 
 
 def _beside(values: Any, X: Any, name: str) -> tuple[Any, ...]:

@@ -26,11 +26,13 @@ class Survey:
     rows : int, how many there are
     sample : Chunk of some of them, in a random order
     classes : array, the values of the target in order; None where they are more than ``most``, or there is no target
+    numbers : array, what the rows of the sample drew, in their order, which is that of these
     """
 
     rows: int
     sample: Chunk
     classes: Array | None
+    numbers: Array
 
 
 def survey(source: Source, count: int, seed: int = 0, most: int = 10_000) -> Survey:
@@ -52,7 +54,13 @@ def survey(source: Source, count: int, seed: int = 0, most: int = 10_000) -> Sur
     if found.sample is None:
         raise ValueError("the source has no row; a function must yield its chunks again in every call")
     known = None if not found.classes else np.array(sorted(found.classes))
-    return Survey(found.rows, found.sample[1], known)
+    return Survey(found.rows, found.sample[1], known, found.sample[0])
+
+
+def drawn(seed: int, chunk: Chunk) -> Array:
+    """The number that each row of a chunk draws; those of the sample of a survey with this seed are the smallest."""
+    # a row draws one number; as many as there are rows before are left out
+    return np.random.Generator(np.random.PCG64(seed).advance(chunk.first)).random(len(chunk))
 
 
 Kept = tuple[Array, Chunk]  # rows and the numbers that they drew
@@ -84,8 +92,7 @@ class _Look:
         largest = np.inf
         classes: set[Any] | None = set()
         for chunk in chunks:
-            # a row draws one number; as many as there are rows before are left out
-            keys = np.random.Generator(np.random.PCG64(self.seed).advance(chunk.first)).random(len(chunk))
+            keys = drawn(self.seed, chunk)
             rows += len(chunk)
             if classes is not None and chunk.y is not None and chunk.y.ndim == 1:
                 classes.update(np.unique(chunk.y).tolist())

@@ -43,6 +43,25 @@ def test_fit_and_predict_in_chunks(folder):
     assert set(pd.read_parquet("said.parquet")["prediction"]) <= {"up", "down"}
 
 
+def test_the_automatic_estimator_learns_in_chunks(folder, monkeypatch):
+    monkeypatch.setattr("multikernel.auto.from_source._SAMPLED", 600)
+    monkeypatch.setattr("multikernel.auto.from_source._FEWEST", 300)
+    monkeypatch.setattr("multikernel.auto.limits._MANY", 300)
+    folder.assign(code=np.arange(900) % 7, _note="x").to_parquet("big.parquet")
+    told = run("fit big.parquet --target y --memory 1GB --leave-out b --type code=category --out m.mk")
+    assert "900 samples, of which 600 were looked at" in told
+    assert "The answer was trained on all samples" in told
+    assert "2 categories (word, code)" in told
+    assert "900 predictions written to said.csv" in run("predict m.mk big.parquet --out said.csv")
+    said = pd.read_csv("said.csv")["prediction"]
+    assert np.corrcoef(said, folder["y"])[0, 1] > 0.95
+    words = "fit big.parquet --target word --memory 1GB --out c.mk --json"
+    found = json.loads(CliRunner().invoke(app, words.split()).stdout)
+    assert (found["task"], found["samples"], found["left_out"]) == ("classification", 900, ["_note"])
+    assert run("predict c.mk big.parquet --proba").splitlines()[0] == "probability down,probability up"
+    assert "--leave-out names" in run("fit big.parquet --target y --memory 1GB --leave-out z --out n.mk", 1)
+
+
 def test_what_is_refused_in_chunks(folder):
     assert "has no column 'z'" in run("fit big.parquet --target z --memory 1GB", 1)
     assert "does not learn from a source" in run("fit big.parquet --target y --method l1mkl --C 1 --memory 1GB", 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -225,16 +226,26 @@ def automatic_metadata(model: Any, columns: ColumnKinds, table: CsvTable, reques
     }
 
 
-def automatic_summary(model: Any, columns: ColumnKinds, table: CsvTable, request: FitRequest) -> dict[str, Any]:
-    """What was learned, by names; those that a named method has as well have the same names there."""
+def automatic_summary(
+    model: Any, target: str, samples: int, features: Sequence[str], left_out: Sequence[str]
+) -> dict[str, Any]:
+    """What was learned, by names; those that a named method has as well have the same names there.
+
+    Parameters
+    ----------
+    model : the automatic estimator, fitted
+    target : the name of its column
+    samples : int, how many it was fitted to
+    features, left_out : the columns that were given to it, and those of the file that were not
+    """
     explanation = model.explanation_
     return {
         "method": type(model).__name__,
         "task": "classification" if is_classifier(model) else "regression",
-        "target": request.target,
-        "samples": len(next(iter(table.columns.values())).cells),
-        "features": list(columns.numeric),
-        "left_out": [name for name in table.columns if name not in columns.numeric and name != request.target],
+        "target": target,
+        "samples": samples,
+        "features": list(features),
+        "left_out": list(left_out),
         "measure": explanation.measure,
         "score_training": None,
         "score_folds": None,

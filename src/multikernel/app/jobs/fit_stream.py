@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from multikernel import streams
-from multikernel.app.jobs.methods import PRINTED_WEIGHTS, FitRequest, make_model
+from multikernel.app.jobs.fit import automatic_summary
+from multikernel.app.jobs.methods import PRINTED_WEIGHTS, FitRequest, check, make_model
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.table import cells_of
+from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.datasets import Task
 from multikernel.kernels import for_columns
 from multikernel.streams import Source, bytes_of
@@ -33,10 +35,12 @@ class StreamOptions:
     ----------
     memory : text such as "2GB"
     checkpoint : file of the state
+    leave_out : columns that are no features
     """
 
     memory: str | None = None
     checkpoint: Path | None = None
+    leave_out: tuple[str, ...] = ()
 
     def applies(self, path: Path, approximate: bool = False) -> bool:
         """Whether the file is read in chunks: a directory, more than fits the memory, or Parquet where that is asked.
@@ -57,8 +61,45 @@ class StreamOptions:
         """The rows of the file."""
         parquet = path.suffix.lower() == ".parquet" or (path.is_dir() and any(path.glob("*.parquet")))
         make: Any = streams.parquet if parquet else streams.csv
-        more = {} if features is None else {"features": features}
-        return make(path, target, memory=self.memory, checkpoint=self.checkpoint, **more)
+        given = {"memory": self.memory, "checkpoint": self.checkpoint}
+        if features is not None:
+            return make(path, target, features=features, **given)
+        found = make(path, target, **given)
+        if not self.leave_out:
+            return found
+        unknown = [name for name in self.leave_out if name not in found.names]
+        if unknown:
+            raise ValueError(f"{path} has no column {unknown[0]!r}, which --leave-out names")
+        kept = tuple(name for name in found.taken if name not in self.leave_out)
+        if not kept:
+            raise ValueError(f"--leave-out leaves no column of {path} to learn from")
+        return make(path, target, features=kept, **given)
+
+
+def train_automatic(
+    path: Path, request: FitRequest, streaming: StreamOptions, watch: Watch
+) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """The automatic estimator, the metadata of its file, and what was learned, by names."""
+    source = streaming.source(path, request.target)
+    task = request.task or _task(np.asarray(_head(path, source).y))
+    if request.types and "types" in request.parameters:
+        raise ValueError("types of columns are given twice, by --type and by --set; give them once")
+    estimator = MultiKernelClassifier if task == "classification" else MultiKernelRegressor
+    check(estimator, dict(request.parameters))
+    given = {"random_state": request.seed, "types": dict(request.types) or None, **request.parameters}
+    with watch.fitting("fit"):
+        model = estimator(**given).fit(source)
+    metadata = {"stream": {"features": list(source.taken), "target": request.target}}
+    rest = [name for name in source.names if name not in source.taken and name != request.target]
+    return model, metadata, automatic_summary(model, request.target, model.n_samples_, source.taken, rest)
+
+
+def _head(path: Path, source: Any) -> Any:
+    """The first rows; ValueError where there is none."""
+    head = next(islice(source.chunks(), 1), None)
+    if head is None:
+        raise ValueError(f"{path} has no row")
+    return head
 
 
 def train(
@@ -68,9 +109,7 @@ def train(
     if request.types:
         raise ValueError(f"{path} is read in chunks, which --type does not reach; declare the types in the file")
     source = streaming.source(path, request.target)
-    head = next(islice(source.chunks(), 1), None)
-    if head is None:
-        raise ValueError(f"{path} has no row")
+    head = _head(path, source)
     task = request.task or _task(np.asarray(head.y))
     given = {"approximation": "nystroem"} | dict(request.parameters)
     decided = replace(request, method=request.method or _METHOD, parameters=given, task=task)

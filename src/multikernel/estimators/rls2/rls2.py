@@ -44,7 +44,7 @@ def _default_kernels(model: ScaledModel) -> KernelFamily:
 
 
 def _cost(model: ScaledModel, bank: BankCost, task: Task) -> Cost:
-    return rls2_cost(bank)
+    return rls2_cost(bank, model.tol)
 
 
 def _learn(

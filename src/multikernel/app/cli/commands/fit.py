@@ -111,8 +111,8 @@ def fit(
     stand for easymkl where the target holds classes, and for average where it holds numbers.
 
     A directory, a file larger than the memory, and a Parquet file with --memory, --checkpoint, --approximation or
-    --rank are read in chunks and learned on approximate kernels: by rls2, ridgecv, average, or polynomial with --set
-    degree=1.
+    --rank are read in chunks. The automatic estimator chooses on a sample of the rows and trains on all; of the
+    methods, rls2, ridgecv, average, and polynomial with --set degree=1 learn so, on approximate kernels.
 
     With --scheduler, problems, folds and candidates are tasks of a cluster of Dask.
 
@@ -163,11 +163,9 @@ def _found(
     if others.words or not streaming.applies(data, approximate):
         table = read(data, leave_out, groups, others)
         return _learned(table, of_table(request, table), out)
-    if leave_out:
-        raise ValueError(f"{data} is read in chunks, which --leave-out does not reach; leave it out of the file")
     if groups is not None:
         raise ValueError(f"{data} is read in chunks, of which --groups are not held out together; leave --groups out")
-    return _streamed(data, request, streaming, out)
+    return _streamed(data, request, replace(streaming, leave_out=tuple(leave_out or ())), out)
 
 
 def _learned(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str, Any], Callable[[], None]]:
@@ -179,7 +177,10 @@ def _learned(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str,
 
         model, columns = train_automatic(table, request, ConsoleWatch())
         save(model, out, metadata=automatic_metadata(model, columns, table, request))
-        return automatic_summary(model, columns, table, request), lambda: typer.echo(model.explain())
+        samples = len(next(iter(table.columns.values())).cells)
+        left_out = [name for name in table.columns if name not in columns.numeric and name != request.target]
+        found = automatic_summary(model, request.target, samples, list(columns.numeric), left_out)
+        return found, lambda: typer.echo(model.explain())
     from multikernel.app.jobs import fit as jobs
 
     trained = jobs.train(table, request, ConsoleWatch())
@@ -194,6 +195,10 @@ def _streamed(
     from multikernel.app.jobs import fit_stream
     from multikernel.persistence import save
 
+    if request.automatic and {"approximation", "rank"}.isdisjoint(request.parameters):
+        model, metadata, found = fit_stream.train_automatic(path, request, streaming, ConsoleWatch())
+        save(model, out, metadata=metadata)
+        return found, lambda: typer.echo(model.explain())
     model, metadata, found = fit_stream.train(path, request, streaming, ConsoleWatch())
     save(model, out, metadata=metadata)
     return found, lambda: _tables(fit_stream.describe(found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -80,14 +80,16 @@ def _in_chunks(model: Path, new: Path, proba: bool, memory: str | None, out: Pat
     from multikernel.app.jobs.predict import harmless
 
     source = source_of(new, metadata, StreamOptions(memory))
-    if proba:
+    if proba and not hasattr(fitted, "predict_proba"):
         raise ValueError(f"{model} was learned in chunks and gives no probabilities; leave --proba out")
+    method: Literal["predict", "predict_proba"] = "predict_proba" if proba else "predict"
     if out is not None:
-        typer.echo(f"{streams.write_predictions(fitted, source, out)} predictions written to {out}")
+        typer.echo(f"{streams.write_predictions(fitted, source, out, method)} predictions written to {out}")
         return True
-    typer.echo("prediction")
-    for part in streams.predict(fitted, source):
-        typer.echo("\n".join(str(harmless(value)) for value in part.tolist()))
+    typer.echo(",".join(f"probability {label}" for label in fitted.classes_) if proba else "prediction")
+    for part in streams.predict(fitted, source, method):
+        rows = part if proba else part[:, None]
+        typer.echo("\n".join(",".join(str(harmless(value)) for value in row) for row in rows.tolist()))
     return True
 
 
