@@ -10,7 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -194,42 +194,62 @@ class OtherFiles:
         return " + ".join(path.name for path in self.paths(first))
 
 
-def read(
-    path: Path,
-    leave_out: Sequence[str] | None = None,
-    groups: str | None = None,
-    others: OtherFiles | None = None,
-    *,
-    of_first: bool = True,
-) -> CsvTable:
+@dataclass(frozen=True)
+class TableOptions:
+    """Which table a command reads, and which of its rows folds hold out together.
+
+    Parameters
+    ----------
+    others : the further files
+    sheet : of Excel files; None where each has one with content
+    leave_out : the columns not to learn from
+    groups, time : the column of groups, or of times
+    of_first : whether samples that the first file lacks are left out in any case, since it has the target
+    """
+
+    others: OtherFiles = field(default_factory=OtherFiles)
+    sheet: str | None = None
+    leave_out: Sequence[str] | None = None
+    groups: str | None = None
+    time: str | None = None
+    of_first: bool = True
+
+    def __post_init__(self) -> None:
+        if self.groups is not None and self.time is not None:
+            raise ValueError(
+                "--groups and --time exclude each other: folds hold out whole groups, or rows later than all others"
+            )
+
+
+def read(path: Path, given: TableOptions) -> CsvTable:
     """A table without some columns, and with groups; notes on it go to stderr, since results go to stdout.
 
     Parameters
     ----------
     path : the file, or the first of several; "-" for standard input
-    leave_out, groups : columns
-    others : the further files
-    of_first : whether samples that the first file lacks are left out in any case, since it has the target
+    given : how it is read
     """
-    from multikernel.app.tables.table import read_parquet, read_table
+    from multikernel.app.tables.files import check_sheet, read_file
     from multikernel.app.tables.views import ViewTables, files_by_view
 
-    several = others or OtherFiles()
-    if path == STANDARD_INPUT and several.words:
+    others = given.others
+    sheet = given.sheet or ""
+    check_sheet(sheet, others.paths(path))
+    if path == STANDARD_INPUT and others.words:
         raise ValueError("with --view each file has a name, by which its view is known; give a file in place of -")
-    if several.words or ("=" in str(path) and not path.exists()):
-        files = files_by_view([str(path), *(several.words or ())])
-        table = ViewTables.read(files, several.key or "", keep=several.missing == "keep", of_first=of_first).joined()
+    if others.words or ("=" in str(path) and not path.exists()):
+        files = files_by_view([str(path), *(others.words or ())])
+        keep = others.missing == "keep"
+        table = ViewTables.read(files, others.key or "", keep=keep, of_first=given.of_first, sheet=sheet).joined()
     elif path == STANDARD_INPUT:
         table = _from_standard_input()
-    elif path.suffix.lower() == ".parquet":
-        table = read_parquet(path)
     else:
-        table = read_table(path)
+        table = read_file(path, sheet)
     if table.note:
         typer.echo(table.note, err=True)
-    left_out = [table.full_name(name) for name in leave_out or ()]
-    return table.without(left_out).grouped(None if groups is None else table.full_name(groups))
+    table = table.without([table.full_name(name) for name in given.leave_out or ()])
+    groups, time = (None if name is None else table.full_name(name) for name in (given.groups, given.time))
+    return table.grouped(groups).timed(time)
 
 
 def _from_standard_input() -> CsvTable:

@@ -7,21 +7,19 @@ from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import make_pipeline
 
 from multikernel import path
+from multikernel.app.jobs.method_samples import MethodSamples
 from multikernel.app.jobs.methods import (
     PATHS,
     FitRequest,
     estimator_of,
     folds_of,
-    make_model,
-    most_folds,
     regularisation,
 )
 from multikernel.app.jobs.watch import Watch
-from multikernel.app.tables.encoding import TableEncoding, scaler_of
 from multikernel.app.tables.table import CsvTable
+from multikernel.datasets import Task
 from multikernel.paths import Path, simplest_first
 from multikernel.typing import Array
 
@@ -99,29 +97,30 @@ def follow(
 
     With a directory ``checkpoint``, each step is kept there.
     """
-    encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types, request.standardized)
-    task = encoding.task
-    most = most_folds(y, task, table.groups)
+    samples = MethodSamples.of(table, request)
+    X, y, task = samples.X, samples.y, samples.task
+    held_out = table.held_out
+    most = held_out.most(y, task)
     if most < folds:
         raise ValueError(
             f"{table.file}: column {request.target!r} allows {most} folds, and {folds} are requested; "
             "give more rows, or fewer --folds"
         )
-    model = make_model(request, task)
-    parameter = parameter or _parameter_of(model, request, encoding)
+    model = samples.model(request)
+    parameter = parameter or _parameter_of(model, request, task)
     if values is None and parameter not in PATHS:
         raise ValueError(f"no values are known that suit {parameter!r}; give them with --values")
     if values is None:
         values = PATHS[parameter]
-    pipeline = make_pipeline(scaler_of(False, request.standardized), model)
+    pipeline = samples.pipeline(model)
     scores = []
     with watch.steps(folds + 1, "path") as observe:
-        whole = path(pipeline, raw, y, parameter, values, checkpoint=checkpoint, groups=table.groups)
+        whole = path(pipeline, X, y, parameter, values, checkpoint=checkpoint, groups=held_out.together())
         observe("all samples")
-        for k, (fit, held) in enumerate(folds_of(task, folds, request.seed, y, table.groups), start=1):
-            validation = (raw.iloc[held], y[held])
-            own = raw.iloc[fit], y[fit]
-            groups = None if table.groups is None else table.groups[fit]
+        for k, (fit, held) in enumerate(folds_of(task, folds, request.seed, y, held_out), start=1):
+            validation = (X.iloc[held], y[held])
+            own = X.iloc[fit], y[fit]
+            groups = held_out.together(fit)
             found = path(pipeline, *own, parameter, values, validation=validation, checkpoint=checkpoint, groups=groups)
             scores.append(found.validation_score)
             observe(f"fold {k}")
@@ -129,10 +128,10 @@ def follow(
     return Followed(type(model).__name__, parameter, measure, whole, np.array(scores))
 
 
-def _parameter_of(model: Any, request: FitRequest, encoding: TableEncoding) -> str:
+def _parameter_of(model: Any, request: FitRequest, task: Task) -> str:
     """What regularises the method."""
-    name = request.chosen(encoding.task)
-    options = estimator_of(name, encoding.task, request.target)[1]
+    name = request.chosen(task)
+    options = estimator_of(name, task, request.target)[1]
     if not options:
         raise ValueError(f"{name} chooses its regularisation by itself; name another --parameter to follow")
     return regularisation(model, options)

@@ -10,6 +10,8 @@ from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
 from multikernel.app.cli.console import (
     ConsoleWatch,
+    OtherFiles,
+    TableOptions,
     check_new,
     one_line_failures,
     read,
@@ -25,6 +27,7 @@ def path(
     ctx: typer.Context,
     data: options.Data,
     target: options.Target,
+    sheet: options.Sheet = None,
     method: Annotated[
         MethodName | None, typer.Option(help="[default: easymkl for classes, average for numbers]")
     ] = None,
@@ -38,6 +41,7 @@ def path(
     types: options.Types = None,
     leave_out: options.LeaveOut = None,
     groups: options.Groups = None,
+    time: options.Time = None,
     kernels: options.Kernels = None,
     given: options.Set = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds that test each value.")] = 5,
@@ -62,7 +66,8 @@ def path(
         from multikernel.app.jobs.follow_path import follow, numbers_of, rows_of
 
         numbers = None if values is None else numbers_of(values)
-        found = follow(read(data, leave_out, groups), request, parameter, numbers, folds, ConsoleWatch(), checkpoint)
+        table = read(data, TableOptions(OtherFiles(), sheet, leave_out, groups, time))
+        found = follow(table, request, parameter, numbers, folds, ConsoleWatch(), checkpoint)
         if report is not None:
             from multikernel.app.report.page import path_page
 

@@ -9,7 +9,15 @@ import typer
 
 from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
-from multikernel.app.cli.console import STANDARD_INPUT, OtherFiles, check_new, one_line_failures, read, show_json
+from multikernel.app.cli.console import (
+    STANDARD_INPUT,
+    OtherFiles,
+    TableOptions,
+    check_new,
+    one_line_failures,
+    read,
+    show_json,
+)
 from multikernel.app.cli.options import MissingName
 from multikernel.files import write_whole
 
@@ -24,6 +32,7 @@ def predict(
     views: options.Views = None,
     key: options.Key = None,
     missing: options.Missing = MissingName.drop,
+    sheet: options.Sheet = None,
     proba: Annotated[bool, typer.Option("--proba", help="Probabilities of the classes, not decision values.")] = False,
     out: Annotated[Path | None, typer.Option(help="CSV file to write [default: standard output].")] = None,
     memory: options.Memory = None,
@@ -54,7 +63,7 @@ def predict(
             return
         from multikernel.app.jobs.predict import predictions
 
-        found = predictions(model, read(new, others=others, of_first=False), proba)
+        found = predictions(model, read(new, TableOptions(others, sheet, of_first=False)), proba)
         if out is not None:
             write_whole(out, found.to_csv().encode())
         save_config(ctx, save_config_to)
@@ -99,6 +108,7 @@ def report(
     views: options.Views = None,
     key: options.Key = None,
     missing: options.Missing = MissingName.drop,
+    sheet: options.Sheet = None,
     out: Annotated[Path, typer.Option(help="The report to write.")] = Path("report.html"),
     force: options.Force = False,
     as_json: options.Json = False,
@@ -116,7 +126,7 @@ def report(
         from multikernel.app.jobs.inspect import inspect
         from multikernel.app.report.page import model_page
 
-        found = inspect(model, None if data is None else read(data, others=others))
+        found = inspect(model, None if data is None else read(data, TableOptions(others, sheet)))
         write_whole(out, model_page(found).encode())
         if as_json:
             show_json("report", found.to_json() | {"report": str(out)})
