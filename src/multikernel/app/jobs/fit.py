@@ -11,6 +11,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.pipeline import make_pipeline
 
 from multikernel import PredictionWarning
+from multikernel.app.jobs.criteria import NAMES, criteria_of
 from multikernel.app.jobs.method_samples import MethodSamples
 from multikernel.app.jobs.methods import (
     INNER_FOLDS,
@@ -125,6 +126,9 @@ def summary(trained: Trained) -> dict[str, Any]:
         "score_training": trained.score,
         "score_folds": list(trained.fold_scores) or None,
         "chosen": trained.chosen,
+        "inner_folds": INNER_FOLDS if trained.chosen else None,
+        "alpha": getattr(model, "alpha_", None),
+        "criteria": criteria_of(model) or None,
         "certificate": asdict(model.certificate_),
         "kernels": len(model.kernel_names_),
         "weights": [
@@ -169,6 +173,7 @@ def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
         held_out,
         *([f"{name}, chosen by {INNER_FOLDS} folds", f"{value:g}"] for name, value in trained.chosen.items()),
         *([["alpha, learned", f"{model.alpha_:.3g}"]] if hasattr(model, "alpha_") else []),
+        *([NAMES[name], f"{value:.4g}"] for name, value in criteria_of(model).items()),
         _certificate(model),
     ]
     weights = np.atleast_2d(model.weights_).mean(axis=0)
@@ -237,6 +242,9 @@ def automatic_summary(model: Any, columns: ColumnKinds, table: CsvTable, request
         "score_training": None,
         "score_folds": None,
         "chosen": {},
+        "inner_folds": None,
+        "alpha": None,
+        "criteria": None,
         "certificate": asdict(model.certificate_),
         "kernels": None,
         "weights": None,

@@ -37,6 +37,7 @@ PATHS = {
     "smoothing": np.logspace(-2, 2, 9),
     "rho": np.linspace(1.1, 2.0, 10),
 }
+EVEN = ("lam", "rho")  # parameters whose values are evenly spaced; those of others are in a constant ratio
 INNER_FOLDS = 3  # by which parameters are chosen
 OUTER_FOLDS = 5  # whose scores are reported
 PRINTED_WEIGHTS = 10  # the largest ones
