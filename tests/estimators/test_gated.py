@@ -123,6 +123,7 @@ def test_gates_need_numeric_features() -> None:
             GatedMKLRegressor(alpha=1.0).fit(given, SWITCHED)
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 def test_a_search_scores_folds_as_scikit_learn_does() -> None:
     cv = KFold(3, shuffle=True, random_state=0)
     grid = {"C": [0.1, 1.0]}

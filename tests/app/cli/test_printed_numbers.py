@@ -60,8 +60,23 @@ def _linear(n: int = 60) -> np.ndarray:
         (("fit", "--method", "linearrls2", "--force"), 0),
         (("fit", "--method", "ridgecv", "--force", "--time", "a"), 0),
         (("path", "--method", "linearrls2", "--count", "4"), 0),
-        (("values", "--method", "linearrls2", "--folds", "3"), 0),
-        (("compare", "--folds", "3", "--only", "random forest", "--only", "average of kernels"), 2),
+        (
+            (
+                "values",
+                "--method",
+                "linearrls2",
+                "--set",
+                "alpha=0.1",
+                "--folds",
+                "2",
+                "--source",
+                "u=a,b",
+                "--source",
+                "v=c,d",
+            ),
+            0,
+        ),
+        (("compare", "--folds", "3", "--only", "average of kernels"), 1),
         (("bench", "--method", "average", "--method", "linearrls2", "--repeat", "1"), 2),
     ],
 )
@@ -77,15 +92,15 @@ def test_every_printed_number_is_in_the_json(invoke: Invoke, words: tuple[str, .
 
 def test_what_a_classifier_prints_is_in_the_json(invoke: Invoke) -> None:
     path = write_table(Path("c.csv"), "word", 45)
-    shared = ("fit", path, "--target", "target", "--method", "rls2", "--kernels", "linear", "--force", "--proba")
+    shared = ("fit", path, "--target", "target", "--method", "rls2", "--alpha", "0.1", "--kernels", "linear", "--force")
     printed, found = invoke(*shared), invoke(*shared, "--json")
     told = list(_told(json.loads(found.stdout)))
     assert [text for text in _NUMBER.findall(printed.stdout) if not _is_one_of(text, told)] == []
     said, told = (
-        invoke("predict", "model.mk", path, "--proba"),
-        invoke("predict", "model.mk", path, "--proba", "--json"),
+        invoke("predict", "model.mk", path),
+        invoke("predict", "model.mk", path, "--json"),
     )
-    columns = json.loads(told.stdout)["probability"]
+    columns = json.loads(told.stdout)["decision"]
     lines = [line.split(",")[1:] for line in said.stdout.splitlines()[1:]]
     np.testing.assert_array_equal(np.array(lines, dtype=float), np.column_stack(list(columns.values())))
 
@@ -97,7 +112,7 @@ def test_what_a_classifier_prints_is_in_the_json(invoke: Invoke) -> None:
         ("average", "--kernels", "linear"),
         ("ridgecv", "--kernels", "features"),
         ("rls2", "--kernels", "linear"),
-        ("l1mkl", "--kernels", "linear"),
+        ("l1mkl", "--C", "10", "--kernels", "linear"),
     ],
 )
 def test_linear_methods_are_as_good_as_least_squares(invoke: Invoke, words: tuple[str, ...]) -> None:
