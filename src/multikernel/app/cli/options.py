@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from multikernel.app.cli.config import take_config
+from multikernel.app.cli.console import named_file
 from multikernel.app.cli.kernel_words import WORDS, parse
 from multikernel.app.cli.words import KINDS, assigned, declared
 
@@ -74,6 +75,7 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA.CSV",
         help="CSV (.gz too), Excel or Parquet file with column names in row 1; - for CSV on standard input.",
+        callback=named_file,
     ),
 ]
 Sheet = Annotated[

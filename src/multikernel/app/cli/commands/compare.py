@@ -64,7 +64,7 @@ def compare(
         from multikernel.app.jobs.compare import compare_methods, rows_of
         from multikernel.app.tables.views import target_of
 
-        table = read(data, TableOptions(others, sheet, leave_out, groups, time))
+        table = read(data, TableOptions(others, sheet, leave_out, groups, time, target=target))
         column = target_of(table, target)
         declared = {table.full_name(name): kind for name, kind in declared.items()}
         comparison = compare_methods(

@@ -15,6 +15,7 @@ from multikernel.app.cli.console import (
     ConsoleWatch,
     OtherFiles,
     TableOptions,
+    WrongUseError,
     check_new,
     one_line_failures,
     read,
@@ -133,7 +134,7 @@ def fit(
         from multikernel.app.jobs.fit_stream import StreamOptions
 
         request = request_of(target, method, task, kernels, (lam, C, alpha), given, seed, proba, types)
-        given_table = TableOptions(OtherFiles(views, key, missing.value), sheet, leave_out, groups, time)
+        given_table = TableOptions(OtherFiles(views, key, missing.value), sheet, leave_out, groups, time, target=target)
         check_new(out, force=force, inputs=given_table.others.paths(data))
         check_config(save_config_to, force=force)
         more = {"approximation": approximation, "rank": rank}
@@ -160,9 +161,14 @@ def _found(
     """What was learned, from the whole table or in chunks."""
     others = given.others
     if others.words and (streaming.memory or streaming.checkpoint):
-        raise ValueError("several files are read at once, not in chunks; leave --memory and --checkpoint out")
+        raise WrongUseError("several files are read at once, not in chunks; leave --memory and --checkpoint out")
     approximate = not {"approximation", "rank"}.isdisjoint(request.parameters)
     if others.words or not streaming.applies(data, approximate):
+        if streaming.checkpoint is not None:
+            raise WrongUseError(
+                f"{data} is read at once, and --checkpoint keeps the state of a fit in chunks; leave it out, or give "
+                "--memory less than the file"
+            )
         table = read(data, given)
         return _learned(table, of_table(request, table), out)
     if given.leave_out:

@@ -12,6 +12,7 @@ from multikernel.app.cli.console import (
     ConsoleWatch,
     OtherFiles,
     TableOptions,
+    WrongUseError,
     check_new,
     one_line_failures,
     read,
@@ -69,9 +70,11 @@ def path(
         from multikernel.app.jobs.follow_path import follow, header_of, numbers_of, rows_of
 
         if values is not None and count is not None:
-            raise ValueError("--values lists the values, and --count says how many there are to be; give one of them")
+            raise WrongUseError(
+                "--values lists the values, and --count says how many there are to be; give one of them"
+            )
         numbers = None if values is None else numbers_of(values)
-        table = read(data, TableOptions(OtherFiles(), sheet, leave_out, groups, time))
+        table = read(data, TableOptions(OtherFiles(), sheet, leave_out, groups, time, target=target))
         found = follow(table, request, parameter, numbers, folds, ConsoleWatch(), checkpoint, count)
         if report is not None:
             from multikernel.app.report.page import path_page

@@ -13,7 +13,9 @@ from multikernel.app.cli.console import (
     STANDARD_INPUT,
     OtherFiles,
     TableOptions,
+    WrongUseError,
     check_new,
+    named_file,
     one_line_failures,
     read,
     show_json,
@@ -24,10 +26,16 @@ from multikernel.files import write_whole
 
 def predict(
     ctx: typer.Context,
-    model: Annotated[Path, typer.Argument(metavar="MODEL.MK", help="A model that fit has written.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL.MK", help="A model that fit has written.", callback=named_file)
+    ],
     new: Annotated[
         Path,
-        typer.Argument(metavar="NEW.CSV", help="CSV file with the columns of the training file; - for standard input."),
+        typer.Argument(
+            metavar="NEW.CSV",
+            help="File with the columns of the training file; - for CSV on standard input.",
+            callback=named_file,
+        ),
     ],
     views: options.Views = None,
     key: options.Key = None,
@@ -57,7 +65,7 @@ def predict(
             check_new(out, force=force, inputs=(model, *others.paths(new)))
         check_config(save_config_to, force=force)
         if others.words and memory is not None:
-            raise ValueError("several files are read at once, not in chunks; leave --memory out")
+            raise WrongUseError("several files are read at once, not in chunks; leave --memory out")
         if not others.words and _in_chunks(model, new, proba, memory, out):
             save_config(ctx, save_config_to)
             return
@@ -101,7 +109,9 @@ def _in_chunks(model: Path, new: Path, proba: bool, memory: str | None, out: Pat
 
 
 def report(
-    model: Annotated[Path, typer.Argument(metavar="MODEL.MK", help="A model that fit has written.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL.MK", help="A model that fit has written.", callback=named_file)
+    ],
     data: Annotated[
         Path | None, typer.Argument(metavar="[DATA.CSV]", help="Rows with the target, on which the model is tested.")
     ] = None,
@@ -121,7 +131,7 @@ def report(
     with one_line_failures():
         others = OtherFiles(views, key, missing.value)
         if data is None and views:
-            raise ValueError("--view names further files; give the first one, with the target, without --view")
+            raise WrongUseError("--view names further files; give the first one, with the target, without --view")
         check_new(out, force=force, inputs=(model,) if data is None else (model, *others.paths(data)))
         from multikernel.app.jobs.inspect import inspect
         from multikernel.app.report.page import model_page

@@ -78,7 +78,7 @@ def values(
         check_config(save_config_to, force=force)
         from multikernel.app.jobs.source_values import worth_of
 
-        table = read(data, TableOptions(others, sheet, leave_out, groups, time))
+        table = read(data, TableOptions(others, sheet, leave_out, groups, time, target=target))
         worth = worth_of(
             table,
             of_table(request, table),
