@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,14 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.special import expit, softmax
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, KFold
 
 import support_reference
 from multikernel import GatedMKLClassifier, GatedMKLRegressor, bind, kernels, load, save
 from multikernel.machines import RidgeMachine, SquaredHingeMachine
 from multikernel.procedures import gating
 from multikernel.procedures.gating import Gated
+from multikernel.selection import BankSearchCV
 
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(40, 3)) * [1.0, 3.0, 0.5] + [0.0, 5.0, 0.0]
@@ -118,3 +121,17 @@ def test_gates_need_numeric_features() -> None:
     for given in (bind(FAMILY, X), {"one": X, "other": X}):
         with pytest.raises(ValueError, match="gates are functions of numeric features"):
             GatedMKLRegressor(alpha=1.0).fit(given, SWITCHED)
+
+
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
+def test_a_search_scores_folds_as_scikit_learn_does() -> None:
+    cv = KFold(3, shuffle=True, random_state=0)
+    grid = {"C": [0.1, 1.0]}
+    model = GatedMKLClassifier(FAMILY, max_iter=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        own = BankSearchCV(model, grid, cv=cv).fit(X, LABELS).cv_results_["mean_test_score"]
+        theirs = GridSearchCV(model, grid, cv=cv).fit(X, LABELS).cv_results_["mean_test_score"]
+    assert own == pytest.approx(
+        theirs, abs=0.06
+    )  # gates look at features that are standardised on all rows, not a fold

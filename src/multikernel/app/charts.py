@@ -296,12 +296,22 @@ def lines(
         for i in order:
             tip = f"{name or names[1]} at {label(x[i])}: {number(curve[i])}"
             drawing.dot(across(x[i]), up(curve[i]), 3, f"c{k % 6}", tip, focus=False)
-        end = up(curve[order[-1]]) + 4
-        drawing.text(width - 104, end, shortened(name, 16), "start", f"t small ink{k % 6}")
+    places = _apart([up(curve[order[-1]]) + 4 for _, curve in curves])
+    for k, ((name, _), place) in enumerate(zip(curves, places, strict=True)):
+        drawing.text(width - 104, place, shortened(name, 16), "start", f"t small ink{k % 6}")
     for name, value in levels:
         drawing.line(_LEFT, up(value), width - 110, up(value), "rule")
         drawing.text(_LEFT + 4, up(value) - 5, f"{name} {number(value)}", "start", "t small")
     return drawing.svg()
+
+
+def _apart(places: Sequence[float], least: float = 13.0) -> list[float]:
+    """Heights of names as near to these as they can be, the lowest where it is, without one over another."""
+    found = list(places)
+    limit = max(places, default=0.0) + least
+    for k in sorted(range(len(places)), key=lambda k: -places[k]):
+        limit = found[k] = min(places[k], limit - least)
+    return found
 
 
 def times(title: str, rows: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> Markup:

@@ -6,6 +6,7 @@ normal scores of their ranks, which no outlier and no heavy tail moves.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -259,6 +260,27 @@ class Preparation:
         """The columns that predictions are made of."""
         return [column.name for column in _used(self.columns)]
 
+    def feature_names(self) -> list[str]:
+        """The names of the numbers that columns become, in the order of ``samples``; ValueError for other sources."""
+        if self.sparse or self.given:
+            raise ValueError("features of sparse views and of kernel matrices have no names; give columns")
+        used = [column.name for column in _used(self.columns)]
+        parts = [part for each in (self.plain, self.levels, *self.texts) if each is not None for part in each.parts]
+        names = []
+        for encoding, columns in parts:
+            own = [used[int(columns[j])] for j in encoding.sources]
+            if isinstance(encoding, OneHot):
+                levels = ["missing" if level is None else level for column in encoding.levels or () for level in column]
+                own = [f"{name}={level}" for name, level in zip(own, levels, strict=True)]
+            names += own
+        count = Counter(names)
+        place: Counter[str] = Counter()
+        found = []
+        for name in names:
+            place[name] += 1
+            found.append(name if count[name] == 1 else f"{name} ({place[name]})")
+        return found
+
     def sentences(self) -> list[str]:
         """What was made of the columns."""
         return [*self._used(), *self._filled(), *self._left_out()]
@@ -342,6 +364,19 @@ class PreparedColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         samples = self.preparation_.samples(self.preparation_.read(X))
         return np.hstack([samples.plain, *(words.toarray() for words in samples.sparse)])
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The column that each feature comes from, with its level or with a number where a column becomes several.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        array of str
+        """
+        return np.array(self.preparation_.feature_names(), dtype=object)
 
 
 def _no_cells(column: Column, n: int) -> Cells:

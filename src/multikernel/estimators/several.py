@@ -7,6 +7,7 @@ Each kernel is evaluated once, against the training samples that any model needs
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.dense import DenseBank
+from multikernel.banks.mapped import MappedBank
 from multikernel.banks.threads import one_blas_thread, slices
 from multikernel.estimators.predictor import KernelPredictor, with_known_values
 from multikernel.tuning import NEW_VALUES, SEARCH_STORED
@@ -55,6 +57,8 @@ def informed(models: Sequence[Any], X: Any) -> list[Any]:
 
 def stored(outer: KernelBank) -> KernelBank:
     """The bank with its matrices stored, where models ask for them one after the other and memory allows it."""
+    if isinstance(outer, MappedBank):  # what goes with its samples beside their kernels stays
+        return replace(outer, bank=stored(outer.bank))
     if outer.of_distances or outer.n_features is not None or 8 * len(outer) * np.prod(outer.shape) > SEARCH_STORED:
         return outer
     return DenseBank(outer, outer.matrices())

@@ -18,11 +18,11 @@ from multikernel.app.cli.kernel_words import WORDS, parse
         (["poly:1,3"], kernels.polynomials([1, 3])),
         (["anova:2"], kernels.anova(2)),
         (["monomials:3"], kernels.random_monomials(3, random_state=0)),
-        (["linear"], kernels.as_family(kernels.Linear())),
-        (["features"], kernels.linear_features()),
+        (["linear"], kernels.as_family(kernels.Linear().standardized())),
+        (["features"], kernels.linear_features().standardized()),
         (["rls2"], kernels.rls2_basis()),
         (["smkl"], kernels.smkl_basis()),
-        (["linear", "rbf:2"], kernels.as_family(kernels.Linear()) + kernels.rbf_grid([2.0])),
+        (["linear", "rbf:2"], kernels.as_family(kernels.Linear().standardized()) + kernels.rbf_grid([2.0])),
     ],
 )
 def test_words_make_the_families_of_the_library(words: list[str], expected: kernels.KernelFamily) -> None:

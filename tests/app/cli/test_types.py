@@ -112,10 +112,9 @@ def test_a_method_a_path_and_a_comparison_take_types_too(invoke: Invoke) -> None
         (["--type", "noise=text", "--leave-out", "noise"], "'noise' is a column that is left out"),
         (["--type", "noise=date", "--leave-out", "size=cm"], "none of its cells reads as one"),
         (["--leave-out", "nois"], "no column 'nois'; did you mean 'noise'?"),
-        (["--type", "code=text", "--method", "average"], "'code' is to be a text; leave --method"),
         (
             ["--leave-out", "size=cm", "--type", "word=number", "--method", "average"],
-            "is not a number, and the column is to hold numbers",
+            "t.csv: column 'word' is declared to be a number, and none of its cells reads as one",
         ),
         (["--type", "code=text", "--set", "types={}"], "given twice, by --type and by --set"),
     ],

@@ -10,7 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -33,9 +33,16 @@ _SILENCE = 10.0  # seconds after which a fit says in a pipe how far it is
 _PIPE_WIDTH = 240  # columns of a table in a pipe, where lines need not be wrapped
 
 
+class WrongUseError(ValueError):
+    """Options that contradict each other, or say nothing."""
+
+
 @contextmanager
 def one_line_failures() -> Iterator[None]:
-    """Turn an error of the library into one line on stderr and exit status 1, and its warnings into a line each."""
+    """Turn an error of the library into one line on stderr, and its warnings into a line each.
+
+    The exit status is 2 for options that contradict each other, and else 1.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = _showing_each_once()
@@ -48,7 +55,7 @@ def one_line_failures() -> Iterator[None]:
             raise typer.Exit(1) from None
         except (ValueError, OSError, KeyError, MemoryError) as error:
             typer.echo(f"error: {sentence(error)}", err=True)
-            raise typer.Exit(1) from None
+            raise typer.Exit(2 if isinstance(error, WrongUseError) else 1) from None
 
 
 @contextmanager
@@ -72,6 +79,8 @@ def sentence(error: BaseException) -> str:
         return "there is not enough memory for this job"
     if isinstance(error, OSError) and error.strerror is not None and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror is not None:
+        return f"the results cannot be written: {error.strerror}"
     if isinstance(error, KeyError) and error.args:
         text = str(error.args[0])
     else:
@@ -182,7 +191,9 @@ class OtherFiles:
 
     def __post_init__(self) -> None:
         if not self.words and (self.key or self.missing == "keep"):
-            raise ValueError("--key and --missing keep are about the rows of several files; give the others by --view")
+            raise WrongUseError(
+                "--key and --missing keep are about the rows of several files; give the others by --view"
+            )
 
     def paths(self, first: Path) -> tuple[Path, ...]:
         """All files."""
@@ -194,42 +205,78 @@ class OtherFiles:
         return " + ".join(path.name for path in self.paths(first))
 
 
-def read(
-    path: Path,
-    leave_out: Sequence[str] | None = None,
-    groups: str | None = None,
-    others: OtherFiles | None = None,
-    *,
-    of_first: bool = True,
-) -> CsvTable:
+@dataclass(frozen=True)
+class TableOptions:
+    """Which table a command reads, and which of its rows folds hold out together.
+
+    Parameters
+    ----------
+    others : the further files
+    sheet : of Excel files; None where each has one with content
+    leave_out : the columns not to learn from
+    groups, time : the column of groups, or of times
+    of_first : whether samples that the first file lacks are left out in any case, since it has the target
+    target : the column to predict, where one is named
+    """
+
+    others: OtherFiles = field(default_factory=OtherFiles)
+    sheet: str | None = None
+    leave_out: Sequence[str] | None = None
+    groups: str | None = None
+    time: str | None = None
+    of_first: bool = True
+    target: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.target is not None and self.target in (self.leave_out or ()):
+            raise WrongUseError(
+                f"--leave-out {self.target!r} is the target, which is never learned from; name another column"
+            )
+        for option, column in (("--groups", self.groups), ("--time", self.time)):
+            if column is not None and column == self.target:
+                raise WrongUseError(f"{option} {column!r} is the target; name another column")
+        if self.groups is not None and self.time is not None:
+            raise WrongUseError(
+                "--groups and --time exclude each other: folds hold out whole groups, or rows later than all others"
+            )
+
+
+def read(path: Path, given: TableOptions) -> CsvTable:
     """A table without some columns, and with groups; notes on it go to stderr, since results go to stdout.
 
     Parameters
     ----------
     path : the file, or the first of several; "-" for standard input
-    leave_out, groups : columns
-    others : the further files
-    of_first : whether samples that the first file lacks are left out in any case, since it has the target
+    given : how it is read
     """
-    from multikernel.app.tables.table import read_parquet, read_table
+    from multikernel.app.tables.files import check_sheet, read_file
     from multikernel.app.tables.views import ViewTables, files_by_view
 
-    several = others or OtherFiles()
-    if path == STANDARD_INPUT and several.words:
-        raise ValueError("with --view each file has a name, by which its view is known; give a file in place of -")
-    if several.words or ("=" in str(path) and not path.exists()):
-        files = files_by_view([str(path), *(several.words or ())])
-        table = ViewTables.read(files, several.key or "", keep=several.missing == "keep", of_first=of_first).joined()
+    others = given.others
+    sheet = given.sheet or ""
+    check_sheet(sheet, others.paths(path))
+    if path == STANDARD_INPUT and others.words:
+        raise WrongUseError("with --view each file has a name, by which its view is known; give a file in place of -")
+    if others.words or ("=" in str(path) and not path.exists()):
+        files = files_by_view([str(path), *(others.words or ())])
+        keep = others.missing == "keep"
+        table = ViewTables.read(files, others.key or "", keep=keep, of_first=given.of_first, sheet=sheet).joined()
     elif path == STANDARD_INPUT:
         table = _from_standard_input()
-    elif path.suffix.lower() == ".parquet":
-        table = read_parquet(path)
     else:
-        table = read_table(path)
+        table = read_file(path, sheet)
     if table.note:
         typer.echo(table.note, err=True)
-    left_out = [table.full_name(name) for name in leave_out or ()]
-    return table.without(left_out).grouped(None if groups is None else table.full_name(groups))
+    table = table.without([table.full_name(name) for name in given.leave_out or ()])
+    groups, time = (None if name is None else table.full_name(name) for name in (given.groups, given.time))
+    return table.grouped(groups).timed(time)
+
+
+def named_file(path: Path | None) -> Path | None:
+    """The path of an argument; a usage error where its name was empty, as that of a variable that is not set."""
+    if path is not None and path == Path():
+        raise typer.BadParameter("the name is empty, or '.'; give that of a file or of another folder")
+    return path
 
 
 def _from_standard_input() -> CsvTable:
@@ -237,6 +284,8 @@ def _from_standard_input() -> CsvTable:
     from multikernel.app.tables.table import read_table
 
     with tempfile.TemporaryDirectory() as folder:
+        if sys.stdin is None:
+            raise ValueError(f"{_INPUT} is closed; give a file in place of -")
         given = sys.stdin.buffer.read()
         path = Path(folder) / ("input.gz" if given.startswith(_GZIP) else "input")
         path.write_bytes(given)

@@ -71,8 +71,12 @@ WORDS = {
         "50,000 random monomials of degrees 0 to 10, by degree",
         lambda kernels, values: kernels.random_monomials(_largest_degree(values), random_state=0),
     ),
-    "linear": Word("linear", "x'z on all features", lambda kernels, _: kernels.Linear()),
-    "features": Word("features", "x'z on every single feature", lambda kernels, _: kernels.linear_features()),
+    "linear": Word(
+        "linear", "x'z on all features, of mean 0 and deviation 1", lambda kernels, _: kernels.Linear().standardized()
+    ),
+    "features": Word(
+        "features", "the same on every single feature", lambda kernels, _: kernels.linear_features().standardized()
+    ),
     "rls2": Word(
         "rls2",
         "13 (p + 1) kernels: polynomials and Gaussians per feature and on all",

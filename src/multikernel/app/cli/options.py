@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from multikernel.app.cli.config import take_config
+from multikernel.app.cli.console import named_file
 from multikernel.app.cli.kernel_words import WORDS, parse
 from multikernel.app.cli.words import KINDS, assigned, declared
 
@@ -71,14 +72,21 @@ EPILOG = "\n\n\b\nKernels (repeat --kernels to join several):\n" + "\n".join(
 
 Data = Annotated[
     Path,
-    typer.Argument(metavar="DATA.CSV", help="CSV file (.gz too) with column names in row 1; - for standard input."),
+    typer.Argument(
+        metavar="DATA.CSV",
+        help="CSV (.gz too), Excel or Parquet file with column names in row 1; - for CSV on standard input.",
+        callback=named_file,
+    ),
+]
+Sheet = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The sheet of an Excel file [default: the one with content].")
 ]
 Views = Annotated[
     list[str] | None,
     typer.Option(
         "--view",
         metavar="[NAME=]FILE",
-        help="A further file of the same samples, CSV or Parquet, repeatable; each file has kernels of its own.",
+        help="A further file of the same samples, repeatable; each file has kernels of its own.",
     ),
 ]
 Key = Annotated[
@@ -138,6 +146,14 @@ Groups = Annotated[
     typer.Option(
         metavar="COLUMN",
         help="A column whose rows of one value, of one patient say, folds hold out together; not learned from.",
+        autocompletion=columns_of,
+    ),
+]
+Time = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="A column of times, dates or numbers: folds test on rows later than all that they learn from.",
         autocompletion=columns_of,
     ),
 ]

@@ -31,9 +31,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import multikernel as mk
-from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, folds_of, most_folds, shuffled_folds
+from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, folds_of, shuffled_folds
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
+from multikernel.app.tables.held_out import HeldOut
 from multikernel.app.tables.table import CsvTable, read_target
 from multikernel.app.tables.views import some_samples, split
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor, PreparedColumns
@@ -132,8 +133,8 @@ def compare_methods(
     ValueError where the table has too few samples for the folds, and for a name of ``only`` that is no method's.
     """
     y, decided, found = read_target(table, target, task)
-    groups = table.groups
-    most = most_folds(y, decided, groups)
+    held_out = table.held_out
+    most = held_out.most(y, decided)
     if most < max(folds, 2 * INNER_FOLDS):
         raise ValueError(
             f"{table.file}: column {target!r} allows {most} folds, and {folds} outer and "
@@ -141,34 +142,34 @@ def compare_methods(
         )
     table.check_types(types or {}, target)
     X = ColumnKinds.learn(found, types).frame(table)
-    models = methods_to_compare(decided, X.shape[1], seed, types, groups is not None)
+    models = methods_to_compare(decided, X.shape[1], seed, types, held_out.decided)
     views = table.by_view(X.columns)
     given = mk.views(split(X, views)) if views else X
     unknown = [name for name in only or () if name not in models]
     if unknown:
         raise ValueError(f"--only {unknown[0]!r} is none of the methods; they are {', '.join(models)}")
-    kept = Checkpoint.of(checkpoint, "comparison", X, y, models, folds, seed, groups)
+    kept = Checkpoint.of(checkpoint, "comparison", X, y, models, folds, seed, held_out.groups, held_out.times)
     kept.expect([_part(name, fold) for name in models if only is None or name in only for fold in range(folds)])
     results = []
     chosen = {name: model for name, model in models.items() if only is None or name in only}
     with watch.steps(len(chosen), Path(table.file).name) as observe:
         for k, (name, model) in enumerate(chosen.items(), start=1):
             own = _of_views(model) if views else None
-            folds_here = folds_of(decided, folds, seed, y, groups)
+            folds_here = folds_of(decided, folds, seed, y, held_out)
             if own is None:
-                results.append(_result(name, model, X, y, groups, folds_here, kept))
+                results.append(_result(name, model, X, y, held_out, folds_here, kept))
             else:
-                results.append(_result(name, own, given, y, groups, folds_here, kept))
+                results.append(_result(name, own, given, y, held_out, folds_here, kept))
             observe(f"{name}, method {k}")
     measure = "accuracy" if decided == "classification" else "R2"
     return Comparison(table.file, target, measure, len(y), X.shape[1], folds, seed, tuple(results))
 
 
 def _result(
-    name: str, model: Any, X: Any, y: Array, groups: Array | None, folds: Sequence[Fold], kept: Checkpoint
+    name: str, model: Any, X: Any, y: Array, held_out: HeldOut, folds: Sequence[Fold], kept: Checkpoint
 ) -> MethodScores:
     def measured(train: Array, test: Array) -> tuple[float, float]:
-        given = _grouped(model, groups, train)
+        given = _grouped(model, held_out, train)
         return fold_score(model, (some_samples(X, train), y[train]), (some_samples(X, test), y[test]), **given)
 
     each = [kept.part(_part(name, fold), partial(measured, *rows)) for fold, rows in enumerate(folds)]
@@ -201,12 +202,13 @@ def fold_score(
     return score, perf_counter() - start
 
 
-def _grouped(model: Any, groups: Array | None, rows: Array) -> dict[str, Any]:
+def _grouped(model: Any, held_out: HeldOut, rows: Array) -> dict[str, Any]:
     """What a fit is given of the groups: forests hold nothing out."""
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    groups = held_out.together(rows)
     if groups is None or isinstance(last, RandomForestClassifier | RandomForestRegressor):
         return {}
-    return {f"{model.steps[-1][0]}__groups" if last is not model else "groups": groups[rows]}
+    return {f"{model.steps[-1][0]}__groups" if last is not model else "groups": groups}
 
 
 def _part(name: str, fold: int) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import make_pipeline
 
+from multikernel import PredictionWarning
+from multikernel.app.jobs.criteria import NAMES, criteria_of
+from multikernel.app.jobs.method_samples import MethodSamples
 from multikernel.app.jobs.methods import (
     INNER_FOLDS,
     OUTER_FOLDS,
@@ -18,59 +21,64 @@ from multikernel.app.jobs.methods import (
     FitRequest,
     check,
     folds_of,
-    make_model,
-    most_folds,
     with_search,
 )
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
-from multikernel.app.tables.encoding import TableEncoding, scaler_of
+from multikernel.app.tables.held_out import HeldOut
 from multikernel.app.tables.table import CsvTable, read_target
 from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.tables.views import some_samples, split
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
-from multikernel.datasets import Task
 from multikernel.typing import Array
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A model with its encoding and its scores: accuracy for classes, R2 for numbers."""
+    """A model with its samples and its scores: accuracy for classes, R2 for numbers."""
 
-    model: Any
-    encoding: TableEncoding
-    n: int  # training samples
+    model: Any  # the method, without the steps that prepare its samples
+    steps: tuple[Any, ...]  # these, fitted, where they belong into the model's file
+    samples: MethodSamples
     target: str  # the name of its column
     left_out: tuple[str, ...]  # columns of the file that are neither features nor the target
     chosen: dict[str, float]  # the regularisation chosen by inner folds, empty where the user gave it
     score: float  # on the training data
     fold_scores: tuple[float, ...]  # on held-out folds, empty where a class is too small for folds
+    later: bool = False  # whether each fold is later than what was learned from
+
+    @property
+    def saved(self) -> Any:
+        """What the file of the model holds."""
+        return make_pipeline(*self.steps, self.model) if self.steps else self.model
 
 
 def train(table: CsvTable, request: FitRequest, watch: Watch) -> Trained:
     """Fit and cross-validate the requested model; ValueError where the file or an option does not allow it."""
-    encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types, request.standardized)
-    if request.proba and encoding.task != "classification":
+    samples = MethodSamples.of(table, request)
+    y = samples.y
+    held_out = table.held_out
+    if request.proba and samples.task != "classification":
         raise ValueError(f"{request.target!r} holds numbers, which have no probabilities; leave --proba out")
-    model = with_search(make_model(request, encoding.task), request, encoding.task, y, table.groups)
-    given = encoding.as_given(raw)
-    fold_scores = _cross_validate(model, given, y, table.groups, encoding.task, request, watch)  # the longest part
-    X = encoding.as_given(encoding.scale(raw))
+    model = with_search(samples.model(request), request, samples.task, y, held_out)
+    fold_scores = _cross_validate(model, samples, held_out, request, watch)  # the longest part
+    X, steps = samples.prepared()
+    groups = held_out.together()
     with watch.fitting("fit"):
-        model.fit(X, y, groups=table.groups)
+        model.fit(X, y, groups=groups)
+        final = getattr(model, "best_estimator_", model)
         if request.proba:
-            final = _with_probabilities(getattr(model, "best_estimator_", model), X, y, table.groups)
-        else:
-            final = model
+            final = _with_probabilities(final, X, y, groups)
     return Trained(
-        model=getattr(final, "best_estimator_", final),
-        encoding=encoding,
-        n=len(y),
+        model=final,
+        steps=steps,
+        samples=samples,
         target=request.target,
-        left_out=tuple(name for name in table.columns if name not in table.features and name != request.target),
+        left_out=tuple(name for name in table.columns if name not in samples.features and name != request.target),
         chosen=getattr(model, "best_params_", {}),
         score=float(model.score(X, y)),
         fold_scores=fold_scores,
+        later=held_out.times is not None,
     )
 
 
@@ -82,22 +90,23 @@ def _with_probabilities(model: Any, X: Any, y: Array, groups: Array | None) -> A
 
 
 def _cross_validate(
-    model: Any, raw: Any, y: Array, groups: Array | None, task: Task, request: FitRequest, watch: Watch
+    model: Any, samples: MethodSamples, held_out: HeldOut, request: FitRequest, watch: Watch
 ) -> tuple[float, ...]:
-    """Scores on held-out folds, with the scaling learned outside the fold; none where a class is too small."""
-    n_folds = min(OUTER_FOLDS, most_folds(y, task, groups))
+    """Scores on held-out folds, with the steps learned outside the fold; none where a class is too small."""
+    X, y, task = samples.X, samples.y, samples.task
+    n_folds = min(OUTER_FOLDS, held_out.most(y, task))
     if n_folds < 2:
         return ()
-    pipeline = make_pipeline(scaler_of(not isinstance(raw, pd.DataFrame), request.standardized), model)
+    pipeline = samples.pipeline(model)
     scores = []
     with watch.steps(n_folds, "cross-validation") as observe:
-        for k, (fit, held) in enumerate(folds_of(task, n_folds, request.seed, y, groups)):
-            if groups is None:
-                own = {}
-            else:
-                own = {f"{pipeline.steps[-1][0]}__groups": groups[fit]}
-            fold = clone(pipeline).fit(some_samples(raw, fit), y[fit], **own)
-            scores.append(float(fold.score(some_samples(raw, held), y[held])))
+        for k, (fit, held) in enumerate(folds_of(task, n_folds, request.seed, y, held_out)):
+            groups = held_out.together(fit)
+            own = {} if groups is None else {f"{pipeline.steps[-1][0]}__groups": groups}
+            fold = clone(pipeline).fit(some_samples(X, fit), y[fit], **own)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", PredictionWarning)  # of categories that a small fold did not have
+                scores.append(float(fold.score(some_samples(X, held), y[held])))
             observe(f"fold {k + 1}")
     return tuple(scores)
 
@@ -105,19 +114,22 @@ def _cross_validate(
 def summary(trained: Trained) -> dict[str, Any]:
     """What was learned, by names; those that the automatic estimator has as well have the same names there."""
     model = trained.model
-    classify = trained.encoding.task == "classification"
+    classify = trained.samples.task == "classification"
     weights = np.atleast_2d(model.weights_).mean(axis=0)
     return {
         "method": type(model).__name__,
-        "task": trained.encoding.task,
+        "task": trained.samples.task,
         "target": trained.target,
-        "samples": trained.n,
-        "features": [feature.name for feature in trained.encoding.features],
+        "samples": len(trained.samples.y),
+        "features": list(trained.samples.features),
         "left_out": list(trained.left_out),
         "measure": "accuracy" if classify else "R2",
         "score_training": trained.score,
         "score_folds": list(trained.fold_scores) or None,
         "chosen": trained.chosen,
+        "inner_folds": INNER_FOLDS if trained.chosen else None,
+        "alpha": getattr(model, "alpha_", None),
+        "criteria": criteria_of(model) or None,
         "certificate": asdict(model.certificate_),
         "kernels": len(model.kernel_names_),
         "weights": [
@@ -133,17 +145,6 @@ def summary(trained: Trained) -> dict[str, Any]:
     }
 
 
-def metadata_of(trained: Trained, table: CsvTable) -> dict[str, Any]:
-    """What the file of a model says of the columns that it learned from."""
-    features = trained.encoding.features
-    kinds = {feature.name: "number" if feature.levels is None else "category" for feature in features}
-    return {
-        "table": trained.encoding.to_json(),
-        "numerals": table.as_written(kinds),
-        **TrainingRanges.learn(table.columns, kinds).to_metadata(),
-    }
-
-
 def _of_classes(model: Any) -> dict[str, Any] | None:
     """The weights of each problem of several, in the order of the kernels."""
     if model.weights_.ndim < 2 or len(model.weights_) < 2:
@@ -154,24 +155,26 @@ def _of_classes(model: Any) -> dict[str, Any] | None:
 def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
     """What ``fit`` prints: tables, each as its title, its header and its rows."""
     model = trained.model
-    classify = trained.encoding.task == "classification"
+    classify = trained.samples.task == "classification"
     measure = "accuracy" if classify else "R2"
     cv = np.array(trained.fold_scores)
+    of = "folds, each later than what was learned from" if trained.later else "folds"
     if len(cv):
-        held_out = [f"{measure}, cross-validated", f"{cv.mean():.4f} +- {cv.std(ddof=1):.4f} ({len(cv)} folds)"]
+        held_out = [f"{measure}, cross-validated", f"{cv.mean():.4f} +- {cv.std(ddof=1):.4f} ({len(cv)} {of})"]
     else:
         held_out = [f"{measure}, cross-validated", "not available: too few samples"]
     facts = [
         ["method", type(model).__name__],
-        ["task", trained.encoding.task],
-        ["samples", str(trained.n)],
-        ["features", str(len(trained.encoding.low))],
+        ["task", trained.samples.task],
+        ["samples", str(len(trained.samples.y))],
+        ["features", str(len(trained.samples.features))],
         *([["left out", ", ".join(trained.left_out)]] if trained.left_out else []),
         ["kernels", str(len(model.kernel_names_))],
         [f"{measure}, training", f"{trained.score:.4f}"],
         held_out,
         *([f"{name}, chosen by {INNER_FOLDS} folds", f"{value:g}"] for name, value in trained.chosen.items()),
         *([["alpha, learned", f"{model.alpha_:.3g}"]] if hasattr(model, "alpha_") else []),
+        *([NAMES[name], f"{value:.4g}"] for name, value in criteria_of(model).items()),
         _certificate(model),
     ]
     weights = np.atleast_2d(model.weights_).mean(axis=0)
@@ -205,7 +208,7 @@ def train_automatic(table: CsvTable, request: FitRequest, watch: Watch) -> tuple
     check(estimator, dict(request.parameters))
     given = {"random_state": request.seed, "types": dict(request.types) or None, **request.parameters}
     with watch.fitting("fit"):
-        return estimator(**given).fit(split(X, views) if views else X, y, groups=table.groups), columns
+        return estimator(**given).fit(split(X, views) if views else X, y, groups=table.held_out.together()), columns
 
 
 def automatic_metadata(model: Any, columns: ColumnKinds, table: CsvTable, request: FitRequest) -> dict[str, Any]:
@@ -250,6 +253,9 @@ def automatic_summary(
         "score_training": None,
         "score_folds": None,
         "chosen": {},
+        "inner_folds": None,
+        "alpha": None,
+        "criteria": None,
         "certificate": asdict(model.certificate_),
         "kernels": None,
         "weights": None,

@@ -14,6 +14,7 @@ from multikernel import streams
 from multikernel.app.jobs.fit import automatic_summary
 from multikernel.app.jobs.methods import PRINTED_WEIGHTS, FitRequest, check, make_model
 from multikernel.app.jobs.watch import Watch
+from multikernel.app.tables.files import is_excel
 from multikernel.app.tables.table import cells_of
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.datasets import Task
@@ -52,6 +53,13 @@ class StreamOptions:
         """
         if path.is_dir():
             return True
+        if is_excel(path):
+            if self.memory is not None or self.checkpoint is not None:
+                raise ValueError(
+                    f"{path} is an Excel file, which is read at once; leave --memory and --checkpoint out, or save its "
+                    "sheet as CSV"
+                )
+            return False
         if path.suffix.lower() == ".parquet":
             asked = approximate or self.memory is not None or self.checkpoint is not None
             return asked or not path.is_file() or _BYTES * cells_of(path) > bytes_of(None)

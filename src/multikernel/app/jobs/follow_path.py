@@ -7,21 +7,21 @@ from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import make_pipeline
 
 from multikernel import path
+from multikernel.app.jobs.criteria import NAMES, coefficients_along, criteria_along
+from multikernel.app.jobs.method_samples import MethodSamples
 from multikernel.app.jobs.methods import (
+    EVEN,
     PATHS,
     FitRequest,
     estimator_of,
     folds_of,
-    make_model,
-    most_folds,
     regularisation,
 )
 from multikernel.app.jobs.watch import Watch
-from multikernel.app.tables.encoding import TableEncoding, scaler_of
 from multikernel.app.tables.table import CsvTable
+from multikernel.datasets import Task
 from multikernel.paths import Path, simplest_first
 from multikernel.typing import Array
 
@@ -62,6 +62,8 @@ class Followed:
         """The path by names."""
         found = self.path
         training = self.path.train_score
+        criteria = criteria_along(found)
+        coefficients = coefficients_along(found)
         steps = [
             {
                 "value": found.values[s],
@@ -70,6 +72,8 @@ class Followed:
                 "score_training": None if training is None else training[s],
                 "kernels": found.n_kernels[s],
                 "certificate": found.duality_gap[s],
+                **{name: column[s] for name, column in criteria.items()},
+                **({} if coefficients is None else {"coefficients": coefficients[1][s]}),
                 "seconds": found.seconds[s],
                 "weights": np.atleast_2d(found.weights[s]).mean(axis=0),
             }
@@ -83,7 +87,26 @@ class Followed:
             "best": found.values[self.best],
             "simplest_within_one_standard_error": found.values[self.simplest],
             "kernel_names": list(map(str, found.kernel_names)),
+            "feature_names": None if coefficients is None else coefficients[0],
         }
+
+
+def values_of(parameter: str, count: int | None) -> Array:
+    """The values to follow a parameter over; ValueError where none are known that suit it.
+
+    Parameters
+    ----------
+    parameter : what is followed
+    count : how many, between the ends of those that suit it; None for these
+    """
+    if parameter not in PATHS:
+        raise ValueError(f"no values are known that suit {parameter!r}; give them with --values")
+    values = np.asarray(PATHS[parameter], dtype=float)
+    if count is None or count == len(values):
+        return values
+    if parameter in EVEN:
+        return np.linspace(values[0], values[-1], count)
+    return np.geomspace(values[0], values[-1], count)
 
 
 def follow(
@@ -94,34 +117,34 @@ def follow(
     folds: int,
     watch: Watch,
     checkpoint: FilePath | None = None,
+    count: int | None = None,
 ) -> Followed:
     """Follow the requested method; ValueError where the table or an option does not allow it.
 
-    With a directory ``checkpoint``, each step is kept there.
+    With a directory ``checkpoint``, each step is kept there. Where no values are given, ``count`` says how many.
     """
-    encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types, request.standardized)
-    task = encoding.task
-    most = most_folds(y, task, table.groups)
+    samples = MethodSamples.of(table, request)
+    X, y, task = samples.X, samples.y, samples.task
+    held_out = table.held_out
+    most = held_out.most(y, task)
     if most < folds:
         raise ValueError(
             f"{table.file}: column {request.target!r} allows {most} folds, and {folds} are requested; "
             "give more rows, or fewer --folds"
         )
-    model = make_model(request, task)
-    parameter = parameter or _parameter_of(model, request, encoding)
-    if values is None and parameter not in PATHS:
-        raise ValueError(f"no values are known that suit {parameter!r}; give them with --values")
+    model = samples.model(request)
+    parameter = parameter or _parameter_of(model, request, task)
     if values is None:
-        values = PATHS[parameter]
-    pipeline = make_pipeline(scaler_of(False, request.standardized), model)
+        values = values_of(parameter, count)
+    pipeline = samples.pipeline(model)
     scores = []
     with watch.steps(folds + 1, "path") as observe:
-        whole = path(pipeline, raw, y, parameter, values, checkpoint=checkpoint, groups=table.groups)
+        whole = path(pipeline, X, y, parameter, values, checkpoint=checkpoint, groups=held_out.together())
         observe("all samples")
-        for k, (fit, held) in enumerate(folds_of(task, folds, request.seed, y, table.groups), start=1):
-            validation = (raw.iloc[held], y[held])
-            own = raw.iloc[fit], y[fit]
-            groups = None if table.groups is None else table.groups[fit]
+        for k, (fit, held) in enumerate(folds_of(task, folds, request.seed, y, held_out), start=1):
+            validation = (X.iloc[held], y[held])
+            own = X.iloc[fit], y[fit]
+            groups = held_out.together(fit)
             found = path(pipeline, *own, parameter, values, validation=validation, checkpoint=checkpoint, groups=groups)
             scores.append(found.validation_score)
             observe(f"fold {k}")
@@ -129,10 +152,10 @@ def follow(
     return Followed(type(model).__name__, parameter, measure, whole, np.array(scores))
 
 
-def _parameter_of(model: Any, request: FitRequest, encoding: TableEncoding) -> str:
+def _parameter_of(model: Any, request: FitRequest, task: Task) -> str:
     """What regularises the method."""
-    name = request.chosen(encoding.task)
-    options = estimator_of(name, encoding.task, request.target)[1]
+    name = request.chosen(task)
+    options = estimator_of(name, task, request.target)[1]
     if not options:
         raise ValueError(f"{name} chooses its regularisation by itself; name another --parameter to follow")
     return regularisation(model, options)
@@ -161,14 +184,23 @@ def rows_of(followed: Followed) -> list[list[str]]:
         )
         for s in range(len(found))
     ]
+    criteria = criteria_along(found)
     return [
         [
             f"{found.values[s]:.3g}",
             f"{mean[s]:.4f} +- {spread[s]:.4f}",
             f"{training[s]:.4f}",
             str(found.n_kernels[s]),
+            *(f"{column[s]:.4g}" for column in criteria.values()),
             f"{found.duality_gap[s]:.1e}",
             marks[s],
         ]
         for s in range(len(found))
     ]
+
+
+def header_of(followed: Followed) -> list[str]:
+    """The names of the columns of that table."""
+    measure = followed.measure
+    criteria = [NAMES[name] for name in criteria_along(followed.path)]
+    return [followed.parameter, f"{measure}, held out", f"{measure}, training", "kernels", *criteria, "gap", ""]

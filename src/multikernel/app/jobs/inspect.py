@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import confusion_matrix
 
-from multikernel.app.jobs.predict import as_views, samples_of
+from multikernel.app.jobs.predict import as_views, learner_of, samples_of
 from multikernel.app.tables.table import CsvTable
 from multikernel.auto import Explanation
 from multikernel.certificate import Certificate
@@ -123,17 +123,18 @@ def inspect_model(model: Any, file: str, target: str | None, tested: Tested | No
     file, target : the names of the model and of what it predicts
     tested : what came of a test, if there was one
     """
-    explanation = getattr(model, "explanation_", None)
-    names, weights = _mixed(model) if explanation is None else _blended(explanation)
+    learner = learner_of(model)
+    explanation = getattr(learner, "explanation_", None)
+    names, weights = _mixed(learner) if explanation is None else _blended(explanation)
     order = np.argsort(-weights, kind="stable")
     return Inspected(
         file=file,
-        method=type(model).__name__,
+        method=type(learner).__name__,
         target=target,
         classes=model.classes_.tolist() if is_classifier(model) else None,
         names=tuple(names[k] for k in order),
         weights=weights[order],
-        certificate=model.certificate_,
+        certificate=learner.certificate_,
         explanation=explanation,
         tested=tested,
     )

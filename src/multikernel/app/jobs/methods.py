@@ -15,11 +15,12 @@ import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import multikernel as mk
+from multikernel.app.tables.held_out import HeldOut
 from multikernel.datasets import Task
 from multikernel.inspection import Parameter
 from multikernel.inspection import parameters_of as all_parameters_of
 from multikernel.kernels import RBF, KernelFamily, per_feature
-from multikernel.selection import BankSearchCV, Fold, grouped_folds
+from multikernel.selection import BankSearchCV, Fold
 from multikernel.typing import Array
 
 # Values that are tried: few where each is fitted on every fold of a nested cross-validation, more along a path.
@@ -36,6 +37,7 @@ PATHS = {
     "smoothing": np.logspace(-2, 2, 9),
     "rho": np.linspace(1.1, 2.0, 10),
 }
+EVEN = ("lam", "rho")  # parameters whose values are evenly spaced; those of others are in a constant ratio
 INNER_FOLDS = 3  # by which parameters are chosen
 OUTER_FOLDS = 5  # whose scores are reported
 PRINTED_WEIGHTS = 10  # the largest ones
@@ -53,6 +55,7 @@ class NamedMethod:
     numbers: tuple[str, ...] = ("alpha",)  # the options of the regressor
     grids: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: GRIDS)  # the values to choose from
     kernels: KernelFamily | None = None  # None for the estimator's own default
+    of_numbers: bool = False  # whether it learns from columns of numbers alone, whatever its kernels
     standardized: bool = False  # whether columns are to have mean 0 and deviation 1, as linear methods need
 
 
@@ -62,7 +65,7 @@ METHODS = {
     "l1mkl": NamedMethod("L1MKLClassifier", "L1MKLRegressor", ("C",), ("C",)),
     "lpmkl": NamedMethod("LpMKLClassifier", "LpMKLRegressor", ("C",), ("C",)),
     "localized": NamedMethod("LocalizedMKLClassifier", "LocalizedMKLRegressor", ("C",), ("C",)),
-    "gated": NamedMethod("GatedMKLClassifier", "GatedMKLRegressor", ("C",)),
+    "gated": NamedMethod("GatedMKLClassifier", "GatedMKLRegressor", ("C",), of_numbers=True),
     "smkl": NamedMethod("SMKLClassifier", "SMKLRegressor", ("C",), ("C",)),
     # Its kernels are scaled to trace 1, for which alpha is smaller.
     "rls2": NamedMethod("RLS2Classifier", "RLS2Regressor", ("alpha",), grids={"alpha": _SMALL_ALPHAS}),
@@ -72,7 +75,7 @@ METHODS = {
     "hkl": NamedMethod("HKLClassifier", "HKLRegressor", ("C",), ("C",), kernels=per_feature(RBF(6.0))),
     "gmkl": NamedMethod("GMKLClassifier", "GMKLRegressor", ("C",)),
     "linearrls2": NamedMethod("LinearRLS2Classifier", "LinearRLS2Regressor", ("alpha",), standardized=True),
-    "scales": NamedMethod("LearnedScalesClassifier", "LearnedScalesRegressor", numbers=()),
+    "scales": NamedMethod("LearnedScalesClassifier", "LearnedScalesRegressor", numbers=(), of_numbers=True),
     "ridgecv": NamedMethod(regressor="MultipleKernelRidgeCV", numbers=()),
     "average": NamedMethod("AverageMKLClassifier", "AverageMKLRegressor", ("lam", "C")),
     "alignment": NamedMethod("AlignmentMKLClassifier", "AlignmentMKLRegressor", ("lam", "C")),
@@ -147,6 +150,18 @@ def estimators_of(name: str | None) -> tuple[type, ...]:
     return tuple(getattr(mk, found) for found in (method.classifier, method.regressor) if found)
 
 
+def kernels_by_type(request: FitRequest, task: Task) -> bool:
+    """Whether kernels may follow the types of columns: the request names none, and the method takes any."""
+    of_numbers = METHODS[request.chosen(task)].of_numbers
+    return request.kernels is None and not of_numbers and takes_kernels(request, task)
+
+
+def takes_kernels(request: FitRequest, task: Task) -> bool:
+    """Whether the method combines kernels that can be chosen, and does not make its own."""
+    estimator = estimator_of(request.chosen(task), task, request.target)[0]
+    return any(each.name == "kernels" for each in fields(estimator))  # type: ignore[arg-type]
+
+
 def make_model(request: FitRequest, task: Task) -> Any:
     """The estimator for a task; ValueError where an option does not fit the method or the task."""
     name = request.chosen(task)
@@ -163,7 +178,7 @@ def make_model(request: FitRequest, task: Task) -> Any:
             raise ValueError(f"{option} is given twice, by --{option} and by --set; give it once")
     check(estimator, dict(request.parameters))
     family = METHODS[name].kernels if request.kernels is None else request.kernels
-    if family is not None and not any(given.name == "kernels" for given in fields(estimator)):
+    if family is not None and not takes_kernels(request, task):
         raise ValueError(f"--method {name} takes no kernels: it learns one for each feature; leave --kernels out")
     more: dict[str, Any] = dict(request.given)
     if family is not None:
@@ -190,20 +205,19 @@ def _learner(request: FitRequest, name: str, allowed: tuple[str, ...]) -> dict[s
     return {"learner": "margin" if margin else "svc"}
 
 
-def with_search(model: Any, request: FitRequest, task: Task, y: Array, groups: Array | None = None) -> Any:
+def with_search(model: Any, request: FitRequest, task: Task, y: Array, held_out: HeldOut) -> Any:
     """The model, or where the user gave no regularisation a search for it by cross-validation."""
     name = request.chosen(task)
     options = estimator_of(name, task, request.target)[1]
     # The training part of an outer fold has at least half of each class, which has to suffice for the inner folds.
-    if not request.chooses(options) or most_folds(y, task, groups) < 2 * INNER_FOLDS:
+    if not request.chooses(options) or held_out.most(y, task) < 2 * INNER_FOLDS:
         return model
     parameter = regularisation(model, options)
     values = METHODS[name].grids[parameter]
     # Kernels are tried alone inside this search, so only every other value is tried.
     grid = {parameter: values[1::2] if name in ("best", "proportional") else values}
-    return BankSearchCV(
-        model, grid, cv=shuffled_folds(task, INNER_FOLDS, request.seed) if groups is None else INNER_FOLDS
-    )
+    cv = INNER_FOLDS if held_out.decided else shuffled_folds(task, INNER_FOLDS, request.seed)
+    return BankSearchCV(model, grid, cv=cv)
 
 
 def regularisation(model: Any, options: tuple[str, ...]) -> str:
@@ -213,13 +227,9 @@ def regularisation(model: Any, options: tuple[str, ...]) -> str:
     return options[0]
 
 
-def most_folds(y: Array, task: Task, groups: Array | None = None) -> int:
-    """How many folds there can be: each needs a sample of every class, or two samples where the target is a number."""
-    if task == "classification":
-        most = int(np.unique(y, return_counts=True)[1].min())
-    else:
-        most = len(y) // 2
-    return most if groups is None else min(most, len(np.unique(groups)))
+def most_folds(y: Array, task: Task) -> int:
+    """How many folds of single rows there can be."""
+    return HeldOut().most(y, task)
 
 
 def shuffled_folds(task: Task, n: int, seed: int) -> StratifiedKFold | KFold:
@@ -228,18 +238,18 @@ def shuffled_folds(task: Task, n: int, seed: int) -> StratifiedKFold | KFold:
     return kind(n, shuffle=True, random_state=seed)
 
 
-def folds_of(task: Task, n: int, seed: int, y: Array, groups: Array | None) -> list[Fold]:
-    """Training and test rows of n folds: shuffled ones, or of whole groups.
+def folds_of(task: Task, n: int, seed: int, y: Array, held_out: HeldOut) -> list[Fold]:
+    """Training and test rows of n folds: shuffled ones, of whole groups, or of later and later rows.
 
     Parameters
     ----------
     task, n, seed : as in ``shuffled_folds``
     y : array (rows,), the target
-    groups : array (rows,), or None
+    held_out : which rows belong together
     """
-    if groups is None:
-        return list(shuffled_folds(task, n, seed).split(np.empty((len(y), 1)), y))
-    return grouped_folds(y, groups, n, stratify=task == "classification", random_state=seed)
+    if held_out.decided:
+        return held_out.folds(y, task, n, seed)
+    return list(shuffled_folds(task, n, seed).split(np.empty((len(y), 1)), y))
 
 
 def parameters_of(estimator: Callable[..., Any]) -> tuple[Parameter, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
 
 from multikernel import PredictionWarning
 from multikernel.app.tables.columns import ColumnKinds
@@ -98,7 +99,7 @@ def predictions(path: Path, table: CsvTable, proba: bool) -> Predictions:
             instead = "fit it with --proba"
         else:
             instead = "it predicts numbers, so leave --proba out"
-        raise ValueError(f"{path} holds a {type(model).__name__}, which gives no probabilities; {instead}")
+        raise ValueError(f"{path} holds a {type(learner_of(model)).__name__}, which gives no probabilities; {instead}")
     classify = is_classifier(model)
     return Predictions(
         labels=model.predict(X).tolist(),
@@ -108,6 +109,11 @@ def predictions(path: Path, table: CsvTable, proba: bool) -> Predictions:
         key=table.key,
         names=table.columns[table.key].cells if table.key else (),
     )
+
+
+def learner_of(model: Any) -> Any:
+    """The estimator of a model, without the steps that prepare its samples."""
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
 
 def samples_of(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> Any:

@@ -9,12 +9,11 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from sklearn.pipeline import make_pipeline
-
-from multikernel.app.jobs.methods import FitRequest, check, make_model, most_folds, with_search
+from multikernel.app.jobs.method_samples import MethodSamples
+from multikernel.app.jobs.methods import FitRequest, check, with_search
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
-from multikernel.app.tables.encoding import TableEncoding, scaler_of
+from multikernel.app.tables.encoding import TableEncoding
 from multikernel.app.tables.table import CsvTable, read_target
 from multikernel.app.tables.views import split
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
@@ -85,22 +84,26 @@ def worth_of(
     if words and table.views:
         raise ValueError("--source groups the columns of one file; of several files each is a source, so leave it out")
     sources = {} if table.views else sources_of(words, columns)
-    if most_folds(y, task, table.groups) < folds:
+    held_out = table.held_out
+    if held_out.times is not None and repeats > 1:
+        raise ValueError("--repeats draws folds anew, and --time leaves nothing to draw; leave one of them out")
+    most = held_out.most(y, task)
+    if most < folds:
         raise ValueError(
-            f"{table.file}: column {request.target!r} allows {most_folds(y, task, table.groups)} folds, and there are "
-            f"to be {folds}; give more rows, or fewer --folds"
+            f"{table.file}: column {request.target!r} allows {most} folds, and there are to be {folds}; give more "
+            "rows, or fewer --folds"
         )
     if request.automatic:
         model, X, own = _automatic(table, request, task, found, sources)
     else:
-        model, X, own = _by_method(table, request, task, sources)
+        model, X, own = _by_method(table, request, sources)
     with watch.steps(folds * repeats, Path(table.file).name) as observe:
         values = source_values(
             model,
             X,
             y,
-            folds,
-            table.groups,
+            folds if held_out.times is None else held_out.folds(y, task, folds, request.seed),
+            held_out.within_folds(folds),
             sources=own,
             repeats=repeats,
             permutations=permutations,
@@ -196,16 +199,30 @@ def _automatic(
 
 
 def _by_method(
-    table: CsvTable, request: FitRequest, task: Task, sources: Mapping[str, list[str]]
+    table: CsvTable, request: FitRequest, sources: Mapping[str, list[str]]
 ) -> tuple[Any, Any, Mapping[str, list[str]] | None]:
-    """A method with its search, the columns as numbers, and those of each source; None where these are views."""
-    encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types, request.standardized)
-    model = with_search(make_model(request, task), request, task, y, table.groups)
+    """A method with its search, the columns, and those of each source; None where these are views."""
+    samples = MethodSamples.of(table, request, as_numbers=not table.views)
+    model = samples.pipeline(with_search(samples.model(request), request, samples.task, samples.y, table.held_out))
     if table.views:
-        return make_pipeline(scaler_of(True, request.standardized), model), encoding.as_given(raw), None
-    spread = {feature.name: list(feature.names) for feature in encoding.features}
-    own = {source: [name for column in columns for name in spread[column]] for source, columns in sources.items()}
-    return make_pipeline(scaler_of(False, request.standardized), model), raw, own
+        return model, samples.X, None
+    if "table" not in samples.metadata:
+        kept = {name: [column for column in own if column in samples.features] for name, own in sources.items()}
+        X = samples.X.copy()
+        for name, kind in request.types.items():  # a model of some sources lacks the columns of the others
+            if kind in ("date", "text"):
+                raise ValueError(
+                    f"--type {name}={kind}: a column is a {kind} here where its cells show it; leave it out"
+                )
+            if name in X and kind == "category":
+                X[name] = X[name].astype("category")
+        return model, X, {name: own for name, own in kept.items() if own}
+    spread = {each.name: list(each.names) for each in TableEncoding.from_json(dict(samples.metadata["table"])).features}
+    return (
+        model,
+        samples.X,
+        {name: [part for column in own for part in spread[column]] for name, own in sources.items()},
+    )
 
 
 def _known(value: Any) -> Any:

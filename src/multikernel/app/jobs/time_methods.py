@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from multikernel.app.jobs.methods import METHODS, FitRequest, make_model
+from multikernel.app.jobs.method_samples import MethodSamples
+from multikernel.app.jobs.methods import METHODS, FitRequest, takes_kernels
 from multikernel.app.jobs.watch import Watch
-from multikernel.app.tables.encoding import TableEncoding
-from multikernel.app.tables.table import CsvTable
+from multikernel.app.tables.table import CsvTable, read_target
 from multikernel.certificate import Certificate
 
 
@@ -57,24 +57,25 @@ class Bench:
 
 def time_methods(table: CsvTable, request: FitRequest, names: Sequence[str] | None, repeat: int, watch: Watch) -> Bench:
     """Fit each method some times; ValueError where the table or a method that was named does not allow it."""
-    encoding, raw, y = TableEncoding.learn(table, request.target, request.task)
-    X = encoding.scale(raw)
-    task = encoding.task
+    y, task, _ = read_target(table, request.target, request.task)
     fitting = [
         name
         for name, method in METHODS.items()
         if (method.classifier if task == "classification" else method.regressor)
     ]
-    if request.kernels is not None:
-        fitting.remove("linearrls2")  # which takes none
-    chosen = fitting if names is None else names
-    models = {name: make_model(replace(request, method=name), task) for name in chosen}
+    requests = {name: replace(request, method=name) for name in (fitting if names is None else names)}
+    if request.kernels is not None and names is None:
+        requests = {name: own for name, own in requests.items() if takes_kernels(own, task)}
+    models = {}
+    for name, own in requests.items():
+        samples = MethodSamples.of(table, own)
+        models[name] = samples.model(own), samples.prepared()[0]
     found = []
     with watch.steps(len(models), "bench") as observe, threadpool_limits(1, user_api="blas"):
-        for name, model in models.items():
+        for name, (model, X) in models.items():
             found.append(_timed(name, model, X, y, repeat))
             observe(name)
-    return Bench(len(y), X.shape[1], tuple(found))
+    return Bench(len(y), len(samples.features), tuple(found))
 
 
 def _timed(name: str, model: Any, X: Any, y: Any, repeat: int) -> Timed:

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from multikernel.app import charts
-from multikernel.app.jobs.follow_path import Followed, rows_of
+from multikernel.app.jobs.criteria import NAMES, profiles_of
+from multikernel.app.jobs.follow_path import Followed, header_of, rows_of
 from multikernel.app.jobs.inspect import Inspected, inspect_model, tested_on
 from multikernel.app.jobs.source_values import Worth, plain
+from multikernel.app.path_charts import least, profile_charts
 from multikernel.files import path_of, write_whole
 from multikernel.inspection import short_names
 from multikernel.reproduce.pages.html import provenance, templates
@@ -41,7 +43,6 @@ def page(template: str, functions: Mapping[str, Callable[..., Any]] | None = Non
 
 
 _BARS = 20  # kernels with a bar
-_CURVES = 6  # kernels with a curve, of a colour each
 
 
 def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, sources: Any = None) -> None:
@@ -133,6 +134,7 @@ def path_page(followed: Followed) -> str:
     """The report as HTML text."""
     found = followed.path
     values = found.values.tolist()
+    profiles = profiles_of(found)
     return page(
         "path.html.j2",
         followed=followed,
@@ -140,9 +142,9 @@ def path_page(followed: Followed) -> str:
         best=f"{found.values[followed.best]:.3g}",
         simplest=f"{found.values[followed.simplest]:.3g}",
         scores=charts.path(_along(followed), followed.measure),
-        weights=charts.lines(
-            "Kernel weights along the path", values, _weights(followed), (followed.parameter, "weight")
-        ),
+        header=header_of(followed),
+        profiles=profile_charts(profiles, followed.parameter, values, followed.scores.mean(axis=0), followed.measure),
+        least={NAMES[name]: f"{value:.3g}" for name, value in least(profiles, values).items()},
         kernels=charts.lines(
             "Kernels with a positive weight along the path",
             values,
@@ -171,11 +173,3 @@ def _along(followed: Followed) -> dict[str, Any]:
         "chosen": place[followed.simplest],
         "line": float(mean[followed.best] - error[followed.best]),
     }
-
-
-def _weights(followed: Followed) -> list[tuple[str, list[float]]]:
-    """The weights of the kernels that are largest somewhere on a path, means over problems."""
-    weights = np.stack([np.atleast_2d(each).mean(axis=0) for each in followed.path.weights])
-    largest = np.argsort(-weights.max(axis=0), kind="stable")[:_CURVES]
-    names = short_names(list(map(str, followed.path.kernel_names)))
-    return [(names[k], weights[:, k].tolist()) for k in largest]

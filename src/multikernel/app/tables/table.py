@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from multikernel.app.tables.held_out import HeldOut, times_of
 from multikernel.app.tables.number_marks import plainly
 from multikernel.datasets import Column, Task, decide
 from multikernel.streams import DELIMITERS, Records, is_missing
@@ -51,6 +52,7 @@ class CsvTable:
     raw: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the cells of columns as they stand in the file
     delimiter: str = ","
     grouped_by: str | None = None  # the column that says which rows folds hold out together
+    timed_by: str | None = None  # the column that says which rows were first
     views: Mapping[str, View] = field(default_factory=dict)  # of several files
     key: str = ""  # the column that names the rows of several files
     tables: ViewTables | None = None  # these files
@@ -204,12 +206,19 @@ class CsvTable:
             raise ValueError(f"--groups {name!r} holds one value only, and a fold holds out whole groups")
         return replace(self.without([name]), grouped_by=name)
 
+    def timed(self, name: str | None) -> CsvTable:
+        """The table whose rows have an order of time by this column; ValueError where it cannot say so."""
+        if name is None:
+            return self
+        if len(np.unique(times_of(self.column(name, "give its time, ")))) < 2:
+            raise ValueError(f"--time {name!r} holds one time only, and a fold is later than the rows learned from")
+        return replace(self, timed_by=name)
+
     @property
-    def groups(self) -> Array | None:
-        """The group of each row; None where there are none."""
-        if self.grouped_by is None:
-            return None
-        return np.array(self.columns[self.grouped_by].cells)
+    def held_out(self) -> HeldOut:
+        """Which rows folds hold out together."""
+        groups = None if self.grouped_by is None else np.array(self.columns[self.grouped_by].cells)
+        return HeldOut(groups, None if self.timed_by is None else times_of(self.columns[self.timed_by]))
 
 
 def listed(names: Sequence[str]) -> str:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from multikernel.app.tables.table import CsvTable, View, listed, read_parquet, read_table
+from multikernel.app.tables.files import read_file
+from multikernel.app.tables.table import CsvTable, View, listed
 from multikernel.datasets import Column
 from multikernel.streams import is_missing
 from multikernel.tables import Numerals
@@ -20,7 +21,7 @@ from multikernel.typing import Array
 if TYPE_CHECKING:
     import pandas as pd
 
-_ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".xlsx", ".parquet")
+_ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet")
 _NAMED_SAMPLES = 3  # samples that are not in all files, of which a note or a page names so many
 
 
@@ -285,13 +286,9 @@ class ViewTables:
     of_first: bool = False
 
     @classmethod
-    def read(cls, files: Mapping[str, Path], key: str, *, keep: bool, of_first: bool) -> ViewTables:
-        """From files, CSV (compressed, too) or Parquet."""
-        parts = {
-            view: read_parquet(path) if path.suffix.lower() == ".parquet" else read_table(path)
-            for view, path in files.items()
-        }
-        return cls(parts, key, keep, of_first)
+    def read(cls, files: Mapping[str, Path], key: str, *, keep: bool, of_first: bool, sheet: str = "") -> ViewTables:
+        """From files, CSV (compressed, too), Parquet or a sheet of Excel."""
+        return cls({view: read_file(path, sheet) for view, path in files.items()}, key, keep, of_first)
 
     def written_as(self, stored: Mapping[str, Sequence[str]]) -> ViewTables:
         """The tables with columns that can be read in two ways read as those of training were."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -118,20 +117,9 @@ def _unpacked(content: BinaryIO, path: Path, settings: Settings) -> None:
 
 def _from_excel(upload: Upload, path: Path, settings: Settings) -> tuple[str, ...]:
     """Writes a sheet; what is to be said of it."""
-    from multikernel.app.web.excel import sheet_of
+    from multikernel.app.tables.excel import sheet_as_csv
 
-    try:
-        with zipfile.ZipFile(upload.content) as archive:
-            settings.check_unpacked(sum(member.file_size for member in archive.infolist()))  # unpacked is never more
-        sheet = sheet_of(upload.content, upload.sheet, settings)
-        _write(path, sheet.rows)
-    except zipfile.BadZipFile as error:
-        raise ValueError(f"The file is damaged or cut off ({error}); copy it again.") from None
-    except (ValueError, MemoryError):
-        raise
-    except Exception as error:  # openpyxl raises whatever a damaged file runs into
-        raise ValueError(f"The spreadsheet cannot be read ({error}); save its sheet as CSV.") from None
-    return sheet.notes
+    return sheet_as_csv(upload.content, path, upload.sheet, settings, first=True)[0].notes
 
 
 def _from_parquet(content: BinaryIO, path: Path, settings: Settings) -> None:

@@ -113,7 +113,7 @@ def _held(Y: Array, mean: Array, F: Array, A: Array, alpha: float, train: Array,
     found = Solved.of((Y - mean)[train], F[train], alpha, A[train])
     a = found.coef
     f = F + mean
-    intercept = mean
+    intercept: Array | float = mean
     if single:
         a = a[:, 0]
         f = f[:, 0]

@@ -39,6 +39,8 @@ def app(
         from multikernel.app.web.server import serve
         from multikernel.app.web.settings import MEGABYTE, Settings, default_home
 
+        if home is not None and home.exists() and not home.is_dir():
+            raise NotADirectoryError(f"--home {home} is a file; name a folder")
         defaults = Settings(home or default_home())
         root = root_path.rstrip("/")
         if root_path and not root_path.startswith("/"):

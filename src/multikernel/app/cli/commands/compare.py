@@ -11,6 +11,7 @@ from multikernel.app.cli.config import check_config, save_config
 from multikernel.app.cli.console import (
     ConsoleWatch,
     OtherFiles,
+    TableOptions,
     check_new,
     one_line_failures,
     read,
@@ -26,6 +27,7 @@ def compare(
     ctx: typer.Context,
     data: options.Data,
     target: options.Target,
+    sheet: options.Sheet = None,
     views: options.Views = None,
     key: options.Key = None,
     missing: options.Missing = MissingName.drop,
@@ -33,6 +35,7 @@ def compare(
     types: options.Types = None,
     leave_out: options.LeaveOut = None,
     groups: options.Groups = None,
+    time: options.Time = None,
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A method to compare, repeatable [default: all of them]."),
@@ -61,7 +64,7 @@ def compare(
         from multikernel.app.jobs.compare import compare_methods, rows_of
         from multikernel.app.tables.views import target_of
 
-        table = read(data, leave_out, groups, others)
+        table = read(data, TableOptions(others, sheet, leave_out, groups, time, target=target))
         column = target_of(table, target)
         declared = {table.full_name(name): kind for name, kind in declared.items()}
         comparison = compare_methods(
@@ -85,6 +88,7 @@ def compare(
 def bench(
     data: options.Data,
     target: options.Target,
+    sheet: options.Sheet = None,
     method: Annotated[
         list[MethodName] | None, typer.Option(help="A method to time, repeatable [default: all that fit the target].")
     ] = None,
@@ -103,7 +107,7 @@ def bench(
         from multikernel.app.jobs.time_methods import rows_of, time_methods
 
         names = [each.value for each in method] if method else None
-        found = time_methods(read(data), request, names, repeat, ConsoleWatch())
+        found = time_methods(read(data, TableOptions(sheet=sheet)), request, names, repeat, ConsoleWatch())
         if as_json:
             show_json("bench", found.to_json())
             return

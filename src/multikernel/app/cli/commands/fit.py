@@ -14,6 +14,8 @@ from multikernel.app.cli.config import check_config, save_config
 from multikernel.app.cli.console import (
     ConsoleWatch,
     OtherFiles,
+    TableOptions,
+    WrongUseError,
     check_new,
     one_line_failures,
     read,
@@ -68,6 +70,7 @@ def fit(
     ctx: typer.Context,
     data: options.Data,
     target: options.Target,
+    sheet: options.Sheet = None,
     views: options.Views = None,
     key: options.Key = None,
     missing: options.Missing = MissingName.drop,
@@ -81,6 +84,7 @@ def fit(
     types: options.Types = None,
     leave_out: options.LeaveOut = None,
     groups: options.Groups = None,
+    time: options.Time = None,
     kernels: options.Kernels = None,
     lam: options.Lam = None,
     C: options.LossWeight = None,
@@ -130,15 +134,15 @@ def fit(
         from multikernel.app.jobs.fit_stream import StreamOptions
 
         request = request_of(target, method, task, kernels, (lam, C, alpha), given, seed, proba, types)
-        others = OtherFiles(views, key, missing.value)
-        check_new(out, force=force, inputs=others.paths(data))
+        given_table = TableOptions(OtherFiles(views, key, missing.value), sheet, leave_out, groups, time, target=target)
+        check_new(out, force=force, inputs=given_table.others.paths(data))
         check_config(save_config_to, force=force)
         more = {"approximation": approximation, "rank": rank}
         request = replace(
             request, parameters={k: v for k, v in more.items() if v is not None} | dict(request.parameters)
         )
         with working_on(scheduler):
-            found, show = _found(data, others, leave_out, groups, request, StreamOptions(memory, checkpoint), out)
+            found, show = _found(data, given_table, request, StreamOptions(memory, checkpoint), out)
         save_config(ctx, save_config_to)
         if as_json:
             show_json("fit", found | {"model": str(out)})
@@ -149,23 +153,30 @@ def fit(
 
 def _found(
     data: Path,
-    others: OtherFiles,
-    leave_out: list[str] | None,
-    groups: str | None,
+    given: TableOptions,
     request: FitRequest,
     streaming: StreamOptions,
     out: Path,
 ) -> tuple[dict[str, Any], Callable[[], None]]:
     """What was learned, from the whole table or in chunks."""
+    others = given.others
     if others.words and (streaming.memory or streaming.checkpoint):
-        raise ValueError("several files are read at once, not in chunks; leave --memory and --checkpoint out")
+        raise WrongUseError("several files are read at once, not in chunks; leave --memory and --checkpoint out")
     approximate = not {"approximation", "rank"}.isdisjoint(request.parameters)
     if others.words or not streaming.applies(data, approximate):
-        table = read(data, leave_out, groups, others)
+        if streaming.checkpoint is not None:
+            raise WrongUseError(
+                f"{data} is read at once, and --checkpoint keeps the state of a fit in chunks; leave it out, or give "
+                "--memory less than the file"
+            )
+        table = read(data, given)
         return _learned(table, of_table(request, table), out)
-    if groups is not None:
-        raise ValueError(f"{data} is read in chunks, of which --groups are not held out together; leave --groups out")
-    return _streamed(data, request, replace(streaming, leave_out=tuple(leave_out or ())), out)
+    for option, column in (("--groups", given.groups), ("--time", given.time)):
+        if column is not None:
+            raise ValueError(f"{data} is read in chunks, which knows no folds for {option}; leave it out")
+    if given.sheet:
+        raise ValueError(f"{data} is read in chunks, and --sheet names a sheet of an Excel file; leave it out")
+    return _streamed(data, request, replace(streaming, leave_out=tuple(given.leave_out or ())), out)
 
 
 def _learned(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str, Any], Callable[[], None]]:
@@ -184,7 +195,7 @@ def _learned(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str,
     from multikernel.app.jobs import fit as jobs
 
     trained = jobs.train(table, request, ConsoleWatch())
-    save(trained.model, out, metadata=jobs.metadata_of(trained, table))
+    save(trained.saved, out, metadata=trained.samples.metadata)
     return jobs.summary(trained), lambda: _tables(jobs.describe(trained))
 
 

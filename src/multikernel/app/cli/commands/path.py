@@ -10,6 +10,9 @@ from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
 from multikernel.app.cli.console import (
     ConsoleWatch,
+    OtherFiles,
+    TableOptions,
+    WrongUseError,
     check_new,
     one_line_failures,
     read,
@@ -25,6 +28,7 @@ def path(
     ctx: typer.Context,
     data: options.Data,
     target: options.Target,
+    sheet: options.Sheet = None,
     method: Annotated[
         MethodName | None, typer.Option(help="[default: easymkl for classes, average for numbers]")
     ] = None,
@@ -34,10 +38,14 @@ def path(
     values: Annotated[
         str | None, typer.Option(metavar="V1,V2,...", help="Its values [default: some that suit the parameter].")
     ] = None,
+    count: Annotated[
+        int | None, typer.Option(min=2, max=1000, help="How many values, where --values does not list them.")
+    ] = None,
     task: options.TaskOption = TaskName.auto,
     types: options.Types = None,
     leave_out: options.LeaveOut = None,
     groups: options.Groups = None,
+    time: options.Time = None,
     kernels: options.Kernels = None,
     given: options.Set = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds that test each value.")] = 5,
@@ -59,10 +67,15 @@ def path(
         if report is not None:
             check_new(report, force=force, inputs=(data,), option="--report")
         check_config(save_config_to, force=force)
-        from multikernel.app.jobs.follow_path import follow, numbers_of, rows_of
+        from multikernel.app.jobs.follow_path import follow, header_of, numbers_of, rows_of
 
+        if values is not None and count is not None:
+            raise WrongUseError(
+                "--values lists the values, and --count says how many there are to be; give one of them"
+            )
         numbers = None if values is None else numbers_of(values)
-        found = follow(read(data, leave_out, groups), request, parameter, numbers, folds, ConsoleWatch(), checkpoint)
+        table = read(data, TableOptions(OtherFiles(), sheet, leave_out, groups, time, target=target))
+        found = follow(table, request, parameter, numbers, folds, ConsoleWatch(), checkpoint, count)
         if report is not None:
             from multikernel.app.report.page import path_page
 
@@ -72,7 +85,7 @@ def path(
             show_json("path", found.to_json() | {"report": None if report is None else str(report)})
             return
         title = f"{data.name}: {found.method} over {found.parameter}, {found.measure} on {folds} held-out folds"
-        header = [found.parameter, f"{found.measure}, held out", f"{found.measure}, training", "kernels", "gap", ""]
-        show_table(title, header, rows_of(found), text=(5,))
+        header = header_of(found)
+        show_table(title, header, rows_of(found), text=(len(header) - 1,))
         if report is not None:
             typer.echo(f"report written to {report}")

@@ -9,21 +9,38 @@ import typer
 
 from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
-from multikernel.app.cli.console import STANDARD_INPUT, OtherFiles, check_new, one_line_failures, read, show_json
+from multikernel.app.cli.console import (
+    STANDARD_INPUT,
+    OtherFiles,
+    TableOptions,
+    WrongUseError,
+    check_new,
+    named_file,
+    one_line_failures,
+    read,
+    show_json,
+)
 from multikernel.app.cli.options import MissingName
 from multikernel.files import write_whole
 
 
 def predict(
     ctx: typer.Context,
-    model: Annotated[Path, typer.Argument(metavar="MODEL.MK", help="A model that fit has written.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL.MK", help="A model that fit has written.", callback=named_file)
+    ],
     new: Annotated[
         Path,
-        typer.Argument(metavar="NEW.CSV", help="CSV file with the columns of the training file; - for standard input."),
+        typer.Argument(
+            metavar="NEW.CSV",
+            help="File with the columns of the training file; - for CSV on standard input.",
+            callback=named_file,
+        ),
     ],
     views: options.Views = None,
     key: options.Key = None,
     missing: options.Missing = MissingName.drop,
+    sheet: options.Sheet = None,
     proba: Annotated[bool, typer.Option("--proba", help="Probabilities of the classes, not decision values.")] = False,
     out: Annotated[Path | None, typer.Option(help="CSV file to write [default: standard output].")] = None,
     memory: options.Memory = None,
@@ -48,13 +65,13 @@ def predict(
             check_new(out, force=force, inputs=(model, *others.paths(new)))
         check_config(save_config_to, force=force)
         if others.words and memory is not None:
-            raise ValueError("several files are read at once, not in chunks; leave --memory out")
+            raise WrongUseError("several files are read at once, not in chunks; leave --memory out")
         if not others.words and _in_chunks(model, new, proba, memory, out):
             save_config(ctx, save_config_to)
             return
         from multikernel.app.jobs.predict import predictions
 
-        found = predictions(model, read(new, others=others, of_first=False), proba)
+        found = predictions(model, read(new, TableOptions(others, sheet, of_first=False)), proba)
         if out is not None:
             write_whole(out, found.to_csv().encode())
         save_config(ctx, save_config_to)
@@ -94,13 +111,16 @@ def _in_chunks(model: Path, new: Path, proba: bool, memory: str | None, out: Pat
 
 
 def report(
-    model: Annotated[Path, typer.Argument(metavar="MODEL.MK", help="A model that fit has written.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL.MK", help="A model that fit has written.", callback=named_file)
+    ],
     data: Annotated[
         Path | None, typer.Argument(metavar="[DATA.CSV]", help="Rows with the target, on which the model is tested.")
     ] = None,
     views: options.Views = None,
     key: options.Key = None,
     missing: options.Missing = MissingName.drop,
+    sheet: options.Sheet = None,
     out: Annotated[Path, typer.Option(help="The report to write.")] = Path("report.html"),
     force: options.Force = False,
     as_json: options.Json = False,
@@ -113,12 +133,12 @@ def report(
     with one_line_failures():
         others = OtherFiles(views, key, missing.value)
         if data is None and views:
-            raise ValueError("--view names further files; give the first one, with the target, without --view")
+            raise WrongUseError("--view names further files; give the first one, with the target, without --view")
         check_new(out, force=force, inputs=(model,) if data is None else (model, *others.paths(data)))
         from multikernel.app.jobs.inspect import inspect
         from multikernel.app.report.page import model_page
 
-        found = inspect(model, None if data is None else read(data, others=others))
+        found = inspect(model, None if data is None else read(data, TableOptions(others, sheet)))
         write_whole(out, model_page(found).encode())
         if as_json:
             show_json("report", found.to_json() | {"report": str(out)})

@@ -12,6 +12,7 @@ from multikernel.app.cli.config import check_config, save_config
 from multikernel.app.cli.console import (
     ConsoleWatch,
     OtherFiles,
+    TableOptions,
     check_new,
     one_line_failures,
     read,
@@ -26,6 +27,7 @@ def values(
     ctx: typer.Context,
     data: options.Data,
     target: options.Target,
+    sheet: options.Sheet = None,
     views: options.Views = None,
     key: options.Key = None,
     missing: options.Missing = MissingName.drop,
@@ -43,6 +45,7 @@ def values(
     types: options.Types = None,
     leave_out: options.LeaveOut = None,
     groups: options.Groups = None,
+    time: options.Time = None,
     kernels: options.Kernels = None,
     given: options.Set = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds that test.")] = 5,
@@ -75,7 +78,7 @@ def values(
         check_config(save_config_to, force=force)
         from multikernel.app.jobs.source_values import worth_of
 
-        table = read(data, leave_out, groups, others)
+        table = read(data, TableOptions(others, sheet, leave_out, groups, time, target=target))
         worth = worth_of(
             table,
             of_table(request, table),

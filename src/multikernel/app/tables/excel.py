@@ -6,15 +6,16 @@ looked through first, a block at a time, and what cannot be meant is refused.
 
 from __future__ import annotations
 
+import csv
 import re
 import zipfile
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
 
 from multikernel.app.tables.table import listed, text_of
-from multikernel.app.web.settings import Settings
 
 _BLOCK = 1 << 20
 _MOST_ELEMENTS = 1_000_000  # of the parts that are no sheet: the styles of large books have some ten thousand
@@ -30,6 +31,34 @@ _NOT_COMPUTED = re.compile(
     rb"<(?:\w+:)?f(?:\s[^<>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?"
     rb"\s*</(?:\w+:)?c>"
 )
+
+
+class Limits(Protocol):
+    """How large a file and its sheets may be."""
+
+    @property
+    def unpacked_limit(self) -> int:
+        """Bytes of text at most."""
+        ...
+
+    @property
+    def most_rows(self) -> int:
+        """Rows at most."""
+        ...
+
+    @property
+    def most_cells(self) -> int:
+        """Cells at most."""
+        ...
+
+    def check_columns(self, count: int) -> None:
+        """ValueError where a table has too many columns."""
+        ...
+
+    def check_unpacked(self, size: int) -> None:
+        """ValueError where a file of so many bytes is too large."""
+        ...
+
 
 NumberedRows = Iterator[tuple[int, list[Any]]]  # the place of each row, counted from 0, and its cells
 
@@ -73,25 +102,66 @@ class Sheet:
 
     Parameters
     ----------
-    rows : iterator of lists of str, its rows
+    title : str
+    rows : iterator of (int, list of str), the place of each row that has a value, counted from 0, and its cells
     notes : tuple of str, what is to be said of it
+    others : tuple of str, the other sheets with content, where none was asked for by name
     """
 
-    rows: Iterator[list[str]]
+    title: str
+    rows: Iterator[tuple[int, list[str]]]
     notes: tuple[str, ...]
+    others: tuple[str, ...]
 
 
-def sheet_of(content: BinaryIO, name: str, settings: Settings) -> Sheet:
+def sheet_as_csv(content: BinaryIO, path: Path, name: str, limits: Limits, *, first: bool) -> tuple[Sheet, list[int]]:
+    """Write a sheet as CSV; the sheet, and the place of each of its rows, counted from 0.
+
+    Parameters
+    ----------
+    content : the file
+    path : the CSV file to write
+    name : of the sheet; "" for the one that has content and is not hidden
+    limits : how large it may be
+    first : whether the first of several such sheets is taken
+
+    Raises
+    ------
+    ValueError : where the file is damaged, there is no such sheet or several, or it is too large
+    """
+    try:
+        with zipfile.ZipFile(content) as archive:
+            limits.check_unpacked(sum(member.file_size for member in archive.infolist()))  # unpacked is never more
+        sheet = sheet_of(content, name, limits)
+        if sheet.others and not first:
+            titles = listed([repr(title) for title in (sheet.title, *sheet.others)])
+            raise ValueError(f"The file has the sheets {titles}; choose one by --sheet NAME.")
+        places = []
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            for place, cells in sheet.rows:
+                places.append(place)
+                writer.writerow(cells)
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"The file is damaged or cut off ({error}); copy it again.") from None
+    except (ValueError, MemoryError):
+        raise
+    except Exception as error:  # openpyxl raises whatever a damaged file runs into
+        raise ValueError(f"The spreadsheet cannot be read ({error}); save its sheet as CSV.") from None
+    return sheet, places
+
+
+def sheet_of(content: BinaryIO, name: str, limits: Limits) -> Sheet:
     """A sheet of an Excel file; ValueError in a sentence where there is none such, or it is too large.
 
     Parameters
     ----------
     content : the file
     name : of the sheet; "" for the first one with content that is not hidden
-    settings : the limits
+    limits : how large it may be
     """
     archive = zipfile.ZipFile(content)
-    _check_parts(archive, settings)
+    _check_parts(archive, limits)
     from openpyxl import load_workbook
 
     content.seek(0)
@@ -100,20 +170,21 @@ def sheet_of(content: BinaryIO, name: str, settings: Settings) -> Sheet:
     if name and name not in titles:
         raise ValueError(f"There is no sheet {name!r}; the file has {listed([repr(title) for title in titles])}.")
     sheets = [sheet for sheet in book.worksheets if not name or sheet.title == name]
-    found = [(sheet, _text_of(archive, vars(sheet)["_worksheet_path"], settings)) for sheet in sheets]
+    found = [(sheet, _text_of(archive, vars(sheet)["_worksheet_path"], limits)) for sheet in sheets]
     filled = [(sheet, text) for sheet, text in found if text.filled] or found[:1]
     if not filled:
         raise ValueError("The file has no sheet of cells; give one with a table.")
     shown = [(sheet, text) for sheet, text in filled if sheet.sheet_state == "visible"] or filled
     sheet, text = shown[0]
-    if text.cells > settings.most_cells:
+    if text.cells > limits.most_cells:
         raise ValueError(
-            f"The sheet {sheet.title!r} has more than {settings.most_cells} cells, the most that are read from Excel, "
+            f"The sheet {sheet.title!r} has more than {limits.most_cells} cells, the most that are read from Excel, "
             "empty ones with a format among them; save it as CSV, or give a part of it."
         )
-    others = [other.title for other, _ in filled if other is not sheet]
+    others = () if name else tuple(other.title for other, _ in shown if other is not sheet)
+    unread = [other.title for other, _ in filled if other is not sheet]
     sheet.reset_dimensions()  # what a file says of its size may be wrong by millions of cells
-    return Sheet(_rows(sheet, text, settings), tuple(_notes(sheet.title, others, text)))
+    return Sheet(sheet.title, _rows(sheet, text, limits), tuple(_notes(sheet.title, unread, text)), others)
 
 
 def _notes(title: str, others: Sequence[str], text: SheetText) -> Iterator[str]:
@@ -131,7 +202,7 @@ def _notes(title: str, others: Sequence[str], text: SheetText) -> Iterator[str]:
         yield f"missing are the results of {what}: open the file in a spreadsheet program and save it again"
 
 
-def _check_parts(archive: zipfile.ZipFile, settings: Settings) -> None:
+def _check_parts(archive: zipfile.ZipFile, limits: Limits) -> None:
     """ValueError where it is no spreadsheet, or a part beside its sheets is larger than any program makes it."""
     names = [member.filename for member in archive.infolist()]
     if "content.xml" in names:
@@ -148,9 +219,9 @@ def _check_parts(archive: zipfile.ZipFile, settings: Settings) -> None:
             strings += len(_STRING.findall(block))
             elements += block.count(b"<")
         if name == "xl/sharedStrings.xml":
-            if strings > settings.most_cells:
+            if strings > limits.most_cells:
                 raise ValueError(
-                    f"The file has {strings} texts, and {settings.most_cells} are the most that are read from Excel; "
+                    f"The file has {strings} texts, and {limits.most_cells} are the most that are read from Excel; "
                     "save it as CSV, or give a part of it."
                 )
         elif elements > _MOST_ELEMENTS:
@@ -160,7 +231,7 @@ def _check_parts(archive: zipfile.ZipFile, settings: Settings) -> None:
             )
 
 
-def _text_of(archive: zipfile.ZipFile, member: str, settings: Settings) -> SheetText:
+def _text_of(archive: zipfile.ZipFile, member: str, limits: Limits) -> SheetText:
     """What a sheet holds, or its beginning where that is too much already."""
     cells = not_computed = 0
     filled = False
@@ -168,7 +239,7 @@ def _text_of(archive: zipfile.ZipFile, member: str, settings: Settings) -> Sheet
     for block in _blocks(archive, member):
         cells += len(_CELL.findall(block))
         filled = filled or _VALUE.search(block) is not None
-        if cells > settings.most_cells:
+        if cells > limits.most_cells:
             break
         if b"f>" in block or b"f " in block or b"f/>" in block:  # a search takes ten times as long
             not_computed += len(_NOT_COMPUTED.findall(block))
@@ -202,33 +273,33 @@ def _blocks(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:
     yield left
 
 
-def _rows(sheet: Any, text: SheetText, settings: Settings) -> Iterator[list[str]]:
+def _rows(sheet: Any, text: SheetText, limits: Limits) -> Iterator[tuple[int, list[str]]]:
     """The rows that have a cell with a value, as texts."""
     size = 0
-    for cells in _from_left(_with_merged(_filled_rows(sheet, settings), text.merged)):
+    for k, cells in _from_left(_with_merged(_filled_rows(sheet, limits), text.merged)):
         written = [text_of(cell) for cell in cells]
         size += sum(map(len, written))
-        if size > settings.unpacked_limit:
+        if size > limits.unpacked_limit:
             raise ValueError(
-                f"The sheet has more than {settings.unpacked_limit >> 20} MB of text, the most that is taken; give a "
+                f"The sheet has more than {limits.unpacked_limit >> 20} MB of text, the most that is taken; give a "
                 "part of it."
             )
-        yield written
+        yield k, written
 
 
-def _filled_rows(sheet: Any, settings: Settings) -> NumberedRows:
+def _filled_rows(sheet: Any, limits: Limits) -> NumberedRows:
     """The place of each row that has a value, and its cells, as many as the first such row has at least."""
     width = count = places = 0
     for k, row in enumerate(sheet.iter_rows(values_only=True)):
         places += len(row)
-        if k >= _MOST_ROWS or places > _APART * settings.most_cells + _LONGEST_ROW:
+        if k >= _MOST_ROWS or places > _APART * limits.most_cells + _LONGEST_ROW:
             raise ValueError("The sheet has cells far apart from each other; move its table to the first rows.")
         if not any(cell is not None for cell in row):
             continue
         cells = list(row)
         while cells[-1] is None:
             cells.pop()
-        settings.check_columns(len(cells))
+        limits.check_columns(len(cells))
         width = width or len(cells)
         if len(cells) > width:
             raise ValueError(
@@ -236,8 +307,8 @@ def _filled_rows(sheet: Any, settings: Settings) -> NumberedRows:
                 f"{width}: begin the sheet with the names of all columns, without a title above them."
             )
         count += 1
-        if count > settings.most_rows + 1:
-            raise ValueError(f"The sheet has more than {settings.most_rows} rows; give a part of them.")
+        if count > limits.most_rows + 1:
+            raise ValueError(f"The sheet has more than {limits.most_rows} rows; give a part of them.")
         yield k, cells + [None] * (width - len(cells))
 
 
@@ -257,7 +328,7 @@ def _with_merged(rows: NumberedRows, groups: Sequence[MergedCells]) -> NumberedR
         yield k, cells
 
 
-def _from_left(rows: NumberedRows) -> Iterator[list[Any]]:
+def _from_left(rows: NumberedRows) -> NumberedRows:
     """The cells of the rows without empty columns on the left of the table."""
     left = -1
     for k, cells in rows:
@@ -267,4 +338,4 @@ def _from_left(rows: NumberedRows) -> Iterator[list[Any]]:
             raise ValueError(
                 f"Row {k + 1} of the sheet has a cell on the left of the names of the columns; give its column a name."
             )
-        yield cells[left:]
+        yield k, cells[left:]
