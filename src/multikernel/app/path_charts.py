@@ -35,7 +35,7 @@ def profile_charts(
         found["freedom"] = lines(
             "Degrees of freedom along the path", values, freedom, (parameter, "degrees of freedom")
         )
-    if profiles["criteria"] and profiles["variance"] and measure == "R2":
+    if profiles["criteria"] and profiles["variance"] and measure in ("R2", "R²"):
         gcv = [value / profiles["variance"] for value in profiles["criteria"]["gcv"]]
         curves = [("held out", [1.0 - value for value in mean]), ("GCV", gcv)]
         found["errors"] = lines(

@@ -129,7 +129,7 @@ def test_mistakes_are_said_in_a_sentence(invoke: Invoke, words: tuple[str, ...],
     Path("others.csv").write_text("patient,dose\nq1,3\nq2,4\n")
     Path("nothing.csv").write_text("dose\n3\n4\n")
     done = invoke("fit", *words, "--target", "ill")
-    assert done.exit_code == 1
+    assert done.exit_code == (2 if "leave --memory" in sentence or "by --view" in sentence else 1)
     assert sentence in done.stderr, done.stderr
     assert len([line for line in done.stderr.splitlines() if line.startswith("error: ")]) == 1
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import multikernel as mk
 from multikernel.app.toml import toml
 from multikernel.app.web.exports import code
-from multikernel.app.web.forms import MethodForm, family_fields, family_parameters, methods, parameters
-from multikernel.app.web.learning.families import FAMILIES, families
+from multikernel.app.web.forms import MethodForm, family_fields, family_parameters, methods, parameters, plain_name
+from multikernel.app.web.learning.families import FAMILIES, families, made
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_given
+from multikernel.app.web.learning.summary import path_of
 from multikernel.datasets.dataset import Task
 
 _ALL = [(task, method) for task in ("classification", "regression") for method in methods(task).values()]  # type: ignore[arg-type]
@@ -56,6 +59,8 @@ def test_every_family_asks_for_what_its_function_takes() -> None:
         "degrees": {"max_degree", "normalize"},
         "anova": {"max_degree", "normalize"},
         "linear": set(),
+        "slopes": set(),
+        "rls2": set(),
     }
     assert "by default up to 100 columns" in asked["types"]["single"].form
     for word, fields in asked.items():
@@ -111,3 +116,30 @@ def test_exported_code_and_toml_have_the_kernels_of_each_view() -> None:
     for view, kernels in own.items():
         assert again[view].names == kernels.names
         assert list(map(repr, again[view])) == list(map(repr, kernels))
+
+
+def test_the_linear_method_is_rls2_with_linear_kernels_of_the_columns() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(50, 4)) * [1.0, 30.0, 0.1, 1.0] + [5.0, 0.0, 2.0, -7.0], columns=list("abcd"))
+    y = np.asarray(X["a"] + 0.1 * X["b"] + 0.1 * rng.normal(size=50))
+    form = methods("regression")["LinearRLS2Regressor"]
+    assert (form.title, form.families) == (plain_name("LinearRLS2Classifier").title, ("slopes",))
+    recipe = Recipe(
+        "t", "y", "regression", dict.fromkeys("abcd", "number"), method=form.kind.__name__, kernels={"": ["slopes"]}
+    )
+    model, given = made(replace(recipe, parameters={"alpha": 0.01, "tol": 1e-9}), X, y)
+    own = mk.LinearRLS2Regressor(alpha=0.01).fit((X - X.mean()) / X.std(ddof=0), y)
+    assert model.fit(given, y).predict(given) == pytest.approx(own.predict((X - X.mean()) / X.std(ddof=0)), abs=1e-4)
+    assert model.kernel_names_.tolist() == list("abcd")
+    thirteen, given = made(replace(recipe, kernels={"": ["rls2"]}, parameters={"alpha": 0.1}), X, y)
+    assert len(thirteen.fit(given, y).kernel_names_) == 13 * 5
+    searched, given = made(replace(recipe, path="alpha", path_count=4, path_folds=3), X, y)
+    searched.fit(given, y)
+    assert [each["alpha"] for each in searched.cv_results_["params"]] == pytest.approx(
+        np.geomspace(1e-6, 100.0, 4).tolist(), rel=1e-5
+    )
+    assert searched.n_splits_ == 3
+    found = path_of(searched, replace(recipe, path="alpha"), given, y)
+    assert found is not None
+    assert set(found["profiles"]["weights"]["names"][:2]) == {"a", "b"}
+    assert set(found["profiles"]["criteria"]) == {"degrees_of_freedom", "gcv", "aic", "bic"}

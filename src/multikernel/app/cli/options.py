@@ -63,8 +63,8 @@ TaskName = StrEnum("TaskName", "auto classification regression")
 # The keys of methods.METHODS, repeated because that module imports all estimators.
 MethodName = StrEnum(
     "MethodName",
-    "easymkl l1mkl lpmkl localized gated smkl rls2 twolayers polynomial hkl gmkl linearrls2 scales ridgecv average "
-    "alignment proportional best",
+    "easymkl l1mkl lpmkl localized gated smkl rls2 twolayers polynomial hkl gmkl gmklsvr linearrls2 scales ridgecv "
+    "average alignment proportional best",
 )
 EPILOG = "\n\n\b\nKernels (repeat --kernels to join several):\n" + "\n".join(
     f"  {word.form:16}{word.about}" for word in WORDS.values()

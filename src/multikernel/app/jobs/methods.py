@@ -74,6 +74,7 @@ METHODS = {
     # A feature spread evenly over [0, 1] has variance 1/12; the width is gamma = 1 / (2 variance).
     "hkl": NamedMethod("HKLClassifier", "HKLRegressor", ("C",), ("C",), kernels=per_feature(RBF(6.0))),
     "gmkl": NamedMethod("GMKLClassifier", "GMKLRegressor", ("C",)),
+    "gmklsvr": NamedMethod(regressor="GMKLSupportRegressor", numbers=("C",)),
     "linearrls2": NamedMethod("LinearRLS2Classifier", "LinearRLS2Regressor", ("alpha",), standardized=True),
     "scales": NamedMethod("LearnedScalesClassifier", "LearnedScalesRegressor", numbers=(), of_numbers=True),
     "ridgecv": NamedMethod(regressor="MultipleKernelRidgeCV", numbers=()),

@@ -6,6 +6,7 @@ import json
 import tempfile
 import tomllib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from pprint import pformat
 from typing import Any, get_args
@@ -45,7 +46,7 @@ def code(recipe: Recipe, dtype: str) -> str:
             estimator=automatic if recipe.automatic else recipe.method,
             arguments=_arguments(recipe),
             families=_families(recipe),
-            values=path_values(recipe.path) if recipe.path else [],
+            values=path_values(recipe.path, recipe.path_count) if recipe.path else [],
         )
     )
 
@@ -92,6 +93,7 @@ def repeated(run: Path, table: Path, out: Path, report: Callable[[str], None]) -
     try:
         recipe = Recipe.from_json(tomllib.loads(run.read_text(encoding="utf-8")))
         _check(recipe)
+        recipe = _as_learned(recipe)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"{run} is no run that the application has exported: {error}") from None
     stages: list[str] = []
@@ -126,6 +128,14 @@ def _check(recipe: Recipe) -> None:
         for word in words:
             _one_of(f"kernels: {view!r}", word, list(FAMILIES))
             check_family(word, recipe.kernel_parameters.get(view, {}).get(word, {}))
+
+
+def _as_learned(recipe: Recipe) -> Recipe:
+    """The recipe by what learns it: linear RLS2 is RLS2 with linear kernels of the columns, as in the form."""
+    form = None if recipe.method in (AUTOMATIC, COMPARISON) else methods(recipe.task)[recipe.method]
+    if form is None or form.kind.__name__ == recipe.method:
+        return recipe
+    return replace(recipe, method=form.kind.__name__, kernels={view: list(form.families) for view in recipe.by_view})
 
 
 def _one_of(what: str, given: object, known: Any) -> None:

@@ -15,16 +15,20 @@ from typing import Any, get_args, get_origin, get_type_hints
 from sklearn.base import is_classifier, is_regressor
 
 from multikernel import estimators
-from multikernel.app.jobs.methods import check, parameters_of, summary
+from multikernel.app.jobs.method_names import AUTOMATIC, NAMES, PlainName
+from multikernel.app.jobs.methods import METHODS, check, parameters_of, summary
 from multikernel.app.web.learning.families import FAMILIES, REGULARISES
 from multikernel.datasets import Task
 from multikernel.inspection import Parameter
 
 _NOT_SHOWN = {"random_state", "n_jobs", "class_weight", "checkpoint"}
-_NOT_ASKED_OF_KERNELS = {"X", "types", "kernel"}  # what follows from the columns, and what is a kernel itself
+_NOT_ASKED_OF_KERNELS = {"X", "types", "kernel", "basis"}  # what follows from the columns, and what is a kernel itself
 _NEEDS_MORE = {"transductive"}  # choices that ask for samples beside those of the table
 _MOST_KERNELS = 500  # of one family
 _OWN_KERNELS = ("LinearRLS2", "LearnedScales")  # one for each feature, or of one distance: no families
+# What learns the same from linear kernels of the columns, whatever these hold; the word of that family.
+_LINEAR = {"LinearRLS2Classifier": "RLS2Classifier", "LinearRLS2Regressor": "RLS2Regressor"}
+_SLOPES = ("slopes",)
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ class MethodForm:
     Parameters
     ----------
     name, about : str, the class, and the first sentence of its docstring
+    title, when : str, its plain name, and when it is used
+    families : tuple of str, the words of the kernels that its form proposes
     kind : the class itself
     fields : tuple of Field
     paths : tuple of str, the parameters that a path can follow
@@ -64,6 +70,17 @@ class MethodForm:
     kind: type
     fields: tuple[Field, ...]
     paths: tuple[str, ...]
+    title: str = ""
+    when: str = ""
+    families: tuple[str, ...] = ("types",)
+
+
+def plain_name(estimator: str) -> PlainName:
+    """How the method of an estimator is called, and when it is used."""
+    for name, method in METHODS.items():
+        if estimator in (method.classifier, method.regressor):
+            return NAMES[name]
+    return AUTOMATIC
 
 
 @cache
@@ -73,12 +90,17 @@ def methods(task: Task) -> dict[str, MethodForm]:
     found = {}
     for name in estimators.__all__:
         kind = getattr(estimators, name)
-        if name.startswith(_OWN_KERNELS) or not hasattr(kind, "fit"):
+        about = summary(kind)
+        if name in _LINEAR:
+            kind = getattr(estimators, _LINEAR[name])
+        elif name.startswith(_OWN_KERNELS) or not hasattr(kind, "fit"):
             continue
         if any(each.name == "kernels" for each in fields(kind)) and fits(kind()):
             own = _fields(kind)
             paths = tuple(each.name for each in own if each.name in REGULARISES)
-            found[name] = MethodForm(name, summary(kind), kind, own, paths)
+            words = plain_name(name)
+            proposed = _SLOPES if name in _LINEAR else ("types",)
+            found[name] = MethodForm(name, about, kind, own, paths, words.title, words.when, proposed)
     return found
 
 

@@ -47,14 +47,18 @@ def methods(
 
 
 def _list(as_json: bool) -> None:
+    from multikernel.app.jobs.method_names import AUTOMATIC, NAMES
     from multikernel.app.jobs.methods import METHODS, estimators_of, summary
 
     found: list[dict[str, Any]] = []
     for name in (None, *METHODS):
         estimators = estimators_of(name)
+        words = NAMES[name] if name else AUTOMATIC
         found.append(
             {
                 "method": name,
+                "title": words.title,
+                "when": words.when,
                 "estimators": [each.__name__ for each in estimators],
                 "about": summary(estimators[0]),
             }
@@ -63,13 +67,15 @@ def _list(as_json: bool) -> None:
         show_json("methods", {"methods": found})
         return
     for each in found:
-        typer.echo(f"{each['method'] or 'without --method':18}{', '.join(each['estimators'])}")
-        _paragraph(str(each["about"]), " " * 18)
+        typer.echo(f"{each['method'] or 'without --method':18}{each['title']}: {', '.join(each['estimators'])}")
+        _paragraph(str(each["when"]), " " * 18)
 
 
 def _describe(name: str, as_json: bool) -> None:
+    from multikernel.app.jobs.method_names import NAMES
     from multikernel.app.jobs.methods import estimators_of, parameters_of, summary
 
+    words = NAMES[name]
     found: list[dict[str, Any]] = [
         {
             "estimator": each.__name__,
@@ -81,8 +87,9 @@ def _describe(name: str, as_json: bool) -> None:
         for each in estimators_of(name)
     ]
     if as_json:
-        show_json("methods", {"method": name, "estimators": found})
+        show_json("methods", {"method": name, "title": words.title, "when": words.when, "estimators": found})
         return
+    typer.echo(f"{words.title}. {words.when}\n")
     for estimator in found:
         typer.echo(estimator["estimator"])
         _paragraph(estimator["about"], "")

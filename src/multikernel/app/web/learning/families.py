@@ -10,7 +10,8 @@ import pandas as pd
 
 import multikernel as mk
 from multikernel import kernels
-from multikernel.app.jobs.methods import PATHS, most_folds, shuffled_folds
+from multikernel.app.jobs.follow_path import values_of
+from multikernel.app.jobs.methods import most_folds, shuffled_folds
 from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.app.web.learning.samples import as_given, bare
 from multikernel.kernels import Encoded, KernelFamily, Kernels, Together, beside_each_other
@@ -39,7 +40,7 @@ class Family:
     @property
     def by_type(self) -> bool:
         """Whether its kernels follow the types of the columns, else they are those of numbers."""
-        return self.name == "for_columns"
+        return self.name in ("for_columns", "for_each_column")
 
     @property
     def maker(self) -> Any:
@@ -89,6 +90,18 @@ FAMILIES = {
         {"max_degree": 3},
     ),
     "linear": Family("Linear", "On all columns together: each column has one slope.", "Linear"),
+    "slopes": Family(
+        "Linear, each column by itself",
+        "The method chooses how much each column counts: with RLS2 a sparse linear model, the same as linear RLS2.",
+        "for_each_column",
+        {"basis": "linear"},
+    ),
+    "rls2": Family(
+        "The 13 kernels of the RLS2 toolbox",
+        "Three polynomials and ten Gaussians on each of p columns and on all together: 13 (p + 1) kernels.",
+        "for_each_column",
+        {"basis": "rls2"},
+    ),
 }
 
 
@@ -167,8 +180,8 @@ def _searched(recipe: Recipe, families: Any, y: Any) -> Any:
     if recipe.path:
         model = BankSearchCV(
             model,
-            {recipe.path: path_values(recipe.path)},
-            cv=shuffled_folds(recipe.task, min(5, most_folds(y, recipe.task)), recipe.seed),
+            {recipe.path: path_values(recipe.path, recipe.path_count)},
+            cv=shuffled_folds(recipe.task, min(recipe.path_folds or 5, most_folds(y, recipe.task)), recipe.seed),
             one_standard_error=True,
         )
     return model
@@ -180,6 +193,12 @@ def seeded(kind: Any, recipe: Recipe) -> dict[str, Any]:
     return seed | recipe.parameters
 
 
-def path_values(parameter: str) -> list[float]:
-    """The values of a path."""
-    return [float(f"{value:.6g}") for value in PATHS[parameter]]
+def path_values(parameter: str, count: int = 0) -> list[float]:
+    """The values of a path.
+
+    Parameters
+    ----------
+    parameter : what is followed
+    count : how many; 0 for those that suit
+    """
+    return [float(f"{value:.6g}") for value in values_of(parameter, count or None)]

@@ -32,6 +32,7 @@ class Recipe:
     kernels : dict from the views, "" for all columns, to words of kernel families
     kernel_parameters : dict from the views to those parameters of each word that were changed
     path : str, the parameter that is chosen along a path; "" for none
+    path_count, path_folds : int, how many values the path has, and folds that test each; 0 for those that suit
     seed : int
     worth : bool, whether the run measures what each view is worth, and leaves no model
     missing : "drop" or "keep", what becomes of samples that lack a view, all of whose columns are empty there; those
@@ -50,6 +51,8 @@ class Recipe:
     kernels: dict[str, list[str]] = field(default_factory=dict)
     kernel_parameters: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     path: str = ""
+    path_count: int = 0
+    path_folds: int = 0
     seed: int = 0
     worth: bool = False
     missing: Missing = "drop"

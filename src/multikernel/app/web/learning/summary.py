@@ -18,6 +18,7 @@ from sklearn.metrics import (
     roc_curve,
 )
 
+from multikernel.app.jobs.criteria import profiles_of
 from multikernel.app.web.learning.held_out import FoldResult
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.diagnostics import positive_weights
@@ -264,7 +265,7 @@ def freedom_of(model: Any) -> list[float] | None:
 
 def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | None:
     """Along the parameter, mean scores and their standard errors over the folds, the kernels that had weight, and the
-    degrees of freedom of models of all rows.
+    degrees of freedom of models of all rows, with their weights, coefficients and criteria.
     """
     if not recipe.path:
         return None
@@ -277,10 +278,7 @@ def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | N
         each = [np.atleast_2d(w) for w in folds]
         counts.append(float(np.mean([positive_weights(w).any(axis=0).sum() for w in each])))
     best = int(mean.argmax())
-    freedom: list[float] = []
-    if freedom_of(search.best_estimator_) is not None:
-        models = path(search.estimator, X, y, recipe.path, values).models
-        freedom = [float(np.mean(freedom_of(model))) for model in models]  # type: ignore[arg-type]
+    profiles = profiles_of(path(search.estimator, X, y, recipe.path, values))
     return {
         "parameter": recipe.path,
         "values": values,
@@ -290,7 +288,8 @@ def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | N
         "best": best,
         "line": float(mean[best] - error[best]),
         "chosen": values.index(search.best_params_[recipe.path]),
-        "freedom": freedom,
+        "freedom": profiles["criteria"].get("degrees_of_freedom", []),
+        "profiles": profiles,
     }
 
 

@@ -128,7 +128,7 @@ def _method_page(
     found = target(data, choice)
     known = methods(found.task)
     method = known.get(typed.get("method", "")) or known[_FIRST[found.task]]
-    recipe = choice.recipe(data, found.task, method=method.name)
+    recipe = choice.recipe(data, found.task, method=method.kind.__name__)
     views = list(recipe.by_view)
     try:
         expected = of_method(recipe, data.table, choice.views, room_of(site.settings))
@@ -147,8 +147,10 @@ def _method_page(
         families=FAMILIES,
         family_fields={word: family_fields(word) for word in FAMILIES},
         views=views,
-        ticked=ticked or {k: ["types"] for k in range(len(views))},
+        ticked=ticked or {k: list(method.families) for k in range(len(views))},
         path=typed.get("path", next(iter(method.paths), "")),
+        path_count=typed.get("path_count", ""),
+        path_folds=typed.get("path_folds", ""),
         filled=lambda fields, prefix: filled(fields, prefix, typed),
         problem=problem,
         expected=expected,
@@ -185,7 +187,7 @@ def _by_form(form: FormData, method: MethodForm, views: Sequence[str]) -> dict[s
     from multikernel.app.web.forms import parameters
 
     path = text_of(form, "path")
-    chosen = {view: _families(form, k) for k, view in enumerate(views)}
+    chosen = {view: _families(form, k) or {word: {} for word in method.families} for k, view in enumerate(views)}
     given = parameters(method, _fields(form, "p-"))
     if path in given:
         raise ValueError(
@@ -193,12 +195,24 @@ def _by_form(form: FormData, method: MethodForm, views: Sequence[str]) -> dict[s
             f"to learn with {given[path]}, or leave {path} as it was."
         )
     return {
-        "method": method.name,
+        "method": method.kind.__name__,
         "parameters": given,
         "kernels": {view: list(words) for view, words in chosen.items()},
         "kernel_parameters": {view: {w: p for w, p in words.items() if p} for view, words in chosen.items()},
         "path": path if path in method.paths else "",
+        "path_count": _whole(form, "path_count", "values of the path", 2, 100),
+        "path_folds": _whole(form, "path_folds", "folds of the path", 2, 20),
     }
+
+
+def _whole(form: FormData, name: str, what: str, least: int, most: int) -> int:
+    """A whole number of the form, 0 where the field is empty; ValueError where it is none, or out of bounds."""
+    text = text_of(form, name).strip()
+    if not text:
+        return 0
+    if not (text.isdecimal() and least <= int(text) <= most):
+        raise ValueError(f"The number of {what} is a whole number from {least} to {most}, got {text[:20]!r}.")
+    return int(text)
 
 
 def _families(form: FormData, k: int) -> dict[str, dict[str, Any]]:

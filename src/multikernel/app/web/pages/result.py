@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from multikernel.app.charts import bars, calibration, confusion, folds, path, residuals, rocs, sources, weight_rows
+from multikernel.app.path_charts import profile_charts
 from multikernel.app.web.pages.runs import state
 from multikernel.app.web.sentences import sentences
 from multikernel.app.web.site import Site
@@ -35,6 +36,14 @@ def look(site: Site, request: Request) -> Response:
     return site.page(
         request, template, run=run, result=result, charts=charts(result), said=sentences(run.recipe, result)
     )
+
+
+def _along(found: dict[str, Any], measure: str) -> dict[str, Any]:
+    """The charts of what models are along a path; runs of earlier versions have none."""
+    if "profiles" not in found:
+        return {}
+    own = profile_charts(found["profiles"], found["parameter"], found["values"], found["mean"], measure)
+    return {f"path_{name}": chart for name, chart in own.items()}
 
 
 def charts(result: dict[str, Any]) -> dict[str, Any]:
@@ -67,6 +76,7 @@ def charts(result: dict[str, Any]) -> dict[str, Any]:
         found["importance"] = bars("What the score loses without a column", lost, f"loss of {measure}")
     if result["path"]:
         found["path"] = path(result["path"], measure)
+        found |= _along(result["path"], measure)
     if "confusion" in result:
         found["confusion"] = confusion(result["confusion"], result["classes"])
     if "roc" in result:
