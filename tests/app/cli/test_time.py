@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from csv_tables import Invoke
-from sklearn.preprocessing import MinMaxScaler
+from sklearn.preprocessing import StandardScaler
 
 import multikernel as mk
 from multikernel import kernels
@@ -37,7 +37,7 @@ def test_the_scores_are_those_of_the_future(invoke: Invoke) -> None:
     scores = []
     for k in range(1, 6):
         train, test = order[: 10 * k], order[10 * k : 10 * (k + 1)]
-        scale = MinMaxScaler().fit(X[train])
+        scale = StandardScaler().fit(X[train])
         own = mk.AverageMKLRegressor([kernels.Linear()], alpha=1.0).fit(scale.transform(X[train]), Y[train])
         scores.append(own.score(scale.transform(X[test]), Y[test]))
     assert json.loads(done.stdout)["score_folds"] == pytest.approx(scores)
@@ -84,7 +84,7 @@ def test_a_column_that_gives_no_order_is_refused(invoke: Invoke, words: list[str
         )
     )
     done = invoke("fit", path, "--target", "y", "--method", "average", *words)
-    assert done.exit_code == 1
+    assert done.exit_code in (1, 2)  # 2 for options that exclude each other
     assert said in done.stderr
 
 

@@ -14,13 +14,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the language: how it is written, with example numbers where it takes any, and what it means."""
+    """A word of the language: how it is written, with example numbers where it takes any, and what it means.
+
+    Its kernels may be ones of standardised columns. Powers of their sum are then even functions, without straight
+    lines, so that a method of powers takes the columns as they are scaled otherwise, to the range 0 to 1.
+    """
 
     form: str
     about: str
     # Makes the kernels from the numbers as written, with functions of ``multikernel.kernels``. That module is an
     # argument because it is imported only when a word is used, so that --help is quick.
     make: Callable[[Any, Sequence[str]], Any]
+    standardized: bool = False
 
 
 def _degree(value: str) -> int:
@@ -72,10 +77,16 @@ WORDS = {
         lambda kernels, values: kernels.random_monomials(_largest_degree(values), random_state=0),
     ),
     "linear": Word(
-        "linear", "x'z on all features, of mean 0 and deviation 1", lambda kernels, _: kernels.Linear().standardized()
+        "linear",
+        "x'z on all features, of mean 0 and deviation 1",
+        lambda kernels, _: kernels.Linear(),
+        standardized=True,
     ),
     "features": Word(
-        "features", "the same on every single feature", lambda kernels, _: kernels.linear_features().standardized()
+        "features",
+        "the same on every single feature",
+        lambda kernels, _: kernels.linear_features(),
+        standardized=True,
     ),
     "rls2": Word(
         "rls2",
@@ -88,12 +99,24 @@ WORDS = {
 }
 
 
-def parse(words: Sequence[str]) -> KernelFamily | None:
-    """The kernels of all words, joined in their order; None for no word. ValueError with the right form of a word."""
-    return reduce(add, map(_parse_word, words)) if words else None
+def parse(words: Sequence[str], standardized: bool = True) -> KernelFamily | None:
+    """The kernels of all words, joined in their order; None for no word.
+
+    Parameters
+    ----------
+    words : as the user wrote them
+    standardized : whether linear kernels are ones of standardised columns
+
+    Raises
+    ------
+    ValueError : with the right form of a word
+    """
+    if not words:
+        return None
+    return reduce(add, (_parse_word(word, standardized) for word in words))
 
 
-def _parse_word(text: str) -> KernelFamily:
+def _parse_word(text: str, standardized: bool) -> KernelFamily:
     name, colon, rest = text.strip().partition(":")
     word = WORDS.get(name)
     if word is None:
@@ -107,6 +130,7 @@ def _parse_word(text: str) -> KernelFamily:
     from multikernel import kernels
 
     try:
-        return kernels.as_family(word.make(kernels, values))
+        family = kernels.as_family(word.make(kernels, values))
     except ValueError as error:
         raise ValueError(f"{text!r}: {error}; it is written like {word.form}") from None
+    return family.standardized() if word.standardized and standardized else family
