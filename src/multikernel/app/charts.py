@@ -361,9 +361,13 @@ def weight_rows(weights: Mapping[str, Any], most: int = 15) -> list[tuple[str, f
         (
             row["name"],
             row["weight"],
-            row["spread"],
-            f"{row['name']}: weight {row['weight']:.3f}, deviation over the folds {row['spread']:.3f}, "
-            f"used in {row['frequency']:.0%} of them",
+            row["spread"] or 0.0,
+            f"{row['name']}: weight {row['weight']:.3f}"
+            + (
+                ""
+                if row["spread"] is None
+                else f", deviation over the folds {row['spread']:.3f}, used in {row['frequency']:.0%} of them"
+            ),
         )
         for row in weights["rows"][:most]
         if row["weight"] > 0.0 or row["frequency"] > 0.0

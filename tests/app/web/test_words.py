@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from multikernel.app.charts import drawn_classes, rocs
 from multikernel.app.drawing import apart, number
 from multikernel.app.web.forms import methods
+from multikernel.app.web.learning.comparison import BaselineResult
+from multikernel.app.web.learning.division import KnownRows
 from multikernel.app.web.learning.held_out import FoldResult
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.summary import in_short, quality
@@ -63,7 +66,9 @@ def test_words_beside_curves_and_counts_speak_of_all_classes() -> None:
     values = np.eye(20)[truth] + rng.uniform(0.0, 1.1, (400, 20)) * (1.0 + (truth[:, None] == 19))
     fold = FoldResult(None, 0.0, values.argmax(axis=1), values, False, {})
     recipe = Recipe("d", "y", "classification", {"a": "number"})
-    found = quality(recipe, truth, [fold], [np.arange(400)], np.arange(1, 401))
+    rows = KnownRows(pd.DataFrame(), truth, np.arange(1, 401))
+    other = BaselineResult(0.05, truth, np.zeros(400, dtype=int), np.full((400, 20), 0.05))
+    found = quality(recipe, np.arange(20), [rows], [fold], [other], [other])
     curves = found["roc"]
     worst = min(curves, key=lambda curve: curve["area"])
     assert [bool(curve["points"]) for curve in curves].count(True) == 6

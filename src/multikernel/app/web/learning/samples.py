@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from multikernel.app.jobs.methods import INNER_FOLDS, most_folds
 from multikernel.app.tables.columns import known
 from multikernel.app.tables.table import CsvTable, listed
 from multikernel.app.web.learning.recipe import Kind, Recipe
@@ -134,6 +135,18 @@ def check_enough(target: str, y: Array, task: Task) -> None:
             f"In the column {target!r} {which} has one row only, which cannot be both learned from and held out; give "
             "more rows, or empty the target in those that are too few, and they are left out."
         )
+
+
+def check_comparable(y: Array, task: Task) -> None:
+    """ValueError where there are too few rows to hold some out, and others to choose parameters of methods by."""
+    most = most_folds(y, task)
+    if most >= 2 * INNER_FOLDS:
+        return
+    if task == "classification":
+        raise ValueError(
+            f"A comparison needs {2 * INNER_FOLDS} rows of each class, and the smallest has {most}; give more rows."
+        )
+    raise ValueError(f"A comparison needs {4 * INNER_FOLDS} rows, and there are {len(y)}; give more.")
 
 
 def complete(table: CsvTable, views: Iterable[Sequence[str]]) -> CsvTable:

@@ -18,7 +18,10 @@ from sklearn.metrics import (
     roc_curve,
 )
 
-from multikernel.app.web.learning.held_out import FoldResult
+from multikernel.app.web.learning.comparison import BaselineResult
+from multikernel.app.web.learning.division import KnownRows
+from multikernel.app.web.learning.held_out import FoldResult, spread
+from multikernel.app.web.learning.measures import MEASURES, measure_of
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.diagnostics import positive_weights
 from multikernel.paths import path
@@ -74,7 +77,7 @@ def weights_of(model: Any, folds: Sequence[Any], recipe: Recipe) -> dict[str, An
                 "name": name,
                 "weight": float(np.mean(list(own.values()))),
                 "each": list(own.values()),
-                "spread": float(np.std(values, ddof=1)),
+                "spread": spread(values),
                 "frequency": float(np.mean(positive)),
             }
         )
@@ -95,7 +98,7 @@ def _of_view(view: str, rows: Sequence[dict[str, Any]], folds: Sequence[dict[str
     total = sum(row["weight"] for row in rows) or 1.0
     own = sum(row["weight"] for row in rows if is_own(row["name"]))
     parts = [sum(value for name, value in fold.items() if is_own(name)) / (sum(fold.values()) or 1.0) for fold in folds]
-    return {"name": view, "part": own / total, "spread": float(np.std(parts, ddof=1))}
+    return {"name": view, "part": own / total, "spread": spread(parts)}
 
 
 def _weights(model: Any, automatic: bool) -> dict[str, dict[str, float]]:
@@ -114,67 +117,125 @@ def _weights(model: Any, automatic: bool) -> dict[str, dict[str, float]]:
 
 
 def quality(
-    recipe: Recipe, y: Array, parts: Sequence[FoldResult], rows: Sequence[Array], numbers: Array
+    recipe: Recipe,
+    labels: Array,
+    held: Sequence[KnownRows],
+    own: Sequence[FoldResult],
+    single: Sequence[BaselineResult],
+    constant: Sequence[BaselineResult],
 ) -> dict[str, Any]:
-    """What the predictions of held-out rows are worth.
+    """What the predictions of held-out rows are worth, in the first round, where each row is held out once at most.
 
     Parameters
     ----------
     recipe : what was learned by
-    y : array (n,), the target
-    parts : the folds
-    rows : those that each fold held out
-    numbers : array (n,), the numbers of the rows in the table
+    labels : array (classes,), all classes in order
+    held : the rows that each part of the first round held out
+    own, single, constant : what the run says of each part, a tuned kernel, and a constant prediction
 
     Returns
     -------
-    dict with measures and mistakes; of classes, the confusion matrix, measures of each class, ROC curves and
-    calibration; of numbers, residuals and the width of intervals
+    dict of classes: confusion, ROC curves, calibration and thresholds; of numbers, residuals and the width of intervals
     """
+    parts = own[: len(held)]
+    truth = np.concatenate([part.y for part in held])
+    numbers = np.concatenate([part.numbers for part in held])
     predicted = np.concatenate([part.predicted for part in parts])
-    order = np.concatenate(list(rows))
-    truth = y[order]
+    baselines = (single[: len(held)], constant[: len(held)])
     if recipe.task == "regression":
-        found = {"residuals": _residuals(truth, predicted), "measures": _measures_of_numbers(truth, predicted)}
-        return found | {"mistakes": _farthest(truth, predicted, numbers[order])}
-    labels = np.unique(y)
-    rocs = None
-    found = {"confusion": confusion_matrix(truth, predicted, labels=labels).tolist()}
-    values = None
-    if all(part.values is not None and part.values.shape[1] == len(labels) for part in parts):
-        values = np.concatenate([part.values for part in parts if part.values is not None])
-        rocs = found["roc"] = _rocs(truth, values, labels)
+        others = [
+            _errors(np.concatenate([each.truth for each in base]), np.concatenate([each.predicted for each in base]))
+            for base in baselines
+        ]
+        found = {"residuals": _residuals(truth, predicted), "measures": _listed(_errors(truth, predicted), *others)}
+        return found | {"mistakes": _farthest(truth, predicted, numbers)}
+    values = _joined([part.values for part in parts], len(labels))
     probabilities = values if all(part.calibrated for part in parts) else None
+    found = {"confusion": confusion_matrix(truth, predicted, labels=labels).tolist()}
+    if values is not None:
+        found["roc"] = _rocs(truth, values, labels)
     if probabilities is not None:
         found["calibration"] = _calibration(truth, probabilities, labels)
-    found |= _measures_of_classes(truth, predicted, labels, rocs, probabilities)
-    return found | {"mistakes": _wrong(truth, predicted, numbers[order], probabilities)}
+        if len(labels) == 2:
+            found["thresholds"] = thresholds(truth == labels[1], probabilities[:, 1])
+    mine = _of_classes(truth, predicted, values, probabilities, labels)
+    others = [_of_baseline(baselines[0], labels), _of_baseline(baselines[1], labels, same=True)]
+    found |= {"measures": _listed(mine, *others), "by_class": _by_class(truth, predicted, labels)}
+    return found | {"mistakes": _wrong(truth, predicted, numbers, probabilities)}
 
 
-def _measures_of_classes(
-    truth: Array, predicted: Array, labels: Array, rocs: list[dict[str, Any]] | None, probabilities: Array | None
-) -> dict[str, Any]:
-    """Measures of all classes, and of each."""
-    precision, recall, f1, count = precision_recall_fscore_support(truth, predicted, labels=labels, zero_division=0.0)
-    found = [("balanced accuracy", float(recall[count > 0].mean())), ("F1, mean of classes", float(f1.mean()))]
-    if rocs is not None:
-        found.append(("area under the ROC curve", float(np.mean([curve["area"] for curve in rocs]))))
+def _joined(values: Sequence[Array | None], classes: int) -> Array | None:
+    """The values of all parts; None where a part has none, or did not know all classes."""
+    known = [each for each in values if each is not None and each.shape[1] == classes]
+    return np.concatenate(known) if len(known) == len(values) else None
+
+
+def _of_baseline(base: Sequence[BaselineResult], labels: Array, same: bool = False) -> dict[str, float]:
+    """Measures of what a run is compared with; ``same`` where it says the same of each row, but for the fold."""
+    truth = np.concatenate([each.truth for each in base])
+    predicted = np.concatenate([each.predicted for each in base])
+    values = _joined([each.values for each in base], len(labels))
+    if same and values is not None:
+        values = np.tile(values.mean(axis=0), (len(truth), 1))
+    return _of_classes(truth, predicted, values, values if same else None, labels)
+
+
+def _listed(own: dict[str, float], single: dict[str, float], constant: dict[str, float]) -> list[dict[str, Any]]:
+    """Measures by name, and beside them those of what the run is compared with, where these have them."""
+    return [
+        {"name": name, "value": value, "single": single.get(name), "constant": constant.get(name)}
+        for name, value in own.items()
+    ]
+
+
+def _of_classes(
+    truth: Array, predicted: Array, values: Array | None, probabilities: Array | None, labels: Array
+) -> dict[str, float]:
+    """Measures of all classes."""
+    known = dict(MEASURES["classification"])
+    if values is None or len(np.unique(truth)) < 2:
+        known.pop("roc_auc")
+    found = {each.label: each.of(truth, predicted, values, labels) for each in known.values()}
     if probabilities is not None:
-        found.append(("log loss", float(log_loss(truth, probabilities, labels=labels))))
+        found["log loss"] = float(log_loss(truth, probabilities, labels=labels))
+    return found
+
+
+def _by_class(truth: Array, predicted: Array, labels: Array) -> list[dict[str, Any]]:
+    precision, recall, f1, count = precision_recall_fscore_support(truth, predicted, labels=labels, zero_division=0.0)
     each = zip(labels.tolist(), precision.tolist(), recall.tolist(), f1.tolist(), count.tolist(), strict=True)
-    by_class = [{"label": str(c), "precision": p, "recall": r, "f1": f, "rows": n} for c, p, r, f, n in each]
-    return {"measures": [{"name": name, "value": value} for name, value in found], "by_class": by_class}
+    return [{"label": str(c), "precision": p, "recall": r, "f1": f, "rows": n} for c, p, r, f, n in each]
 
 
-def _measures_of_numbers(truth: Array, predicted: Array) -> list[dict[str, Any]]:
+def _errors(truth: Array, predicted: Array) -> dict[str, float]:
+    """Measures of numbers."""
     away = np.abs(truth - predicted)
-    found = {
-        "mean absolute error": away.mean(),
-        "median absolute error": np.median(away),
-        "root mean square error": np.sqrt(np.mean(away**2)),
-        "R² of all folds together": r2_score(truth, predicted),
+    return {
+        "R² of all rows together": float(r2_score(truth, predicted)),
+        "root mean square error": float(np.sqrt(np.mean(away**2))),
+        "mean absolute error": float(away.mean()),
+        "median absolute error": float(np.median(away)),
     }
-    return [{"name": name, "value": float(value)} for name, value in found.items()]
+
+
+def thresholds(positive: Array, probability: Array) -> dict[str, list[int]]:
+    """How many rows get at least each probability from 0 to 1 in hundredths.
+
+    Parameters
+    ----------
+    positive : bool array (n,), the rows of the second class
+    probability : array (n,), that of the second class
+
+    Returns
+    -------
+    dict with the counts among the rows of the second class (right), and among the others (wrong)
+    """
+    at = np.arange(101) / 100.0
+    right, wrong = np.sort(probability[positive]), np.sort(probability[~positive])
+    return {
+        "right": (len(right) - np.searchsorted(right, at)).tolist(),
+        "wrong": (len(wrong) - np.searchsorted(wrong, at)).tolist(),
+    }
 
 
 def _wrong(truth: Array, predicted: Array, numbers: Array, probabilities: Array | None) -> dict[str, Any]:
@@ -225,7 +286,8 @@ def _residuals(truth: Array, predicted: Array) -> dict[str, Any]:
 def _rocs(truth: Array, values: Array, labels: Array) -> list[dict[str, Any]]:
     """The curve of two classes, else each class against the others: all areas, and the points of the lowest curves."""
     found: list[dict[str, Any]] = []
-    for k in [1] if len(labels) == 2 else range(len(labels)):
+    known = [k for k, label in enumerate(labels) if 0 < (truth == label).sum() < len(truth)]
+    for k in known[-1:] if len(labels) == 2 else known:
         false, true, _ = roc_curve(truth == labels[k], values[:, k])
         kept = np.unique(np.linspace(0, len(false) - 1, 80).round().astype(int))
         points = np.column_stack([false, true])[kept].round(4).tolist()
@@ -281,8 +343,10 @@ def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | N
     if freedom_of(search.best_estimator_) is not None:
         models = path(search.estimator, X, y, recipe.path, values).models
         freedom = [float(np.mean(freedom_of(model))) for model in models]  # type: ignore[arg-type]
+    chosen_by = measure_of(recipe.task, recipe.chosen_by)
     return {
         "parameter": recipe.path,
+        "measure": f"less of the {chosen_by.label}" if chosen_by.error else chosen_by.label,
         "values": values,
         "mean": mean.tolist(),
         "error": error.tolist(),
