@@ -75,13 +75,14 @@ def single_kernel(recipe: Recipe, known: KnownRows, held: KnownRows) -> Baseline
     known = known.part(_some(known, recipe.seed))
     held = held.part(_some(held, recipe.seed))
     inner: Any = shuffled_folds(recipe.task, INNER_FOLDS, recipe.seed)
-    if known.inner_groups:
-        inner = group_folds(recipe.task, min(INNER_FOLDS, len(np.unique(known.groups))), recipe.seed)
+    groups = known.inner_groups.get("groups")
+    if groups is not None:
+        inner = group_folds(recipe.task, min(INNER_FOLDS, len(np.unique(groups))), recipe.seed)
     tuned = gaussian(recipe.task, known.X.shape[1], inner, quick=True)
     model = weighted(make_pipeline(PreparedColumns(dict(recipe.columns)), tuned), recipe)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of parameters that are tried, and categories of a test fold
-        model.fit(known.X, known.y, **fit_groups(model, known.inner_groups.get("groups")))
+        model.fit(known.X, known.y, **fit_groups(model, groups))
         predicted = model.predict(held.X)
         values = scores(model, held.X)[1] if recipe.task == "classification" else None
         measure = measure_of(recipe.task, recipe.measured.measure)

@@ -272,7 +272,7 @@ def _test_file(recipe: Recipe, whole: CsvTable, y: Array, folder: Path) -> HeldF
     if not len(rows):
         raise ValueError(f"In {table.file} the target {recipe.target!r} has no value at all; fill it in.")
     truth = _numbers(part) if recipe.task == "regression" else _labels(part, y)
-    check_part("the test file", y, truth, recipe.task, measured.measure)
+    check_part("the test file", y, truth, recipe.task, measured.measure, "give a file with other rows")
     return HeldFile(table, rows, truth)
 
 

@@ -27,7 +27,9 @@ from multikernel.typing import Array
 How = Literal["rows", "groups", "time", "file"]
 HOW: tuple[How, ...] = get_args(How)
 TEST_FILE = "test.csv"  # beside an exported run
+_FEWER = "give fewer folds, or hold out other rows"
 _MOST_REPEATS = 100  # their mean moves by a tenth of what single rounds do
+_DIGITS = 20  # of what was typed that a sentence repeats; no count of rows has as many
 _MOST_SEED = 2**31  # each repeat adds 1, and scikit-learn takes numbers below 2^32
 
 
@@ -105,9 +107,9 @@ def whole_number(what: str, text: str, empty: int) -> int:
     if not text:
         return empty
     try:
-        return int(text)
+        return int(text[:_DIGITS])
     except ValueError:
-        raise ValueError(f"{what} must be a whole number, got {text!r}.") from None
+        raise ValueError(f"{what} must be a whole number, got {text[:_DIGITS]!r}.") from None
 
 
 def seed_of(text: str) -> int:
@@ -260,7 +262,7 @@ def _check_parts(folds: Sequence[Fold], y: Array, task: Task, measure: str) -> N
         check_part(f"fold {k} of {len(folds)}", y[train], y[test], task, measure)
 
 
-def check_part(which: str, known: Array, held: Array, task: Task, measure: str) -> None:
+def check_part(which: str, known: Array, held: Array, task: Task, measure: str, instead: str = _FEWER) -> None:
     """ValueError where a part holds too little to learn from, or to score.
 
     Parameters
@@ -269,34 +271,32 @@ def check_part(which: str, known: Array, held: Array, task: Task, measure: str) 
     known, held : the targets that are learned from, and held out
     task : what is learned
     measure : str, of ``Measuring``
+    instead : what a person may do then
     """
     if task == "classification":
         labels, counts = np.unique(known, return_counts=True)
         if len(labels) < 2:
             raise ValueError(
-                f"What is learned from before {which} is held out has one class only, {str(labels[0])!r}; give fewer "
-                "folds, or hold out other rows."
+                f"What is learned from before {which} is held out has one class only, {str(labels[0])!r}; {instead}."
             )
         if counts.min() < 2:
             raise ValueError(
                 f"What is learned from before {which} is held out has one row only of the class "
-                f"{str(labels[counts.argmin()])!r}; give fewer folds, or hold out other rows."
+                f"{str(labels[counts.argmin()])!r}; {instead}."
             )
         if measure == "roc_auc" and len(np.intersect1d(labels, held)) < 2:
             raise ValueError(
-                f"In {which} the held-out rows have one class only, for which there is no ROC curve; give fewer "
-                "folds, hold out other rows, or choose another measure."
+                f"In {which} the held-out rows have one class only, for which there is no ROC curve; choose another "
+                f"measure, or {instead}."
             )
         return
     if len(known) < 2 or np.ptp(known) == 0.0:
         raise ValueError(
-            f"What is learned from before {which} is held out has one value of the target only; give fewer folds, or "
-            "hold out other rows."
+            f"What is learned from before {which} is held out has one value of the target only; {instead}."
         )
     if len(held) < 2 or np.ptp(held) == 0.0:
         raise ValueError(
-            f"In {which} the held-out rows have one value of the target only, for which R² says nothing; give fewer "
-            "folds, or hold out other rows."
+            f"In {which} the held-out rows have one value of the target only, for which R² says nothing; {instead}."
         )
 
 
