@@ -164,6 +164,11 @@ def test_a_test_file_is_matched_by_names_and_loses_rows_without_a_target(tmp_pat
     assert held.numbers.tolist() == [2, 3, 4, 5, 6]
     assert len(known.y) == 24
     assert layout.said == "Measured once, on the 5 rows of exam, by a model of the 24 rows of the table."
+    _table().to_csv(tmp_path / "test-1.csv", index=False)
+    assert (
+        "on the 24 rows of exam (24 of them with the cells of a row of the table), by"
+        in _laid_out(tmp_path, recipe).said
+    )
 
 
 @pytest.mark.parametrize("classes", [2, 3])

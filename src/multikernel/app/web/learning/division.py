@@ -70,11 +70,13 @@ class HeldFile:
     table : all rows of the file
     rows : int array (n,), those whose target is known
     y : array (n,), the target there
+    known : int, how many of them have the cells of a row of the table
     """
 
     table: CsvTable
     rows: Array
     y: Array
+    known: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +125,8 @@ class Layout:
         """The sentence about it."""
         held = len(self.test.y) if self.test else sum(len(test) for _, test in self.rounds[0])
         groups = 0 if self.groups is None else len(np.unique(self.groups))
-        return sentence(self.recipe.measured, self.first_round, len(self.y), held, groups, self.recipe.seed)
+        known = self.test.known if self.test else 0
+        return sentence(self.recipe.measured, self.first_round, len(self.y), held, groups, self.recipe.seed, known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,7 +276,10 @@ def _test_file(recipe: Recipe, whole: CsvTable, y: Array, folder: Path) -> HeldF
         raise ValueError(f"In {table.file} the target {recipe.target!r} has no value at all; fill it in.")
     truth = _numbers(part) if recipe.task == "regression" else _labels(part, y)
     check_part("the test file", y, truth, recipe.task, measured.measure, "give a file with other rows")
-    return HeldFile(table, rows, truth)
+    names = [recipe.target, *recipe.columns]
+    there = set(zip(*(whole.columns[name].cells for name in names), strict=True))
+    own = list(zip(*(table.columns[name].cells for name in names), strict=True))
+    return HeldFile(table, rows, truth, sum(own[i] in there for i in rows.tolist()))
 
 
 def _words(recipe: Recipe, whole: CsvTable) -> dict[str, list[str]]:

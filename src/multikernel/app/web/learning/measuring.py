@@ -300,7 +300,9 @@ def check_part(which: str, known: Array, held: Array, task: Task, measure: str, 
         )
 
 
-def sentence(measuring: Measuring, folds: int, n: int, held: int, groups: int = 0, seed: int = 0) -> str:
+def sentence(
+    measuring: Measuring, folds: int, n: int, held: int, groups: int = 0, seed: int = 0, known: int = 0
+) -> str:
     """How a run was measured, in one sentence.
 
     Parameters
@@ -310,11 +312,13 @@ def sentence(measuring: Measuring, folds: int, n: int, held: int, groups: int = 
     n, held : int, the rows of the table, and those that a round held out
     groups : int, how many there are
     seed : int
+    known : int, how many rows of a test file are like a row of the table
     """
     if measuring.how == "file":
+        alike = f" ({known} of them with the cells of a row of the table)" if known else ""
         return (
-            f"Measured once, on the {counted(held, 'row')} of {measuring.name or measuring.file}, by a model of the "
-            f"{counted(n, 'row')} of the table."
+            f"Measured once, on the {counted(held, 'row')} of {measuring.name or measuring.file}{alike}, by a model of "
+            f"the {counted(n, 'row')} of the table."
         )
     if measuring.how == "time":
         return (
