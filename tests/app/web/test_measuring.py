@@ -27,8 +27,8 @@ from multikernel.app.web.exports import code, repeated
 from multikernel.app.web.learning.division import Division, Layout, layout_of
 from multikernel.app.web.learning.measures import MEASURES, scorer_of
 from multikernel.app.web.learning.measuring import Measuring, in_time
+from multikernel.app.web.learning.quality import thresholds
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.summary import thresholds
 from multikernel.app.web.thresholds import lines
 from multikernel.datasets import Task
 

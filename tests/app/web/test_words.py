@@ -12,8 +12,9 @@ from multikernel.app.web.forms import methods
 from multikernel.app.web.learning.comparison import BaselineResult
 from multikernel.app.web.learning.division import KnownRows
 from multikernel.app.web.learning.held_out import FoldResult
+from multikernel.app.web.learning.quality import quality
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.summary import in_short, quality
+from multikernel.app.web.learning.summary import in_short
 from multikernel.app.web.sentences import sentences
 
 

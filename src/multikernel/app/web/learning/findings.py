@@ -22,9 +22,10 @@ from multikernel.app.web.learning.families import made
 from multikernel.app.web.learning.held_out import FoldResult, columns_to_shuffle, held_out, importance_of, spread
 from multikernel.app.web.learning.measures import measure_of, scorer_of
 from multikernel.app.web.learning.progress import Report, fitting
+from multikernel.app.web.learning.quality import quality
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
 from multikernel.app.web.learning.samples import bare, words_of
-from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, quality, typical, weights_of
+from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, typical, weights_of
 from multikernel.app.web.learning.worth import worth_of_views
 from multikernel.files import write_whole
 

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from multikernel.app.charts import bins_of, histogram
-from multikernel.app.web.pages.measuring import kept_test, layout, test_files, typed
+from multikernel.app.web.pages.measuring import Planned, kept_test, planned, test_files, typed
 from multikernel.app.web.reading import BUNDLED, Loaded, of_name, own_sets, uploaded
 from multikernel.app.web.site import Site, text_of
 from multikernel.app.web.store import DataSet
@@ -104,8 +104,6 @@ def shown(site: Site, request: Request, data: DataSet, refused: str = "") -> Res
     chart = None
     drawn = 0
     expected = None
-    measured = ""
-    parts = 0
     try:
         found = target(data, choice)
         bins = bins_of(found.values, found.task == "classification")
@@ -115,26 +113,17 @@ def shown(site: Site, request: Request, data: DataSet, refused: str = "") -> Res
     except ValueError as error:
         problem = str(error).replace(str(data.table), data.name)
     custom = bool(set(choice.measuring.items()) - {("how", "rows"), ("measure", "accuracy")})
-    if found is not None and custom:
-        try:
-            planned = layout(data, choice, choice.recipe(data, found.task))
-            measured = planned.said
-            parts = planned.count
-        except ValueError as error:
-            refused = refused or str(error)
-    if expected is not None and parts:
-        expected = expected.of_parts(parts)
+    plan = planned(data, choice, found.task) if found is not None and custom else Planned()
     table = choice.samples(data)
     names = list(table.columns)[:_PREVIEW_COLUMNS]
-    shown = range(min(_PREVIEW_ROWS, table.n))
-    rows = [[table.columns[name].cells[i] for name in names] for i in shown]
+    rows = [[table.columns[name].cells[i] for name in names] for i in range(min(_PREVIEW_ROWS, table.n))]
     return site.page(
         request,
         "data.html",
         400 if refused and request.method == "POST" else 200,
         kinds=KINDS,
-        refused=refused,
-        measured=measured,
+        refused=refused or plan.problem,
+        measured=plan.said,
         custom=custom,
         measures=judging(found.task if found else "classification"),
         data=data,
@@ -143,7 +132,7 @@ def shown(site: Site, request: Request, data: DataSet, refused: str = "") -> Res
         problem=problem,
         chart=chart,
         drawn=drawn,
-        expected=expected,
+        expected=expected and expected.of_parts(plan.parts),
         names=names,
         rows=rows,
         runs=site.store.latest_runs(5, data.id),

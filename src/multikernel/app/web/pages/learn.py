@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from multikernel.app.web.pages.data import keep, shown, with_test
-from multikernel.app.web.pages.measuring import is_typed, layout
+from multikernel.app.web.pages.measuring import is_typed, layout, planned
 from multikernel.app.web.site import Site, text_of
 from multikernel.app.web.store import DataSet
 
@@ -47,7 +47,7 @@ def _started(site: Site, data: DataSet, how: str) -> Response:
     recipe = choice.recipe(data, found.task, method=method, worth=how == "worth")
     if how == "method":
         return site.go(f"/data/{data.id}/method")
-    layout(data, choice, recipe)
+    layout(data, recipe)
     return _begin(
         site, data.id, f"{data.name}: {choice.target}, {_WORTH if recipe.worth else method}", recipe.to_json()
     )
@@ -55,8 +55,6 @@ def _started(site: Site, data: DataSet, how: str) -> Response:
 
 def worth(site: Site, request: Request, form: FormData) -> Response:
     """Measure what each view is worth to the method of a run."""
-    from multikernel.app.web.choices import cells
-    from multikernel.app.web.learning.division import layout_of
     from multikernel.app.web.learning.recipe import Recipe
 
     run = site.run(request)
@@ -64,7 +62,7 @@ def worth(site: Site, request: Request, form: FormData) -> Response:
     if data is None:
         raise ValueError("The data set of this run has been deleted; load it again.")
     recipe = run.recipe | {"worth": True}
-    layout_of(Recipe.from_json(recipe), cells(data.table), data.folder)
+    layout(data, Recipe.from_json(recipe))
     return _begin(site, run.dataset, f"{recipe['data']}: {recipe['target']}, {_WORTH}", recipe)
 
 
@@ -147,15 +145,8 @@ def _method_page(
     method = known.get(typed.get("method", "")) or known[_FIRST[found.task]]
     recipe = choice.recipe(data, found.task, method=method.name, parameters={})
     views = list(recipe.by_view)
-    measured = ""
-    fits = 6
+    plan = planned(data, choice, found.task)
     balanced = choice.balanced and found.task == "classification"
-    try:
-        planned = layout(data, choice, recipe)
-        measured = planned.said
-        fits = planned.count + 1
-    except ValueError as error:
-        problem = problem or str(error)
     try:
         expected = of_method(recipe, data.table, choice.views, room_of(site.settings))
     except (ValueError, MemoryError):  # which a run says with what was chosen for it
@@ -177,10 +168,9 @@ def _method_page(
         path=typed.get("path", next(iter(method.paths), "")),
         filled=lambda fields, prefix: filled(fields, prefix, typed, {"class_weight": "balanced"} if balanced else {}),
         unweighted=balanced and not any(each.name == "class_weight" for each in method.fields),
-        problem=problem,
+        problem=problem or plan.problem,
         expected=expected,
-        measured=measured,
-        fits=fits,
+        plan=plan,
         measures=MEASURES[found.task],
         chosen_by=typed.get("chosen_by", recipe.measured.measure),
     )
@@ -202,7 +192,7 @@ def by_method(site: Site, request: Request, form: FormData) -> Response:
     views = list(choice.recipe(data, found.task).by_view)
     try:
         recipe = choice.recipe(data, found.task, **_by_form(form, found.task, method, views))
-        layout(data, choice, recipe)
+        layout(data, recipe)
     except ValueError as error:
         typed = {key: value for key, value in form.items() if isinstance(value, str)}
         ticked = {k: [str(word) for word in form.getlist(f"kernels-{k}")] for k in range(len(views))}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from multikernel.app.web.choices import DataChoice
     from multikernel.app.web.learning.division import Layout
     from multikernel.app.web.learning.recipe import Recipe
+    from multikernel.datasets import Task
 
 FIELDS = ("how", "group", "time", "folds", "repeats", "seed", "measure", "balanced", "file", "name")
 _LONGEST = 200  # characters of a field, which a sentence repeats
@@ -98,13 +100,44 @@ def _kept_names(data: DataSet) -> list[str]:
     return [path.name for path in data.folder.glob("test-*.csv")]
 
 
-def layout(data: DataSet, choice: DataChoice, recipe: Recipe) -> Layout:
-    """Which rows a run would hold out; ValueError in a sentence where it cannot.
+@dataclass(frozen=True)
+class Planned:
+    """How a run would be measured.
+
+    Parameters
+    ----------
+    said : str, the sentence about it; "" where it cannot
+    parts : int, how many parts are held out
+    problem : str, why it cannot; "" where it can
+    """
+
+    said: str = ""
+    parts: int = 5
+    problem: str = ""
+
+
+def planned(data: DataSet, choice: DataChoice, task: Task) -> Planned:
+    """How a run of what was chosen would be measured.
 
     Parameters
     ----------
     data : what is learned from
     choice : what was chosen on it
+    task : what is learned
+    """
+    try:
+        found = layout(data, choice.recipe(data, task))
+        return Planned(found.said, found.count)
+    except ValueError as error:
+        return Planned(problem=str(error))
+
+
+def layout(data: DataSet, recipe: Recipe) -> Layout:
+    """Which rows a run would hold out; ValueError in a sentence where it cannot.
+
+    Parameters
+    ----------
+    data : what is learned from
     recipe : of the run
     """
     from multikernel.app.web.choices import cells
