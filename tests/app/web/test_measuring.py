@@ -95,7 +95,7 @@ def _with(name: str, cells: Callable[[pd.DataFrame], Any]) -> pd.DataFrame:
         (Measuring("groups", "who"), _with("who", lambda t: t["who"].where(t.index != 3)), "in 1 row, such as row 5"),
         (Measuring("groups", "who", folds=13), _table(), "there are 12 groups in 'who'; give 12 or fewer"),
         (Measuring("groups", "c"), _table(), "is the target, by which no rows can be held out"),
-        (Measuring("groups", "who"), _with("who", lambda t: t["c"]), "has one class only"),
+        (Measuring("groups", "who"), _with("who", lambda t: t["c"]), "have one class only"),
         (Measuring("groups", "nobody"), _table(), "There is no column 'nobody'"),
         (Measuring("time", "who"), _table(), "'p0' in row 2 is no date or number"),
         (Measuring("time", "when"), _with("when", lambda t: [*t["when"][1:], "soon"]), "'soon' in row 25 is no date"),
@@ -104,7 +104,7 @@ def _with(name: str, cells: Callable[[pd.DataFrame], Any]) -> pd.DataFrame:
         (Measuring("time", "when"), _with("when", lambda t: [f"1/{1 + k % 9}/2020" for k in t.index]), "the day first"),
         (Measuring("time", "when"), _with("when", lambda t: 5), "holds one time only, '5'"),
         (Measuring("time", "when", folds=9), _with("when", lambda t: [1, 2] * 12), "which make 1 fold of later rows"),
-        (Measuring("time", "when"), _with("when", lambda t: (t["c"] == "up").astype(int)), "has one class only"),
+        (Measuring("time", "when"), _with("when", lambda t: (t["c"] == "up").astype(int)), "have one class only"),
         (Measuring(folds=25), _table(), "the class 'up' has 11 rows, one at most for each"),
         (Measuring("file", file="gone.csv", name="exam"), _table(), "The test file exam is not there any more"),
     ],
@@ -142,11 +142,12 @@ def test_settings_that_exclude_each_other_are_refused(given: dict[str, Any], sen
         (lambda t: t.assign(c=None), "In exam the target 'c' has no value at all"),
         (lambda t: t.assign(c=["up", "sideways", *t["c"][2:]]), "row 3 has the class 'sideways'"),
         (lambda t: t.assign(x=["far", *t["x"][1:]]), "row 2, column 'x': 'far' is not a number"),
+        (lambda t: t[t["c"] == "up"], "In the test file the held-out rows have one class only"),
     ],
 )
 def test_a_test_file_that_does_not_fit_is_refused(change: Any, sentence: str, tmp_path: Path) -> None:
     change(_table(10)).to_csv(tmp_path / "test-1.csv", index=False)
-    recipe = _recipe("classification", measured=Measuring("file", file="test-1.csv", name="exam"))
+    recipe = _recipe("classification", measured=Measuring("file", file="test-1.csv", name="exam", measure="roc_auc"))
     with pytest.raises(ValueError, match=re.escape(sentence)):
         _laid_out(tmp_path, recipe)
 
@@ -296,6 +297,12 @@ def test_a_test_file_is_loaded_used_and_taken_home(person: Person, data: str) ->
     page = person.submit(f"{data}/learn", files=exam, how="method", **form, **unticked)
     assert "on the 20 rows of exam, by a model of the 60 rows" in said(page), said(page)
     choice = html.unescape(re.findall(r'name="choice" value="([^"]*)"', page.text)[0])
+    shown = person.get(data)
+    first = dict(re.findall(r'name="(m-file|m-name)" value="([^"]*)"', shown.text))
+    second = [("m-test", ("other.csv", people(10, seed=6)))]
+    person.submit(f"{data}/learn", files=second, how="look", **form, **unticked)  # in another window
+    again = person.submit(f"{data}/learn", how="method", **form | first | unticked | {"m-how": "file"})
+    assert "on the 20 rows of exam" in said(again)
     own = {"method": "AverageMKLClassifier", "p-C": "1", "p-probability": "platt", "p-fit_intercept": "true"}
     run = person.learned(person.submit(f"{data}/method", choice=choice, **own))
     text = said(run)

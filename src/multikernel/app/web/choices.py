@@ -94,8 +94,10 @@ class DataChoice:
         learned_from = frozenset(name for name, use in used.items() if use and name != target)
         counts = {name: _misread(data.table, views, name, kind) for name, kind in by_hand.items()}
         misread = {name: count for name, count in counts.items() if count}
-        learned = tuple(own for names in views if (own := tuple(name for name in names if name in learned_from)))
         typed = chosen.get("measuring", {})
+        grouped = typed.get("group") if typed.get("how") == "groups" else None
+        taken = learned_from - {grouped}
+        learned = tuple(own for names in views if (own := tuple(name for name in names if name in taken)))
         return cls(columns, target, chosen.get("task"), kinds, learned_from, misread, missing, learned, typed)
 
     def samples(self, data: DataSet) -> CsvTable:
@@ -127,7 +129,7 @@ class DataChoice:
     def measured(self, task: Task) -> Measuring:
         """How a run is measured; ValueError where a field is not what it may be."""
         typed = dict(self.measuring)
-        if typed.get("measure") not in judging(task):  # it was chosen for another target
+        if typed.get("measure") not in list(judging(task))[1:]:  # the first is the default, others of another target
             typed["measure"] = ""
         return Measuring.of_form(typed)
 

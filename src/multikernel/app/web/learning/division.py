@@ -17,6 +17,7 @@ from multikernel.app.tables.table import CsvTable, listed, read_table
 from multikernel.app.web.learning.measuring import check_part, rounds, sentence
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
 from multikernel.app.web.learning.samples import (
+    LARGEST,
     check_comparable,
     check_enough,
     complete,
@@ -217,15 +218,15 @@ def _check_inner(folds: Sequence[Fold], y: Array, task: Task, groups: Array | No
     for k, (train, _) in enumerate(folds, start=1):
         if groups is not None and len(np.unique(groups[train])) < INNER_FOLDS:
             raise ValueError(
-                f"A comparison chooses on {INNER_FOLDS} inner folds of whole groups, and what is learned from before "
-                f"fold {k} is held out has fewer groups; hold out rows by another column, or learn with one method."
+                f"A comparison chooses on {INNER_FOLDS} inner folds of whole groups, and with fold {k} held out the "
+                "rows to learn from have fewer groups; hold out rows by another column, or learn with one method."
             )
         fewest = most_folds(y[train], task)
         if fewest < INNER_FOLDS:
-            what = "rows of each class" if task == "classification" else "times two rows"
+            what = "a row of each class" if task == "classification" else "two rows"
             raise ValueError(
-                f"A comparison chooses on {INNER_FOLDS} inner folds, which need {INNER_FOLDS} {what}, and what is "
-                f"learned from before fold {k} is held out has {fewest}; give fewer folds, or learn with one method."
+                f"A comparison chooses on {INNER_FOLDS} inner folds, each of which needs {what}, and with fold {k} "
+                f"held out there is enough for {fewest}; give fewer folds, or learn with one method."
             )
 
 
@@ -290,10 +291,13 @@ def _words(recipe: Recipe, whole: CsvTable) -> dict[str, list[str]]:
 
 def _numbers(part: Column) -> Array:
     values = numbers_in(part.cells)
-    wrong = np.flatnonzero(~np.isfinite(values))
+    wrong = np.flatnonzero(~(np.abs(values) <= LARGEST))
     if len(wrong):
-        cell, row = part.cells[wrong[0]], part.rows[wrong[0]]
-        raise ValueError(f"{part.file}: row {row}, the target {part.name!r}: {cell!r} is no number.")
+        row = part.rows[wrong[0]]
+        raise ValueError(
+            f"{part.file}: row {row}, the target {part.name!r}: {part.cells[wrong[0]]!r} is no number up to "
+            f"{LARGEST:g}; correct it, or leave it empty."
+        )
     return values
 
 

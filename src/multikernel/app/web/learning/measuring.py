@@ -277,12 +277,11 @@ def check_part(which: str, known: Array, held: Array, task: Task, measure: str, 
         labels, counts = np.unique(known, return_counts=True)
         if len(labels) < 2:
             raise ValueError(
-                f"What is learned from before {which} is held out has one class only, {str(labels[0])!r}; {instead}."
+                f"With {which} held out, the rows to learn from have one class only, {str(labels[0])!r}; {instead}."
             )
         if counts.min() < 2:
             raise ValueError(
-                f"What is learned from before {which} is held out has one row only of the class "
-                f"{str(labels[counts.argmin()])!r}; {instead}."
+                f"With {which} held out, one row only is left of the class {str(labels[counts.argmin()])!r}; {instead}."
             )
         if measure == "roc_auc" and len(np.intersect1d(labels, held)) < 2:
             raise ValueError(
@@ -291,9 +290,7 @@ def check_part(which: str, known: Array, held: Array, task: Task, measure: str, 
             )
         return
     if len(known) < 2 or np.ptp(known) == 0.0:
-        raise ValueError(
-            f"What is learned from before {which} is held out has one value of the target only; {instead}."
-        )
+        raise ValueError(f"With {which} held out, the rows to learn from have one value of the target only; {instead}.")
     if len(held) < 2 or np.ptp(held) == 0.0:
         raise ValueError(
             f"In {which} the held-out rows have one value of the target only, for which R² says nothing; {instead}."

@@ -20,7 +20,7 @@ from multikernel.typing import Array
 
 _FEWEST = 4  # rows, two to learn from and two to hold out
 _FIXES = {"number": "write it with a decimal point, as 50.5", "date": "write it as the training file does"}
-_LARGEST = 1e100  # of a target, whose errors are squared and summed
+LARGEST = 1e100  # of a target, whose errors are squared and summed
 
 
 def frame(table: CsvTable, recipe: Recipe) -> pd.DataFrame:
@@ -110,7 +110,7 @@ def target_of(table: CsvTable, target: str, task: Task | None) -> tuple[Array, T
     y, decided = decide(part, task)
     if len(np.unique(y)) < 2:
         raise ValueError(f"The column {target!r} has one value only, {y[0]}; choose another to predict.")
-    if decided == "regression" and np.abs(y).max() > _LARGEST:
+    if decided == "regression" and np.abs(y).max() > LARGEST:
         raise ValueError(
             f"The column {target!r} holds numbers up to {np.abs(y).max():.0e}, whose squares are more than a computer "
             "can hold; give it in other units."

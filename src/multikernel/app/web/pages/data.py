@@ -173,7 +173,7 @@ def keep(site: Site, data: DataSet, form: FormData) -> DataSet:
             "used": used,
             "task": task if task in ("classification", "regression") else None,
             "missing": text_of(form, "missing") if text_of(form, "missing") in MISSING else choice.missing,
-            "measuring": typed(form, choice.measuring),
+            "measuring": typed(form, data, choice.measuring),
         }
     }
     return _stored(site, data, detail)

@@ -27,12 +27,13 @@ FIELDS = ("how", "group", "time", "folds", "repeats", "seed", "measure", "balanc
 _LONGEST = 200  # characters of a field, which a sentence repeats
 
 
-def typed(form: FormData, before: Mapping[str, str]) -> dict[str, str]:
+def typed(form: FormData, data: DataSet, before: Mapping[str, str]) -> dict[str, str]:
     """The fields as they were typed; those of before where the form has none of them.
 
     Parameters
     ----------
-    form : of the page of a data set
+    form : of the page of a data set, which names the test file that it has shown
+    data : this data set
     before : what was typed last
     """
     if "m-how" not in form:
@@ -42,7 +43,8 @@ def typed(form: FormData, before: Mapping[str, str]) -> dict[str, str]:
         found["balanced"] = text_of(form, "m-balanced")
     else:
         found["balanced"] = before.get("balanced", "")
-    found |= {name: before.get(name, "") for name in ("file", "name")}
+    if text_of(form, "m-file") in _kept_names(data):
+        found |= {name: text_of(form, f"m-{name}")[:_LONGEST] for name in ("file", "name")}
     return {name: value for name, value in found.items() if value}
 
 
