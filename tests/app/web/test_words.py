@@ -109,3 +109,19 @@ def test_columns_that_were_not_tried_are_said_whatever_was_found() -> None:
     for importance in (rows, rows[1:], [{"name": "a", "loss": 0.05, "spread": 0.1}]):
         text = sentences({"method": "any"}, {**shown, "importance": importance})["importance"]
         assert f"Of 60 columns, these {len(importance)} were tried" in text
+
+
+@pytest.mark.parametrize(
+    ("single", "verdict"),
+    [(0.8, "It is ahead of one tuned"), (0.95, "One tuned Gaussian kernel is ahead of it"), (0.9, "is as good there")],
+)
+def test_a_single_part_has_no_deviation(single: float, verdict: str) -> None:
+    scores = {"own": [0.9], "single": [single], "trivial": [0.5]}
+    weights = {"rows": [{"name": "k", "weight": 1.0, "spread": None, "frequency": 1.0}]}
+    importance = [{"name": "a", "loss": 0.5, "spread": None}]
+    found = {"measure": "mean F1", "scores": scores, "weights": weights, "importance": importance, "path": None}
+    said = sentences({"method": "any"}, found)
+    assert said["scores"].startswith("The mean F1 is 0.900. There is one part only")
+    assert verdict in said["scores"]
+    assert "whisker" not in said["weights"]
+    assert "depends most on a" in said["importance"]

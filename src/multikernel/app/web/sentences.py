@@ -52,8 +52,11 @@ def _of_scores(result: Mapping[str, Any]) -> str:
     if own.mean() <= trivial.mean():
         verdict = "That is no better than an answer that looks at no column: these columns do not predict this target."
     elif len(own) == 1:
-        side = "ahead of" if ahead else "not ahead of"
-        verdict = f"It is {side} one tuned Gaussian kernel there."
+        verdict = "One tuned Gaussian kernel is as good there."
+        if ahead:
+            verdict = "It is ahead of one tuned Gaussian kernel there."
+        elif behind:
+            verdict = "One tuned Gaussian kernel is ahead of it there."
     elif (gain := own - single).mean() > gain.std(ddof=1):
         verdict = (
             f"It is ahead of one tuned Gaussian kernel in {ahead} of {len(own)} folds, by more than the folds differ."
