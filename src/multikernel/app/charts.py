@@ -206,9 +206,10 @@ def folds(title: str, rows: Sequence[tuple[str, Sequence[float]]], measure: str)
     for k, (name, scores) in enumerate(rows):
         y = 34.0 * k + 17
         mean = sum(scores) / len(scores)
+        step = min(3.2, 30.0 / len(scores))  # many folds stay in their row
         drawing.text(left - 8, y + 4, names[k], "end", "t strong" if k == 0 else "t")
         for fold, value in enumerate(scores):
-            level = y + 3.2 * (fold - (len(scores) - 1) / 2)  # equal scores do not hide each other
+            level = y + step * (fold - (len(scores) - 1) / 2)  # equal scores do not hide each other
             tip = f"{name}, fold {fold + 1}: {_score(value, measure)}"
             drawing.dot(scale(max(value, scale.low)), level, 3.5, f"c{min(k, 2)} faint", tip, focus=False)
         mid = scale(max(mean, scale.low))
@@ -371,9 +372,13 @@ def weight_rows(weights: Mapping[str, Any], most: int = 15) -> list[tuple[str, f
         (
             row["name"],
             row["weight"],
-            row["spread"],
-            f"{row['name']}: weight {row['weight']:.3f}, deviation over the folds {row['spread']:.3f}, "
-            f"used in {row['frequency']:.0%} of them",
+            row["spread"] or 0.0,
+            f"{row['name']}: weight {row['weight']:.3f}"
+            + (
+                ""
+                if row["spread"] is None
+                else f", deviation over the folds {row['spread']:.3f}, used in {row['frequency']:.0%} of them"
+            ),
         )
         for row in weights["rows"][:most]
         if row["weight"] > 0.0 or row["frequency"] > 0.0

@@ -8,7 +8,7 @@ table.py       columns side by side, as samples that a bank takes apart by rows 
 
 from multikernel.tables.cells import Cells
 from multikernel.tables.columns import Column, type_of, typed
-from multikernel.tables.dates import Order, in_writing, likely_order, parsed
+from multikernel.tables.dates import Order, in_writing, is_ambiguous, likely_order, parsed
 from multikernel.tables.numerals import PLAIN, Numerals, as_float, numbers_in, other_reading, written_in
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Order",
     "as_float",
     "in_writing",
+    "is_ambiguous",
     "likely_order",
     "numbers_in",
     "other_reading",

@@ -409,7 +409,7 @@ def test_a_method_for_too_few_rows_keeps_what_was_typed(person: Person) -> None:
 def test_measures_mistakes_and_charts_of_a_run(person: Person, automatic: str) -> None:
     page = person.get(automatic)
     text = said(page)
-    for words in ("balanced accuracy", "F1, mean of classes", "area under the ROC curve", "log loss", "Each class"):
+    for words in ("balanced accuracy", "mean F1", "area under the ROC curve", "log loss", "Each class"):
         assert words in text
     answers = pd.read_csv(io.StringIO(person.get(f"{automatic}/files/table.csv").text))
     rows = re.findall(r'sample\?row=(\d+)">\d+</a></td><td>(\w+)</td><td>(\w+)</td>', page.text)

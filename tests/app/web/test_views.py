@@ -20,6 +20,7 @@ from multikernel import AverageMKLClassifier
 from multikernel.app.jobs.predict import predictions
 from multikernel.app.tables.table import read_table
 from multikernel.app.web.learning import comparison
+from multikernel.app.web.learning.division import Division, layout_of
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.summary import weights_of
 from multikernel.app.web.sentences import sentences
@@ -60,7 +61,9 @@ def test_the_weights_of_a_view_are_told_as_a_part_of_all() -> None:
     assert [(row["name"], row["part"], row["spread"]) for row in views] == [("lab", 0.75, 0.0), ("form", 0.25, 0.0)]
 
 
-def test_a_comparison_of_methods_gives_each_view_kernels_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_comparison_of_methods_gives_each_view_kernels_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame({f"{view}: {name}": rng.normal(size=40) for view in ("lab", "form") for name in ("x", "z")})
     y = np.where(X["lab: x"] + X["form: z"] > 0, "yes", "no")
@@ -78,7 +81,9 @@ def test_a_comparison_of_methods_gives_each_view_kernels_of_its_own(monkeypatch:
         return {"kernels": make_pipeline(PreparedColumns(), Heard()), "tree": tree}
 
     monkeypatch.setattr(comparison, "methods_to_compare", few)
-    found = comparison.compared(recipe, X, y, lambda stage, part, said="": None)
+    X.assign(y=y).to_csv(tmp_path / "table.csv", index=False)
+    division = Division.of(layout_of(recipe, read_table(tmp_path / "table.csv"), tmp_path))
+    found = comparison.compared(recipe, division, lambda stage, part, said="": None)
     assert found["by_view"] == ["kernels"]
     assert fitted == [("lab", "form")] * 5
     assert all(sum(row["scores"]) > 2.5 for row in found["comparison"][1:])

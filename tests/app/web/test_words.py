@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from multikernel.app.charts import drawn_classes, rocs
 from multikernel.app.drawing import apart, number
 from multikernel.app.web.forms import methods
+from multikernel.app.web.learning.comparison import BaselineResult
+from multikernel.app.web.learning.division import KnownRows
 from multikernel.app.web.learning.held_out import FoldResult
+from multikernel.app.web.learning.quality import quality
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.summary import in_short, quality
+from multikernel.app.web.learning.summary import in_short
 from multikernel.app.web.sentences import sentences
 
 
@@ -63,7 +67,9 @@ def test_words_beside_curves_and_counts_speak_of_all_classes() -> None:
     values = np.eye(20)[truth] + rng.uniform(0.0, 1.1, (400, 20)) * (1.0 + (truth[:, None] == 19))
     fold = FoldResult(None, 0.0, values.argmax(axis=1), values, False, {})
     recipe = Recipe("d", "y", "classification", {"a": "number"})
-    found = quality(recipe, truth, [fold], [np.arange(400)], np.arange(1, 401))
+    rows = KnownRows(pd.DataFrame(), truth, np.arange(1, 401))
+    other = BaselineResult(0.05, truth, np.zeros(400, dtype=int), np.full((400, 20), 0.05))
+    found = quality(recipe, np.arange(20), [rows], [fold], [other], [other])
     curves = found["roc"]
     worst = min(curves, key=lambda curve: curve["area"])
     assert [bool(curve["points"]) for curve in curves].count(True) == 6
@@ -103,3 +109,19 @@ def test_columns_that_were_not_tried_are_said_whatever_was_found() -> None:
     for importance in (rows, rows[1:], [{"name": "a", "loss": 0.05, "spread": 0.1}]):
         text = sentences({"method": "any"}, {**shown, "importance": importance})["importance"]
         assert f"Of 60 columns, these {len(importance)} were tried" in text
+
+
+@pytest.mark.parametrize(
+    ("single", "verdict"),
+    [(0.8, "It is ahead of one tuned"), (0.95, "One tuned Gaussian kernel is ahead of it"), (0.9, "is as good there")],
+)
+def test_a_single_part_has_no_deviation(single: float, verdict: str) -> None:
+    scores = {"own": [0.9], "single": [single], "trivial": [0.5]}
+    weights = {"rows": [{"name": "k", "weight": 1.0, "spread": None, "frequency": 1.0}]}
+    importance = [{"name": "a", "loss": 0.5, "spread": None}]
+    found = {"measure": "mean F1", "scores": scores, "weights": weights, "importance": importance, "path": None}
+    said = sentences({"method": "any"}, found)
+    assert said["scores"].startswith("The mean F1 is 0.900. There is one part only")
+    assert verdict in said["scores"]
+    assert "whisker" not in said["weights"]
+    assert "depends most on a" in said["importance"]

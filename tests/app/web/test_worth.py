@@ -10,7 +10,9 @@ import pytest
 from app_server import Person, said
 from csv_tables import Invoke
 
+from multikernel.app.tables.table import read_table
 from multikernel.app.toml import toml
+from multikernel.app.web.learning.division import Division, layout_of
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.worth import worth_of_views
 from multikernel.app.web.sentences import sentences
@@ -43,21 +45,24 @@ def test_a_button_measures_it_beside_the_data_and_with_a_result(person: Person) 
     assert person.get(f"/runs/compare?{'&'.join(runs)}").status_code == 200
 
 
-def test_the_automatic_estimator_gets_some_of_the_views() -> None:
+def test_the_automatic_estimator_gets_some_of_the_views(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(30, 3)), columns=["lab: x", "lab: u", "form: z"])
     views = {"lab": ["lab: x", "lab: u"], "form": ["form: z"]}
     recipe = Recipe("d", "y", "regression", dict.fromkeys(X, "number"), views, worth=True)  # type: ignore[arg-type]
     said: list[str] = []
-    y = (2 * X["lab: x"] + X["form: z"]).to_numpy()
-    found = worth_of_views(recipe, X, y, lambda stage, part, words="": said.append(words))
+    X.assign(y=2 * X["lab: x"] + X["form: z"]).to_csv(tmp_path / "table.csv", index=False)
+    table = read_table(tmp_path / "table.csv")
+    found = worth_of_views(
+        recipe, Division.of(layout_of(recipe, table, tmp_path)), lambda stage, part, words="": said.append(words)
+    )
     assert [row["source"] for row in found["worth"]["sources"]] == ["lab", "form"]
     assert said[-1] == "fold 5 of 5"
     text = sentences(recipe.to_json(), found)["worth"]
     assert "Without lab the score falls most" in text
     alone = Recipe("d", "y", "regression", {"lab: x": "number"}, worth=True)
     with pytest.raises(ValueError, match="one view only"):
-        worth_of_views(alone, X, y, lambda *_: None)
+        layout_of(alone, table, tmp_path)
 
 
 def test_an_exported_run_is_repeated_and_leaves_no_model(invoke: Invoke, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ fold.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -169,7 +169,7 @@ def _result(
     name: str, model: Any, X: Any, y: Array, held_out: HeldOut, folds: Sequence[Fold], kept: Checkpoint
 ) -> MethodScores:
     def measured(train: Array, test: Array) -> tuple[float, float]:
-        given = _grouped(model, held_out, train)
+        given = fit_groups(model, held_out.together(train))
         return fold_score(model, (some_samples(X, train), y[train]), (some_samples(X, test), y[test]), **given)
 
     each = [kept.part(_part(name, fold), partial(measured, *rows)) for fold, rows in enumerate(folds)]
@@ -185,7 +185,11 @@ def _of_views(model: Any) -> Any | None:
 
 
 def fold_score(
-    model: Any, training: tuple[Any, Array], held_out: tuple[Any, Array], **given: Any
+    model: Any,
+    training: tuple[Any, Array],
+    held_out: tuple[Any, Array],
+    scorer: Callable[[Any, Any, Array], float] | None = None,
+    **given: Any,
 ) -> tuple[float, float]:
     """The score of a method on one fold, and the seconds of choosing, fitting and scoring.
 
@@ -193,19 +197,26 @@ def fold_score(
     ----------
     model : the estimator, which is not changed
     training, held_out : samples and targets
+    scorer : what scores a fitted model on samples and targets; None for its ``score``
     given : further arguments of ``fit``
     """
     start = perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of parameters that are tried, and categories of a test fold
-        score = float(clone(model).fit(*training, **given).score(*held_out))
+        fitted = clone(model).fit(*training, **given)
+        score = float(scorer(fitted, *held_out) if scorer else fitted.score(*held_out))
     return score, perf_counter() - start
 
 
-def _grouped(model: Any, held_out: HeldOut, rows: Array) -> dict[str, Any]:
-    """What a fit is given of the groups: forests hold nothing out."""
+def fit_groups(model: Any, groups: Array | None) -> dict[str, Any]:
+    """What a fit is given of the groups of its samples: forests hold nothing out.
+
+    Parameters
+    ----------
+    model : an estimator, or a pipeline
+    groups : array (n,), None where there are none
+    """
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    groups = held_out.together(rows)
     if groups is None or isinstance(last, RandomForestClassifier | RandomForestRegressor):
         return {}
     return {f"{model.steps[-1][0]}__groups" if last is not model else "groups": groups}
@@ -226,10 +237,7 @@ def methods_to_compare(
     types : what columns are declared to hold
     grouped : bool, whether fits are given groups, which inner folds hold out whole
     """
-    inner: Any = shuffled_folds(task, INNER_FOLDS, seed)
-    if grouped:
-        splitter = StratifiedGroupKFold if task == "classification" else GroupKFold
-        inner = splitter(INNER_FOLDS, shuffle=True, random_state=seed)
+    inner: Any = group_folds(task, INNER_FOLDS, seed) if grouped else shuffled_folds(task, INNER_FOLDS, seed)
     trees = {"n_estimators": _TREES, "random_state": seed}
 
     def prepared(model: Any) -> Any:
@@ -260,6 +268,17 @@ def methods_to_compare(
             GridSearchCV(HistGradientBoostingRegressor(random_state=seed), _BOOSTING, cv=inner)
         ),
     }
+
+
+def group_folds(task: Task, n: int, seed: int) -> StratifiedGroupKFold | GroupKFold:
+    """A splitter into n shuffled folds of whole groups, with about the same share of each class in each.
+
+    Parameters
+    ----------
+    task, n, seed : what is learned, how many folds, and what decides them
+    """
+    kind = StratifiedGroupKFold if task == "classification" else GroupKFold
+    return kind(n, shuffle=True, random_state=seed)
 
 
 def gaussian(task: Task, columns: int, inner: Any, *, quick: bool = False) -> Any:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from multikernel.app.tables.table import CsvTable, read_table
+from multikernel.app.web.learning.measures import judging
+from multikernel.app.web.learning.measuring import Measuring, seed_of
 from multikernel.app.web.learning.recipe import Kind, Missing, Recipe
 from multikernel.app.web.learning.samples import complete, target_of, unread
 from multikernel.app.web.profile import About, leaks, likely_target, profile
@@ -63,6 +65,7 @@ class DataChoice:
     misread : dict from columns to how many of their cells cannot be read as the kind that a person chose
     missing : "drop" or "keep", what becomes of samples that lack a view
     views : the columns to learn from of each view, none of which a sample may lack all; () where it may
+    measuring : dict, the fields about how a run is measured, as they were typed
     """
 
     columns: tuple[About, ...]
@@ -73,6 +76,7 @@ class DataChoice:
     misread: dict[str, int]
     missing: Missing = "drop"
     views: Columns = ()
+    measuring: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, data: DataSet, chosen: Mapping[str, Any] | None = None) -> DataChoice:
@@ -90,8 +94,11 @@ class DataChoice:
         learned_from = frozenset(name for name, use in used.items() if use and name != target)
         counts = {name: _misread(data.table, views, name, kind) for name, kind in by_hand.items()}
         misread = {name: count for name, count in counts.items() if count}
-        learned = tuple(own for names in views if (own := tuple(name for name in names if name in learned_from)))
-        return cls(columns, target, chosen.get("task"), kinds, learned_from, misread, missing, learned)
+        typed = chosen.get("measuring", {})
+        grouped = typed.get("group") if typed.get("how") == "groups" else None
+        taken = learned_from - {grouped}
+        learned = tuple(own for names in views if (own := tuple(name for name in names if name in taken)))
+        return cls(columns, target, chosen.get("task"), kinds, learned_from, misread, missing, learned, typed)
 
     def samples(self, data: DataSet) -> CsvTable:
         """Those that are learned from; all of them where each lacks a view."""
@@ -99,7 +106,9 @@ class DataChoice:
 
     def recipe(self, data: DataSet, task: Task, **more: Any) -> Recipe:
         """What a run learns by."""
-        columns = {each.name: self.kinds[each.name] for each in self.columns if each.name in self.used}
+        measured = self.measured(task)
+        used = self.used - ({measured.column} if measured.how == "groups" else set())
+        columns = {each.name: self.kinds[each.name] for each in self.columns if each.name in used}
         if not columns:
             raise ValueError("No column is left to learn from; tick at least one beside the target.")
         for each in self.columns:
@@ -112,7 +121,22 @@ class DataChoice:
         key = data.detail.get("match", {}).get("key", "")
         written = {name: own for name, own in data.detail.get("written", {}).items() if name in columns}
         given = {"missing": self.missing, "key": key, "written": written}
-        return Recipe(data.name, self.target, task, columns, views, **given, **more)
+        given |= {"measured": measured, "seed": seed_of(self.measuring.get("seed", ""))}
+        if self.balanced and task == "classification":
+            given["parameters"] = {"class_weight": "balanced"}
+        return Recipe(data.name, self.target, task, columns, views, **{**given, **more})
+
+    def measured(self, task: Task) -> Measuring:
+        """How a run is measured; ValueError where a field is not what it may be."""
+        typed = dict(self.measuring)
+        if typed.get("measure") not in list(judging(task))[1:]:  # the first is the default, others of another target
+            typed["measure"] = ""
+        return Measuring.of_form(typed)
+
+    @property
+    def balanced(self) -> bool:
+        """Whether rare classes weigh as much as common ones."""
+        return bool(self.measuring.get("balanced"))
 
 
 @dataclass(frozen=True)

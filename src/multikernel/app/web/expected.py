@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from multikernel.app.web.settings import Settings
 # Rows, and seconds of one thread that a run of the automatic estimator took with 8 columns of numbers: five folds, the
 # single kernel beside it, and all rows.
 _RUNS = ((200, 6.0), (1000, 15.0), (4000, 34.0), (20_000, 125.0))
+_PARTS = 5  # folds of these runs
 # Such runs held 0.2 GB, 0.8 GB and 0.73 GB beside the libraries: eight matrices of all rows up to 4000 rows, and
 # those of 3000 centres beyond.
 _MATRICES = 8.0 * 8.0
@@ -42,6 +43,10 @@ class Expected:
     seconds: float | None
     bytes: float
     room: float
+
+    def of_parts(self, count: int) -> Expected:
+        """The same of a run that holds out so many parts, each of which takes as long as one of five."""
+        return replace(self, seconds=None if self.seconds is None else self.seconds * (count + 1) / (_PARTS + 1))
 
     @property
     def size(self) -> str:

@@ -18,6 +18,8 @@ from multikernel.app.jobs.methods import OUTER_FOLDS, check
 from multikernel.app.web.forms import check_family, methods
 from multikernel.app.web.learning.families import FAMILIES, path_values
 from multikernel.app.web.learning.findings import found
+from multikernel.app.web.learning.measures import MEASURES, Measure, judging, measure_of
+from multikernel.app.web.learning.measuring import TEST_FILE
 from multikernel.app.web.learning.recipe import AUTOMATIC, COMPARISON, KINDS, MISSING, Recipe
 from multikernel.datasets import Task
 from multikernel.files import write_whole
@@ -47,8 +49,22 @@ def code(recipe: Recipe, dtype: str) -> str:
             arguments=_arguments(recipe),
             families=_families(recipe),
             values=path_values(recipe.path, recipe.path_count) if recipe.path else [],
+            measure=_named(recipe.task, recipe.measured.measure),
+            chosen_by=_named(recipe.task, recipe.chosen_by if recipe.path else ""),
         )
     )
+
+
+def _named(task: Task, measure: str) -> Measure | None:
+    """A measure that is not the score of an estimator."""
+    return measure_of(task, measure) if measure else None
+
+
+def taken_home(recipe: Recipe) -> Recipe:
+    """The recipe with the test file by the name that it has beside an exported run."""
+    if recipe.measured.how != "file":
+        return recipe
+    return replace(recipe, measured=replace(recipe.measured, file=TEST_FILE))
 
 
 def _environment() -> Environment:
@@ -115,6 +131,10 @@ def _check(recipe: Recipe) -> None:
     """ValueError where a part is none that a form of the application could have given."""
     _one_of("task", recipe.task, get_args(Task))
     _one_of("missing", recipe.missing, MISSING)
+    _one_of("measured: measure", recipe.measured.measure, ["", *judging(recipe.task)])
+    _one_of("chosen_by", recipe.chosen_by, ["", *MEASURES[recipe.task]])
+    if recipe.measured.file != Path(recipe.measured.file).name:
+        raise ValueError(f"the test file lies beside the table, got {recipe.measured.file!r}")
     for name, kind in recipe.columns.items():
         _one_of(f"columns: {name}", kind, KINDS)
     if recipe.method not in (AUTOMATIC, COMPARISON):

@@ -21,7 +21,7 @@ from multikernel.app.web.learning.families import FAMILIES, REGULARISES
 from multikernel.datasets import Task
 from multikernel.inspection import Parameter
 
-_NOT_SHOWN = {"random_state", "n_jobs", "class_weight", "checkpoint"}
+_NOT_SHOWN = {"random_state", "n_jobs", "checkpoint"}
 _NOT_ASKED_OF_KERNELS = {"X", "types", "kernel", "basis"}  # what follows from the columns, and what is a kernel itself
 _NEEDS_MORE = {"transductive"}  # choices that ask for samples beside those of the table
 _MOST_KERNELS = 500  # of one family
@@ -139,6 +139,8 @@ def _fields(kind: Any) -> tuple[Field, ...]:
 def _field(parameter: Parameter, default: Any) -> Field:
     """The field of a parameter, with a default of its own."""
     value = "" if default is None else f"{default}"
+    if parameter.name == "class_weight":  # a dict of weights is nothing to type
+        return Field(parameter.name, "choice", value, "none or balanced", parameter.about, ("", "balanced"))
     choices = parameter.choices or ()
     words = [str(choice) for choice in choices if choice is not None]
     if parameter.entry == "choice" and None in choices:
@@ -209,7 +211,9 @@ def _changed(fields: Sequence[Field], given: Mapping[str, str]) -> dict[str, Any
     return found
 
 
-def filled(fields: Sequence[Field], prefix: str, typed: Mapping[str, str]) -> list[Field]:
+def filled(
+    fields: Sequence[Field], prefix: str, typed: Mapping[str, str], proposed: Mapping[str, str] | None = None
+) -> list[Field]:
     """The fields with what a person has typed into them; with their defaults where nothing of the form was sent.
 
     Parameters
@@ -217,9 +221,10 @@ def filled(fields: Sequence[Field], prefix: str, typed: Mapping[str, str]) -> li
     fields : of a method or of a family of kernels
     prefix : before their names in the form
     typed : the fields that were sent, by name
+    proposed : values in place of defaults, by name without the prefix
     """
     if not any(name.startswith(prefix) for name in typed):
-        return list(fields)
+        return [replace(each, value=(proposed or {}).get(each.name, each.value)) for each in fields]
     found = []
     for each in fields:
         if each.kind == "flag":

@@ -21,7 +21,7 @@ def sentences(recipe: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str,
     if result["importance"]:
         found["importance"] = _of_importance(result)
     if result["path"]:
-        found["path"] = _of_path(result["path"], result["measure"])
+        found["path"] = _of_path(result["path"], result["path"].get("measure", result["measure"]))
     if "confusion" in result:
         found["confusion"] = _of_confusion(result)
     if "roc" in result:
@@ -44,17 +44,19 @@ def _of_scores(result: Mapping[str, Any]) -> str:
     own, single, trivial = (np.array(scores[key]) for key in ("own", "single", "trivial"))
     ahead = int((own > single).sum())
     behind = int((own < single).sum())
-    if measure == "accuracy":
-        what = "of the held-out rows are right"
-    else:
-        what = "of the held-out variance is explained"
-    if measure == "accuracy" or own.mean() > 0:
+    what = {"accuracy": "of the held-out rows are right", "R²": "of the held-out variance is explained"}.get(measure)
+    if what and (measure == "accuracy" or own.mean() > 0):
         share = f"{own.mean():.1%} {what}"
     else:
-        share = f"R² is {number(float(own.mean()))}"
-    spread = f"{own.std(ddof=1):.1%}"
+        share = f"The {measure} is {number(float(own.mean()))}"
     if own.mean() <= trivial.mean():
         verdict = "That is no better than an answer that looks at no column: these columns do not predict this target."
+    elif len(own) == 1:
+        verdict = "One tuned Gaussian kernel is as good there."
+        if ahead:
+            verdict = "It is ahead of one tuned Gaussian kernel there."
+        elif behind:
+            verdict = "One tuned Gaussian kernel is ahead of it there."
     elif (gain := own - single).mean() > gain.std(ddof=1):
         verdict = (
             f"It is ahead of one tuned Gaussian kernel in {ahead} of {len(own)} folds, by more than the folds differ."
@@ -69,7 +71,11 @@ def _of_scores(result: Mapping[str, Any]) -> str:
             f"It is ahead of one tuned Gaussian kernel in {ahead} of {len(own)} folds; the two differ by less than the "
             "folds do."
         )
-    return f"{share}, give or take {spread} between folds. {verdict}"
+    if len(own) == 1:
+        return f"{share}. There is one part only, so that how much this differs by chance is not known. {verdict}"
+    spread = float(own.std(ddof=1))
+    wide = f"{spread:.1%}" if what else number(spread)
+    return f"{share}, give or take {wide} between folds. {verdict}"
 
 
 def _of_worth(found: Mapping[str, Any], measure: str) -> str:
@@ -95,7 +101,9 @@ def _of_comparison(result: Mapping[str, Any]) -> str:
     rows = sorted(result["comparison"], key=lambda row: -float(np.mean(row["scores"])))
     first, second = rows[0], rows[1]
     apart = np.array(first["scores"]) - np.array(second["scores"])
-    if apart.mean() <= apart.std(ddof=1):
+    if len(apart) == 1:
+        close = "on one part only, so that the order may be chance"
+    elif apart.mean() <= apart.std(ddof=1):
         close = "by less than the folds differ, so take either"
     else:
         close = "by more than the folds differ"
@@ -103,6 +111,8 @@ def _of_comparison(result: Mapping[str, Any]) -> str:
     if result.get("by_view"):
         learned = ", ".join(result["by_view"])
         views = f" Each view has kernels of its own in {learned}; the others see all columns beside each other."
+    if result.get("unweighted"):
+        views += f" Without class weights, which they do not have: {', '.join(result['unweighted'])}."
     best = f"{first['method'][:1].upper()}{first['method'][1:]}"
     return f"{best} is highest and {second['method']} next, {close}. All methods met the same held-out rows.{views}"
 
@@ -114,6 +124,8 @@ def _of_weights(result: Mapping[str, Any], automatic: bool) -> str:
     steady = sum(row["frequency"] >= 0.99 for row in used)
     what = "candidates" if automatic else "kernels"
     first = f"{rows[0]['name']} has the largest weight, {rows[0]['weight'] / total:.0%} of the sum."
+    if rows[0].get("spread", 0.0) is None:
+        return f"{first} {len(used)} of {len(rows)} {what} take part."
     return (
         f"{first} {len(used)} of {len(rows)} {what} take part, {steady} of them in every fold; a whisker is the "
         "deviation between folds."
@@ -129,7 +141,7 @@ def _of_importance(result: Mapping[str, Any]) -> str:
         tried = ""
     if rows[0]["loss"] <= 0:
         return f"No single column matters: the score loses nothing when any one of them is shuffled.{tried}"
-    idle = sum(row["loss"] <= row["spread"] for row in rows)
+    idle = sum(row["loss"] <= (row["spread"] or 0.0) for row in rows)
     if idle == len(rows):
         return (
             f"No column stands out: shuffling {rows[0]['name']} costs most, {number(rows[0]['loss'])}, and that is no "
@@ -156,7 +168,7 @@ def _of_path(path: Mapping[str, Any], measure: str) -> str:
         kernels = f" {count:.3g} kernel{'s have' if count != 1 else ' has'} weight there."
     else:
         kernels = ""
-    what = "The accuracy" if measure == "accuracy" else measure
+    what = measure if measure == "R²" else f"The {measure}"
     return (
         f"{what} is highest at {parameter} = {values[path['best']]:g}. The simplest model within one standard error of "
         f"it, at {values[path['chosen']]:g}, was chosen: no other is better by more than the folds differ."

@@ -81,6 +81,7 @@ def repeat(
         if as_json:
             show_json("repeat", found | {"model": str(out) if learned else None})
             return
+        typer.echo(found["measured"])
         for title, header, rows in _tables(found):
             show_table(title, header, rows)
         if learned:
@@ -112,16 +113,21 @@ def _tables(found: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[s
         return
     weights = found["weights"]
     if weights["views"]:
-        own = [[row["name"], f"{row['part']:.1%}", f"{row['spread']:.1%}"] for row in weights["views"]]
+        own = [[row["name"], f"{row['part']:.1%}", _spread(row["spread"], ".1%")] for row in weights["views"]]
         yield "Weights of each view", ["view", "part of the sum", "deviation"], own
     largest = weights["rows"][:PRINTED_WEIGHTS]
-    own = [[row["name"], f"{row['weight']:.4f}", f"{row['spread']:.4f}"] for row in largest]
+    own = [[row["name"], f"{row['weight']:.4f}", _spread(row["spread"], ".4f")] for row in largest]
     yield f"Largest weights ({len(own)} of {len(weights['rows'])})", [weights["what"], "weight", "deviation"], own
     if found["path"]:
         yield _path(found)
     if found["freedom"]:
         own = [[", ".join(f"{value:.4g}" for value in found["freedom"])]]
         yield "Degrees of freedom", [""], own
+
+
+def _spread(value: float | None, form: str) -> str:
+    """A deviation between folds, which one part does not have."""
+    return "" if value is None else format(value, form)
 
 
 def _path(found: dict[str, Any]) -> tuple[str, list[str], list[list[str]]]:
@@ -133,7 +139,7 @@ def _path(found: dict[str, Any]) -> tuple[str, list[str], list[list[str]]]:
         rows.append([f"{value:g}", f"{own['mean'][k]:.4f}", f"{own['error'][k]:.4f}", *freedom, mark])
     header = [
         own["parameter"],
-        found["measure"],
+        own["measure"],
         "standard error",
         *(["degrees of freedom"] * bool(own["freedom"])),
         "",

@@ -6,82 +6,146 @@ those of all views beside each other.
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.metrics import r2_score
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from multikernel.app.jobs.compare import fold_score, gaussian, methods_to_compare
-from multikernel.app.jobs.methods import INNER_FOLDS, OUTER_FOLDS, most_folds, shuffled_folds
+from multikernel.app.jobs.compare import fit_groups, fold_score, gaussian, group_folds, methods_to_compare
+from multikernel.app.jobs.methods import INNER_FOLDS, shuffled_folds
+from multikernel.app.web.learning.division import Division, KnownRows
 from multikernel.app.web.learning.families import families
+from multikernel.app.web.learning.measures import measure_of, scorer_of
 from multikernel.app.web.learning.progress import Report
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import as_given
+from multikernel.app.web.learning.samples import as_given, scores
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor, PreparedColumns
-from multikernel.datasets import Task
 from multikernel.typing import Array
 
 _TUNED_ROWS = 800  # rows that it is tuned on, and as many that it is tried on, to save time and memory
 
 
-def trivial(task: Task, train: Array, test: Array) -> float:
-    """The score of the commonest class, or of the mean."""
-    if task == "regression":
-        return float(r2_score(test, np.full(len(test), train.mean())))
-    labels, counts = np.unique(train, return_counts=True)
-    return float((test == labels[counts.argmax()]).mean())
+@dataclass(frozen=True, eq=False)
+class BaselineResult:
+    """What a method to compare with says of rows that it was not learned from.
+
+    Parameters
+    ----------
+    score : float, by the measure of the run
+    truth, predicted : arrays (rows,)
+    values : array (rows, classes), what speaks for each class; None for numbers
+    """
+
+    score: float
+    truth: Array
+    predicted: Array
+    values: Array | None
 
 
-def single_kernel(recipe: Recipe, X: pd.DataFrame, y: Any, train: Array, test: Array) -> float:
-    """The score of one Gaussian kernel, its width and its regularisation tuned on inner folds."""
-    fit = _some(train, recipe.seed)
-    held = _some(test, recipe.seed)
-    tuned = gaussian(recipe.task, X.shape[1], shuffled_folds(recipe.task, INNER_FOLDS, recipe.seed), quick=True)
-    model = make_pipeline(PreparedColumns(dict(recipe.columns)), tuned)
-    return fold_score(model, (X.iloc[fit], y[fit]), (X.iloc[held], y[held]))[0]
+def trivial(recipe: Recipe, known: KnownRows, held: KnownRows) -> BaselineResult:
+    """The commonest class and the shares of the classes, or the mean.
+
+    Parameters
+    ----------
+    recipe : what is learned by
+    known, held : the rows that are learned from, and held out
+    """
+    measure = measure_of(recipe.task, recipe.measured.measure)
+    if recipe.task == "regression":
+        predicted = np.full(len(held.y), known.y.mean())
+        return BaselineResult(measure.of(held.y, predicted, None, np.empty(0)), held.y, predicted, None)
+    labels, counts = np.unique(known.y, return_counts=True)
+    predicted = np.full(len(held.y), labels[counts.argmax()])
+    values = np.tile(counts / counts.sum(), (len(held.y), 1))
+    return BaselineResult(measure.of(held.y, predicted, values, labels), held.y, predicted, values)
 
 
-def _some(rows: Array, seed: int) -> Array:
-    if len(rows) <= _TUNED_ROWS:
-        return rows
-    chosen: Array = np.sort(np.random.default_rng(seed).choice(rows, _TUNED_ROWS, replace=False))
+def single_kernel(recipe: Recipe, known: KnownRows, held: KnownRows) -> BaselineResult:
+    """One Gaussian kernel, its width and its regularisation tuned on inner folds.
+
+    Parameters
+    ----------
+    recipe : what is learned by
+    known, held : the rows that are learned from, and held out
+    """
+    known = known.part(_some(known, recipe.seed))
+    held = held.part(_some(held, recipe.seed))
+    inner: Any = shuffled_folds(recipe.task, INNER_FOLDS, recipe.seed)
+    groups = known.inner_groups.get("groups")
+    if groups is not None:
+        inner = group_folds(recipe.task, min(INNER_FOLDS, len(np.unique(groups))), recipe.seed)
+    tuned = gaussian(recipe.task, known.X.shape[1], inner, quick=True)
+    model = weighted(make_pipeline(PreparedColumns(dict(recipe.columns)), tuned), recipe)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of parameters that are tried, and categories of a test fold
+        model.fit(known.X, known.y, **fit_groups(model, groups))
+        predicted = model.predict(held.X)
+        values = scores(model, held.X)[1] if recipe.task == "classification" else None
+        measure = measure_of(recipe.task, recipe.measured.measure)
+        score = measure.of(held.y, predicted, values, getattr(model, "classes_", np.empty(0)))
+    return BaselineResult(score, held.y, predicted, values)
+
+
+def weighted(model: Any, recipe: Recipe) -> Any:
+    """A method with the class weights of the recipe, where it takes any.
+
+    Parameters
+    ----------
+    model : the estimator, which is not changed
+    recipe : what is learned by
+    """
+    weights = recipe.parameters.get("class_weight")
+    names = [name for name in model.get_params() if name.rpartition("__")[2] == "class_weight"]
+    return clone(model).set_params(**dict.fromkeys(names, weights)) if weights and names else model
+
+
+def _some(part: KnownRows, seed: int) -> Array:
+    n = len(part.y)
+    if n <= _TUNED_ROWS:
+        return np.arange(n)
+    chosen: Array = np.sort(np.random.default_rng(seed).choice(n, _TUNED_ROWS, replace=False))
     return chosen
 
 
-def compared(recipe: Recipe, X: pd.DataFrame, y: Any, report: Report) -> dict[str, Any]:
-    """The scores of each method; ValueError where the rows are too few for the folds."""
-    most = most_folds(y, recipe.task)
-    if most < 2 * INNER_FOLDS:
-        if recipe.task == "classification":
-            raise ValueError(
-                f"A comparison needs {2 * INNER_FOLDS} rows of each class, and the smallest has {most}; give more rows."
-            )
-        raise ValueError(f"A comparison needs {4 * INNER_FOLDS} rows, and there are {len(y)}; give more.")
-    folds = min(OUTER_FOLDS, most)
-    splits = list(shuffled_folds(recipe.task, folds, recipe.seed).split(X, y))
-    methods = methods_to_compare(recipe.task, X.shape[1], recipe.seed, dict(recipe.columns))
-    least = [trivial(recipe.task, y[train], y[test]) for train, test in splits]
+def compared(recipe: Recipe, division: Division, report: Report) -> dict[str, Any]:
+    """The scores of each method.
+
+    Parameters
+    ----------
+    recipe : what is learned by
+    division : what is learned from, and what is held out
+    report : receives the progress
+    """
+    whole = division.whole
+    grouped = whole.groups is not None
+    plain = methods_to_compare(recipe.task, whole.X.shape[1], recipe.seed, dict(recipe.columns), grouped)
+    methods = {name: weighted(model, recipe) for name, model in plain.items()}
+    measure = measure_of(recipe.task, recipe.measured.measure)
+    scored = scorer_of(measure) if recipe.measured.measure else None
+    least = [trivial(recipe, known, held).score for known, held in division.parts()]
     rows = [{"method": "no column at all", "scores": least, "seconds": 0.0}]
     for m, (name, model) in enumerate(methods.items()):
         found = []
-        for k, (train, test) in enumerate(splits):
-            part = (m + k / folds) / len(methods)
-            report(f"Method {m + 1} of {len(methods)}: {name}", part, f"fold {k + 1} of {folds}")
-            own = X.iloc[train].reset_index(drop=True)
-            rest = X.iloc[test].reset_index(drop=True)
-            training = _taken(model, recipe, own), y[train]
-            held_out = _taken(model, recipe, rest), y[test]
-            found.append(fold_score(_of_views(model, recipe, training[0]), training, held_out))
-        seconds = sum(seconds for _, seconds in found) / folds
+        for k, (known, held) in enumerate(division.parts()):
+            part = (m + k / division.layout.count) / len(methods)
+            report(f"Method {m + 1} of {len(methods)}: {name}", part, division.layout.name(k).lower())
+            training = _taken(model, recipe, known.X), known.y
+            held_out = _taken(model, recipe, held.X), held.y
+            own = _of_views(model, recipe, training[0])
+            found.append(fold_score(own, training, held_out, scored, **fit_groups(own, known.groups)))
+        seconds = sum(seconds for _, seconds in found) / len(found)
         rows.append({"method": name, "scores": [score for score, _ in found], "seconds": seconds})
     learned = [name for name, model in methods.items() if len(recipe.by_view) > 1 and _learns_kernels(model)]
+    unweighted = [name for name, model in methods.items() if model is plain[name]]
     return {
-        "measure": "accuracy" if recipe.task == "classification" else "R²",
+        "measure": measure.label,
         "comparison": rows,
         "by_view": learned,
+        "unweighted": unweighted if recipe.parameters.get("class_weight") else [],
     }
 
 

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 import multikernel as mk
 from multikernel import kernels
 from multikernel.app.jobs.follow_path import values_of
 from multikernel.app.jobs.methods import most_folds, shuffled_folds
+from multikernel.app.web.learning.measures import measure_of, scorer_of
 from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.app.web.learning.samples import as_given, bare
 from multikernel.kernels import Encoded, KernelFamily, Kernels, Together, beside_each_other
@@ -156,8 +158,14 @@ def encoding(X: Any, types: Mapping[str, Kind]) -> Together:
 REGULARISES = ("C", "alpha", "lam")
 
 
-def made(recipe: Recipe, X: pd.DataFrame, y: Any) -> tuple[Any, Any]:
+def made(recipe: Recipe, X: pd.DataFrame, y: Any, groups: Any = None) -> tuple[Any, Any]:
     """The estimator, and the samples in the form that it takes.
+
+    Parameters
+    ----------
+    recipe : what is learned by
+    X, y : the samples and their target
+    groups : array (n,), the group of each sample, which the fit is to be given as well; None where there are none
 
     Raises
     ------
@@ -170,21 +178,24 @@ def made(recipe: Recipe, X: pd.DataFrame, y: Any) -> tuple[Any, Any]:
             kind = mk.MultiKernelRegressor
         return kind(random_state=recipe.seed, types=dict(recipe.columns), **recipe.parameters), as_given(X, recipe)
     given = as_given(X, recipe)
-    return _searched(recipe, families(given, recipe), y), given
+    return _searched(recipe, families(given, recipe), y, groups), given
 
 
-def _searched(recipe: Recipe, families: Any, y: Any) -> Any:
+def _searched(recipe: Recipe, families: Any, y: Any, groups: Any) -> Any:
     """The estimator with its kernels, and with a search along the path where there is one."""
     kind = getattr(mk, recipe.method)
     model = kind(kernels=families, **seeded(kind, recipe))
-    if recipe.path:
-        model = BankSearchCV(
-            model,
-            {recipe.path: path_values(recipe.path, recipe.path_count)},
-            cv=shuffled_folds(recipe.task, min(recipe.path_folds or 5, most_folds(y, recipe.task)), recipe.seed),
-            one_standard_error=True,
-        )
-    return model
+    if not recipe.path:
+        return model
+    count = 1 if groups is None else len(np.unique(groups))
+    folds = min(recipe.path_folds or 5, most_folds(y, recipe.task))
+    return BankSearchCV(
+        model,
+        {recipe.path: path_values(recipe.path, recipe.path_count)},
+        cv=min(folds, count) if count > 1 else shuffled_folds(recipe.task, folds, recipe.seed),
+        scoring=scorer_of(measure_of(recipe.task, recipe.chosen_by)) if recipe.chosen_by else None,
+        one_standard_error=True,
+    )
 
 
 def seeded(kind: Any, recipe: Recipe) -> dict[str, Any]:

@@ -5,28 +5,29 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
 import multikernel
-from multikernel.app.jobs.methods import OUTER_FOLDS, most_folds, shuffled_folds
 from multikernel.app.tables.table import read_table
 from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.web.learning.comparison import compared, single_kernel, trivial
+from multikernel.app.web.learning.division import Division, layout_of
 from multikernel.app.web.learning.families import made
-from multikernel.app.web.learning.held_out import FoldResult, columns_to_shuffle, held_out, importance_of
+from multikernel.app.web.learning.held_out import FoldResult, columns_to_shuffle, held_out, importance_of, spread
+from multikernel.app.web.learning.measures import measure_of, scorer_of
 from multikernel.app.web.learning.progress import Report, fitting
+from multikernel.app.web.learning.quality import quality
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
-from multikernel.app.web.learning.samples import bare, check_enough, complete, frame, target_of, words_of
-from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, quality, typical, weights_of
+from multikernel.app.web.learning.samples import bare, words_of
+from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, typical, weights_of
 from multikernel.app.web.learning.worth import worth_of_views
 from multikernel.files import write_whole
-from multikernel.typing import Array
 
 _BASELINE = 0.2  # the time of a fold of the single kernel beside that of a fit: 0.6 s and 2.8 s on 600 rows
 
@@ -50,27 +51,24 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) 
     recipe = Recipe.from_json(stored)
     report("Reading the table", 0.0)
     whole = read_table(table)
-    cells = whole
-    if recipe.views and recipe.missing == "drop":
-        cells = complete(whole, recipe.by_view.values())
-    y, task, rows = target_of(cells, recipe.target, recipe.task)
-    if not recipe.columns:
-        raise ValueError("There is no column to learn from; use at least one beside the target.")
-    X = frame(cells, recipe).iloc[rows].reset_index(drop=True)
+    layout = layout_of(recipe, whole, table.parent)
+    division = Division.of(layout)
+    cells = layout.cells
+    X, y = division.whole.X, division.whole.y
     words = words_of(whole, recipe)
-    ranges = TrainingRanges.learn(cells.of_rows(rows.tolist()).columns, recipe.columns)
     if recipe.worth:
-        result = worth_of_views(recipe, X, y, report)
+        result = worth_of_views(recipe, division, report)
     elif recipe.method == COMPARISON:
-        result = compared(recipe, X, y, report)
+        result = compared(recipe, division, report)
     else:
-        numbers = np.array(cells.columns[recipe.target].rows)[rows] - 1  # the names of the columns are row 1 of a file
-        result = _learned(recipe, X, y, numbers, _metadata(recipe, words, ranges), folder, report)
+        ranges = TrainingRanges.learn(cells.of_rows(layout.rows.tolist()).columns, recipe.columns)
+        result = _learned(recipe, division, _metadata(recipe, words, ranges), folder, report)
     result |= {
-        "task": task,
+        "task": recipe.task,
         "n": len(y),
         "seconds": perf_counter() - start,
         "unknown": len(cells.columns[recipe.target].cells) - len(y),
+        "measured": layout.said,
     }
     if len(recipe.by_view) > 1:
         without = {view: int(X[names].isna().all(axis=1).sum()) for view, names in recipe.by_view.items()}
@@ -84,52 +82,48 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) 
 
 
 def _learned(
-    recipe: Recipe,
-    X: pd.DataFrame,
-    y: Any,
-    numbers: Array,
-    metadata: Mapping[str, Any],
-    folder: Path,
-    report: Report,
+    recipe: Recipe, division: Division, metadata: Mapping[str, Any], folder: Path, report: Report
 ) -> dict[str, Any]:
-    """What a run of one method finds; ``numbers`` are those of the rows in the table."""
-    check_enough(recipe.target, y, recipe.task)
-    folds = min(OUTER_FOLDS, most_folds(y, recipe.task))
-    total = folds * (1.0 + _BASELINE) + 1.0
-    splits = list(shuffled_folds(recipe.task, folds, recipe.seed).split(X, y))
-    columns = columns_to_shuffle(X, y, recipe.task)
-    parts: list[FoldResult] = []
-    for k, (train, test) in enumerate(splits):
-        with fitting(report, f"Fold {k + 1} of {folds}: learning", k / total, 1.0 / total):
-            parts.append(held_out(recipe, X, y, train, test, columns))
+    """What a run of one method finds."""
+    whole, layout = division.whole, division.layout
+    total = layout.count * (1.0 + _BASELINE) + 1.0
+    columns = columns_to_shuffle(whole.X, whole.y, recipe.task)
+    own: list[FoldResult] = []
+    for k, (known, held) in enumerate(division.parts()):
+        with fitting(report, f"{layout.name(k)}: learning", k / total, 1.0 / total):
+            own.append(held_out(recipe, known, held, columns))
     single = []
-    for k, (train, test) in enumerate(splits):
-        report("A single tuned kernel, to compare with", (folds + k * _BASELINE) / total, f"fold {k + 1} of {folds}")
-        single.append(single_kernel(recipe, X, y, train, test))
-    model, given = made(recipe, X, y)
+    for k, (known, held) in enumerate(division.parts()):
+        part = (layout.count + k * _BASELINE) / total
+        report("A single tuned kernel, to compare with", part, layout.name(k).lower())
+        single.append(single_kernel(recipe, known, held))
+    constant = [trivial(recipe, known, held) for known, held in division.parts()]
+    model, given = made(recipe, whole.X, whole.y, whole.groups)
     with fitting(report, "Learning from all rows", 1.0 - 1.0 / total, 1.0 / total):
-        model.fit(given, y)
-    own = getattr(model, "best_estimator_", model)
-    multikernel.save(own, folder / "model.mk", metadata=dict(metadata))
-    measure = "accuracy" if recipe.task == "classification" else "R²"
+        model.fit(given, whole.y, **whole.inner_groups)
+    best = getattr(model, "best_estimator_", model)
+    multikernel.save(best, folder / "model.mk", metadata=dict(metadata))
+    measure = measure_of(recipe.task, recipe.measured.measure)
+    held_rows = [held for _, held in islice(division.parts(), layout.first_round)]
     return {
-        "measure": measure,
-        "classes": [str(label) for label in getattr(own, "classes_", [])],
+        "measure": measure.label,
+        "classes": [str(label) for label in getattr(best, "classes_", [])],
         "scores": {
-            "own": [part.score for part in parts],
-            "single": single,
-            "trivial": [trivial(recipe.task, y[train], y[test]) for train, test in splits],
+            "own": [part.score for part in own],
+            "single": [part.score for part in single],
+            "trivial": [part.score for part in constant],
         },
-        "train_score": float(own.score(given, y)),
-        "weights": weights_of(own, [part.model for part in parts], recipe),
-        "importance": importance_of(parts),
-        "screened": len(X.columns) if len(columns) < len(X.columns) else 0,
-        "path": path_of(model, recipe, given, y),
-        "freedom": freedom_of(own),
-        "certificate": proof_of(own),
+        "train_score": scorer_of(measure)(best, given, whole.y),
+        "weights": weights_of(best, [part.model for part in own], recipe),
+        "importance": importance_of(own),
+        "screened": len(whole.X.columns) if len(columns) < len(whole.X.columns) else 0,
+        "path": path_of(model, recipe, given, whole.y),
+        "freedom": freedom_of(best),
+        "certificate": proof_of(best),
         "chosen": {name: float(value) for name, value in getattr(model, "best_params_", {}).items()},
-        "explanation": _explained(own),
-        **quality(recipe, y, parts, [test for _, test in splits], numbers),
+        "explanation": _explained(best),
+        "held_out": sum(len(part.y) for part in held_rows),
+        **quality(recipe, np.unique(whole.y), held_rows, own, single, constant),
     }
 
 
@@ -175,7 +169,7 @@ def _headline(result: Mapping[str, Any]) -> dict[str, Any]:
         scores = max(result["comparison"], key=_mean)["scores"]
     return {
         "score": float(np.mean(scores)),
-        "deviation": float(np.std(scores, ddof=1)),
+        "deviation": spread(scores),
         "trivial": float(np.mean(result["scores"]["trivial"])) if "scores" in result else None,
     }
 

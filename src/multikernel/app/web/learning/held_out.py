@@ -11,7 +11,9 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
+from multikernel.app.web.learning.division import KnownRows
 from multikernel.app.web.learning.families import made
+from multikernel.app.web.learning.measures import measure_of, scorer_of
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_taken, scores
 from multikernel.datasets import Task
@@ -29,7 +31,7 @@ class FoldResult:
     Parameters
     ----------
     model : the fitted estimator
-    score : float, accuracy or R2
+    score : float, by the measure of the run
     predicted : array (rows,)
     values : array (rows, classes) of probabilities, or of decision values where there are none; None for numbers
     calibrated : bool, whether the values are probabilities
@@ -44,34 +46,37 @@ class FoldResult:
     losses: dict[str, float]
 
 
-def held_out(
-    recipe: Recipe, X: pd.DataFrame, y: Array, train: Array, test: Array, columns: Sequence[str]
-) -> FoldResult:
-    """The fold of these rows.
+def held_out(recipe: Recipe, known: KnownRows, held: KnownRows, columns: Sequence[str]) -> FoldResult:
+    """What a model of some rows says of others.
 
     Parameters
     ----------
     recipe : what is learned by
-    X, y : all samples and their target
-    train, test : the rows to learn from, and those held out
+    known : the rows to learn from
+    held : those held out
     columns : each of which is shuffled
     """
-    own = X.iloc[train].reset_index(drop=True)
-    model, given = made(recipe, own, y[train])
+    model, given = made(recipe, known.X, known.y, known.groups)
     if hasattr(model, "verbose") and recipe.automatic:
         model.set_params(verbose=1)
-    model.fit(given, y[train])
+    model.fit(given, known.y, **known.inner_groups)
     model = getattr(model, "best_estimator_", model)
-    rest = X.iloc[test].reset_index(drop=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of categories that a small fold did not have
-        new = as_taken(model, rest, recipe)
+        new = as_taken(model, held.X, recipe)
         kind, values = "", None
         if recipe.task == "classification" and (hasattr(model, "predict_proba") or hasattr(model, "decision_function")):
             kind, values = scores(model, new)
         predicted = np.asarray(model.predict(new))
-        losses = _losses(model, recipe, rest, y[test], columns)
-        return FoldResult(model, float(model.score(new, y[test])), predicted, values, kind == "probability", losses)
+        measure = measure_of(recipe.task, recipe.measured.measure)
+        score = measure.of(held.y, predicted, values, getattr(model, "classes_", np.empty(0)))
+        losses = _losses(model, recipe, held, columns)
+        return FoldResult(model, score, predicted, values, kind == "probability", losses)
+
+
+def spread(values: Sequence[float]) -> float | None:
+    """The standard deviation of several values, None of one."""
+    return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
 def columns_to_shuffle(X: pd.DataFrame, y: Array, task: Task) -> list[str]:
@@ -100,12 +105,13 @@ def _codes(column: Any) -> Array:
     return pd.factorize(column.astype(object), sort=True)[0].astype(float)
 
 
-def _losses(model: Any, recipe: Recipe, X: pd.DataFrame, y: Array, columns: Sequence[str]) -> dict[str, float]:
+def _losses(model: Any, recipe: Recipe, held: KnownRows, columns: Sequence[str]) -> dict[str, float]:
     """What the score loses with the cells of one column in another order."""
-    few = X.iloc[:_ROWS]
-    truth = y[:_ROWS]
+    few = held.X.iloc[:_ROWS]
+    truth = held.y[:_ROWS]
     order = np.random.default_rng(recipe.seed).permutation(len(few))
-    whole = float(model.score(as_taken(model, few, recipe), truth))
+    scored = scorer_of(measure_of(recipe.task, recipe.measured.measure))
+    whole = scored(model, as_taken(model, few, recipe), truth)
     losses = {}
     for name in columns:
         shuffled = few.copy()
@@ -113,15 +119,15 @@ def _losses(model: Any, recipe: Recipe, X: pd.DataFrame, y: Array, columns: Sequ
             shuffled[name] = few[name].iloc[order].to_numpy()
         else:
             shuffled[name] = few[name].iloc[order].array
-        losses[name] = whole - float(model.score(as_taken(model, shuffled, recipe), truth))
+        losses[name] = whole - scored(model, as_taken(model, shuffled, recipe), truth)
     return losses
 
 
 def importance_of(parts: Sequence[FoldResult]) -> list[dict[str, Any]]:
-    """Mean and deviation of the losses over the folds, the largest first."""
+    """Mean and deviation of the losses over the parts, the largest first; no deviation of one part."""
     names = parts[0].losses
     rows = []
     for name in names:
         losses = [part.losses[name] for part in parts]
-        rows.append({"name": name, "loss": float(np.mean(losses)), "spread": float(np.std(losses, ddof=1))})
+        rows.append({"name": name, "loss": float(np.mean(losses)), "spread": spread(losses)})
     return sorted(rows, key=lambda row: -row["loss"])

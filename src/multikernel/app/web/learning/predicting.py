@@ -107,7 +107,9 @@ def table_of(name: str, columns: dict[str, list[str]]) -> CsvTable:
     return CsvTable(name, {key: Column(name, key, cells, rows) for key, cells in columns.items()})
 
 
-def predictions(learned: LearnedModel, table: CsvTable, columns: bool = False) -> TablePredictions:
+def predictions(
+    learned: LearnedModel, table: CsvTable, columns: bool = False, threshold: float | None = None
+) -> TablePredictions:
     """A prediction for each row.
 
     Rows may lack a view, and a table whole views of the model: a column says which each row lacks.
@@ -117,6 +119,7 @@ def predictions(learned: LearnedModel, table: CsvTable, columns: bool = False) -
     learned : the model
     table : the rows
     columns : whether the cells of the table stand before the predictions
+    threshold : of two classes, the probability from which on a row counts as the second; None as the model predicts
 
     Raises
     ------
@@ -138,6 +141,8 @@ def predictions(learned: LearnedModel, table: CsvTable, columns: bool = False) -
     with _warned() as said:
         predicted = model.predict(X)
         word, values = scores(model, X) if is_classifier(model) else ("", np.empty(0))
+    if threshold is not None and word == "probability" and len(model.classes_) == 2:
+        predicted = model.classes_[(values[:, 1] >= threshold).astype(int)]
     answers = {"prediction": predicted.tolist()}
     if is_classifier(model):
         answers |= {f"{word} {label}": values[:, k].tolist() for k, label in enumerate(model.classes_.tolist())}

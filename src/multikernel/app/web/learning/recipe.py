@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self, get_args
 
+from multikernel.app.web.learning.measuring import Measuring
 from multikernel.datasets import Task
 
 AUTOMATIC = "automatic"
@@ -39,6 +40,8 @@ class Recipe:
         that are kept are completed by their other views
     key : str, the column that names the samples of several views; "" where there is none
     written : dict from columns of numbers to the mark before decimals and the unit in the file that was loaded
+    measured : Measuring, which rows are held out, and the measure
+    chosen_by : str, the measure by which a value is chosen along the path; "" for the score of the estimator
     """
 
     data: str
@@ -58,6 +61,8 @@ class Recipe:
     missing: Missing = "drop"
     key: str = ""
     written: dict[str, list[str]] = field(default_factory=dict)
+    measured: Measuring = field(default_factory=Measuring)
+    chosen_by: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """As dictionaries, lists, strings and numbers."""
@@ -66,7 +71,8 @@ class Recipe:
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
         """From what ``to_json`` gave, or a person has written, who need not name the data set."""
-        return cls(**{"data": "", **stored})
+        measured = Measuring(**stored.get("measured", {}))
+        return cls(**{"data": "", **stored, "measured": measured})
 
     @property
     def automatic(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from multikernel.app.jobs.methods import INNER_FOLDS, most_folds
 from multikernel.app.tables.columns import known
 from multikernel.app.tables.table import CsvTable, listed
 from multikernel.app.web.learning.recipe import Kind, Recipe
@@ -19,7 +20,7 @@ from multikernel.typing import Array
 
 _FEWEST = 4  # rows, two to learn from and two to hold out
 _FIXES = {"number": "write it with a decimal point, as 50.5", "date": "write it as the training file does"}
-_LARGEST = 1e100  # of a target, whose errors are squared and summed
+LARGEST = 1e100  # of a target, whose errors are squared and summed
 
 
 def frame(table: CsvTable, recipe: Recipe) -> pd.DataFrame:
@@ -109,7 +110,7 @@ def target_of(table: CsvTable, target: str, task: Task | None) -> tuple[Array, T
     y, decided = decide(part, task)
     if len(np.unique(y)) < 2:
         raise ValueError(f"The column {target!r} has one value only, {y[0]}; choose another to predict.")
-    if decided == "regression" and np.abs(y).max() > _LARGEST:
+    if decided == "regression" and np.abs(y).max() > LARGEST:
         raise ValueError(
             f"The column {target!r} holds numbers up to {np.abs(y).max():.0e}, whose squares are more than a computer "
             "can hold; give it in other units."
@@ -134,6 +135,18 @@ def check_enough(target: str, y: Array, task: Task) -> None:
             f"In the column {target!r} {which} has one row only, which cannot be both learned from and held out; give "
             "more rows, or empty the target in those that are too few, and they are left out."
         )
+
+
+def check_comparable(y: Array, task: Task) -> None:
+    """ValueError where there are too few rows to hold some out, and others to choose parameters of methods by."""
+    most = most_folds(y, task)
+    if most >= 2 * INNER_FOLDS:
+        return
+    if task == "classification":
+        raise ValueError(
+            f"A comparison needs {2 * INNER_FOLDS} rows of each class, and the smallest has {most}; give more rows."
+        )
+    raise ValueError(f"A comparison needs {4 * INNER_FOLDS} rows, and there are {len(y)}; give more.")
 
 
 def complete(table: CsvTable, views: Iterable[Sequence[str]]) -> CsvTable:

@@ -1,4 +1,4 @@
-"""What a page shows of models, as numbers and strings: weights, quality on held-out rows, paths, certificates."""
+"""What a page shows of models, as numbers and strings: weights, paths, certificates, typical cells."""
 
 from __future__ import annotations
 
@@ -9,17 +9,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import (
-    auc,
-    confusion_matrix,
-    log_loss,
-    precision_recall_fscore_support,
-    r2_score,
-    roc_curve,
-)
 
 from multikernel.app.jobs.criteria import profiles_of
-from multikernel.app.web.learning.held_out import FoldResult
+from multikernel.app.web.learning.held_out import spread
+from multikernel.app.web.learning.measures import measure_of
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.diagnostics import positive_weights
 from multikernel.paths import path
@@ -48,12 +41,7 @@ def _short(text: str) -> str:
     return text
 
 
-_POINTS = 400  # of a scatter plot
-_CURVES = 6  # classes whose curves are drawn
-_MISTAKES = 200  # rows predicted wrong that a page lists
-_FARTHEST = 20  # rows of numbers
 _LEVELS = 60  # of a category that a form lists
-_COVERED = 0.9  # of the intervals
 
 
 def weights_of(model: Any, folds: Sequence[Any], recipe: Recipe) -> dict[str, Any]:
@@ -75,7 +63,7 @@ def weights_of(model: Any, folds: Sequence[Any], recipe: Recipe) -> dict[str, An
                 "name": name,
                 "weight": float(np.mean(list(own.values()))),
                 "each": list(own.values()),
-                "spread": float(np.std(values, ddof=1)),
+                "spread": spread(values),
                 "frequency": float(np.mean(positive)),
             }
         )
@@ -96,7 +84,7 @@ def _of_view(view: str, rows: Sequence[dict[str, Any]], folds: Sequence[dict[str
     total = sum(row["weight"] for row in rows) or 1.0
     own = sum(row["weight"] for row in rows if is_own(row["name"]))
     parts = [sum(value for name, value in fold.items() if is_own(name)) / (sum(fold.values()) or 1.0) for fold in folds]
-    return {"name": view, "part": own / total, "spread": float(np.std(parts, ddof=1))}
+    return {"name": view, "part": own / total, "spread": spread(parts)}
 
 
 def _weights(model: Any, automatic: bool) -> dict[str, dict[str, float]]:
@@ -112,149 +100,6 @@ def _weights(model: Any, automatic: bool) -> dict[str, dict[str, float]]:
         name: dict(zip(problems, column.tolist(), strict=True))
         for name, column in zip(in_short(model.kernel_names_), values.T, strict=True)
     }
-
-
-def quality(
-    recipe: Recipe, y: Array, parts: Sequence[FoldResult], rows: Sequence[Array], numbers: Array
-) -> dict[str, Any]:
-    """What the predictions of held-out rows are worth.
-
-    Parameters
-    ----------
-    recipe : what was learned by
-    y : array (n,), the target
-    parts : the folds
-    rows : those that each fold held out
-    numbers : array (n,), the numbers of the rows in the table
-
-    Returns
-    -------
-    dict with measures and mistakes; of classes, the confusion matrix, measures of each class, ROC curves and
-    calibration; of numbers, residuals and the width of intervals
-    """
-    predicted = np.concatenate([part.predicted for part in parts])
-    order = np.concatenate(list(rows))
-    truth = y[order]
-    if recipe.task == "regression":
-        found = {"residuals": _residuals(truth, predicted), "measures": _measures_of_numbers(truth, predicted)}
-        return found | {"mistakes": _farthest(truth, predicted, numbers[order])}
-    labels = np.unique(y)
-    rocs = None
-    found = {"confusion": confusion_matrix(truth, predicted, labels=labels).tolist()}
-    values = None
-    if all(part.values is not None and part.values.shape[1] == len(labels) for part in parts):
-        values = np.concatenate([part.values for part in parts if part.values is not None])
-        rocs = found["roc"] = _rocs(truth, values, labels)
-    probabilities = values if all(part.calibrated for part in parts) else None
-    if probabilities is not None:
-        found["calibration"] = _calibration(truth, probabilities, labels)
-    found |= _measures_of_classes(truth, predicted, labels, rocs, probabilities)
-    return found | {"mistakes": _wrong(truth, predicted, numbers[order], probabilities)}
-
-
-def _measures_of_classes(
-    truth: Array, predicted: Array, labels: Array, rocs: list[dict[str, Any]] | None, probabilities: Array | None
-) -> dict[str, Any]:
-    """Measures of all classes, and of each."""
-    precision, recall, f1, count = precision_recall_fscore_support(truth, predicted, labels=labels, zero_division=0.0)
-    found = [("balanced accuracy", float(recall[count > 0].mean())), ("F1, mean of classes", float(f1.mean()))]
-    if rocs is not None:
-        found.append(("area under the ROC curve", float(np.mean([curve["area"] for curve in rocs]))))
-    if probabilities is not None:
-        found.append(("log loss", float(log_loss(truth, probabilities, labels=labels))))
-    each = zip(labels.tolist(), precision.tolist(), recall.tolist(), f1.tolist(), count.tolist(), strict=True)
-    by_class = [{"label": str(c), "precision": p, "recall": r, "f1": f, "rows": n} for c, p, r, f, n in each]
-    return {"measures": [{"name": name, "value": value} for name, value in found], "by_class": by_class}
-
-
-def _measures_of_numbers(truth: Array, predicted: Array) -> list[dict[str, Any]]:
-    away = np.abs(truth - predicted)
-    found = {
-        "mean absolute error": away.mean(),
-        "median absolute error": np.median(away),
-        "root mean square error": np.sqrt(np.mean(away**2)),
-        "R² of all folds together": r2_score(truth, predicted),
-    }
-    return [{"name": name, "value": float(value)} for name, value in found.items()]
-
-
-def _wrong(truth: Array, predicted: Array, numbers: Array, probabilities: Array | None) -> dict[str, Any]:
-    """The rows whose class is predicted wrong; those of which the model is surest first, where it says how sure."""
-    places = np.flatnonzero(truth != predicted)
-    if probabilities is not None:
-        places = places[np.argsort(-probabilities[places].max(axis=1), kind="stable")]
-    else:
-        places = places[np.argsort(numbers[places], kind="stable")]
-    rows = []
-    for i in places[:_MISTAKES]:
-        row = {"row": int(numbers[i]), "true": str(truth[i]), "predicted": str(predicted[i])}
-        if probabilities is not None:
-            row["probability"] = float(probabilities[i].max())
-        rows.append(row)
-    return {"count": len(places), "calibrated": probabilities is not None, "rows": rows}
-
-
-def _farthest(truth: Array, predicted: Array, numbers: Array) -> dict[str, Any]:
-    """The rows whose number is farthest from its prediction."""
-    places = np.argsort(-np.abs(truth - predicted), kind="stable")[:_FARTHEST]
-    rows = [
-        {
-            "row": int(numbers[i]),
-            "true": float(truth[i]),
-            "predicted": float(predicted[i]),
-            "off": float(truth[i] - predicted[i]),
-        }
-        for i in places
-    ]
-    return {"count": len(rows), "rows": rows}
-
-
-def _residuals(truth: Array, predicted: Array) -> dict[str, Any]:
-    away = np.abs(truth - predicted)
-    rank = min(int(np.ceil((len(away) + 1) * _COVERED)), len(away))
-    some = np.random.default_rng(0).permutation(len(truth))[:_POINTS]
-    return {
-        "points": np.column_stack([predicted, truth])[some].round(6).tolist(),
-        "width": float(np.sort(away)[rank - 1]),
-        "covered": _COVERED,
-        "rmse": float(np.sqrt(np.mean(away**2))),
-        "mean_error": float(away.mean()),
-        "spread": float(truth.std()),
-    }
-
-
-def _rocs(truth: Array, values: Array, labels: Array) -> list[dict[str, Any]]:
-    """The curve of two classes, else each class against the others: all areas, and the points of the lowest curves."""
-    found: list[dict[str, Any]] = []
-    for k in [1] if len(labels) == 2 else range(len(labels)):
-        false, true, _ = roc_curve(truth == labels[k], values[:, k])
-        kept = np.unique(np.linspace(0, len(false) - 1, 80).round().astype(int))
-        points = np.column_stack([false, true])[kept].round(4).tolist()
-        found.append({"label": str(labels[k]), "points": points, "area": float(auc(false, true))})
-    for curve in sorted(found, key=lambda curve: float(curve["area"]))[_CURVES:]:
-        curve["points"] = []
-    return found
-
-
-def _calibration(truth: Array, values: Array, labels: Array) -> dict[str, Any]:
-    """How often what was said came true, in tenths of probability: of the second class of two, else of the top one."""
-    if len(labels) == 2:
-        said = values[:, 1]
-        came = truth == labels[1]
-        what = f"that it is {labels[1]}"
-    else:
-        best = values.argmax(axis=1)
-        said = values.max(axis=1)
-        came = labels[best] == truth
-        what = "of the class that it names"
-    place = np.minimum((said * 10).astype(int), 9)
-    bins = []
-    for k in range(10):
-        own = place == k
-        if own.any():
-            bins.append({"said": float(said[own].mean()), "came": float(came[own].mean()), "count": int(own.sum())})
-    off = sum(abs(b["said"] - b["came"]) * b["count"] for b in bins) / len(said)
-    return {"bins": bins, "what": what, "off": float(off)}
 
 
 def freedom_of(model: Any) -> list[float] | None:
@@ -279,8 +124,10 @@ def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | N
         counts.append(float(np.mean([positive_weights(w).any(axis=0).sum() for w in each])))
     best = int(mean.argmax())
     profiles = profiles_of(path(search.estimator, X, y, recipe.path, values))
+    chosen_by = measure_of(recipe.task, recipe.chosen_by)
     return {
         "parameter": recipe.path,
+        "measure": f"less of the {chosen_by.label}" if chosen_by.error else chosen_by.label,
         "values": values,
         "mean": mean.tolist(),
         "error": error.tolist(),

@@ -2,50 +2,43 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
-import pandas as pd
-
-from multikernel.app.jobs.methods import OUTER_FOLDS, most_folds
 from multikernel.app.jobs.source_values import plain
+from multikernel.app.web.learning.division import Division
 from multikernel.app.web.learning.families import made
+from multikernel.app.web.learning.measures import measure_of, scorer_of
 from multikernel.app.web.learning.progress import Report
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import check_enough
 from multikernel.inspection import source_values
 
 
-def worth_of_views(recipe: Recipe, X: pd.DataFrame, y: Any, report: Report) -> dict[str, Any]:
+def worth_of_views(recipe: Recipe, division: Division, report: Report) -> dict[str, Any]:
     """The held-out scores of each view alone, and of all views without it.
 
     Parameters
     ----------
     recipe : what a run learns by
-    X : data frame of all views
-    y : the target
+    division : what is learned from, and what is held out
     report : receives the progress
-
-    Raises
-    ------
-    ValueError : where there is one view only, or too few rows
     """
-    if len(recipe.by_view) < 2:
-        raise ValueError("There is one view only; load several files, each of which is a view.")
-    check_enough(recipe.target, y, recipe.task)
-    model, given = made(recipe, X, y)
+    whole = division.whole
+    model, given = made(recipe, whole.X, whole.y, whole.groups)
     if recipe.automatic:
         model.set_params(types=None)  # these name the columns of all views; the frame has columns of these types
-    folds = min(OUTER_FOLDS, most_folds(y, recipe.task))
+    measure = measure_of(recipe.task, recipe.measured.measure)
     stage = "Learning from some of the views"
     report(stage, 0.0)
     values = source_values(
         model,
         given,
-        y,
-        folds,
+        whole.y,
+        list(chain.from_iterable(division.layout.rounds)),
+        whole.groups,
+        scoring=scorer_of(measure) if recipe.measured.measure else None,
         permutations=0,
         random_state=recipe.seed,
         observe=lambda done, total: report(stage, done / total, f"fold {done} of {total}"),
     )
-    measure = "accuracy" if recipe.task == "classification" else "R²"
-    return {"measure": measure, "worth": plain(values) | {"measure": measure}}
+    return {"measure": measure.label, "worth": plain(values) | {"measure": measure.label}}

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
@@ -13,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from multikernel.app.charts import bins_of, histogram
+from multikernel.app.web.pages.measuring import Planned, kept_test, planned, test_files, typed
 from multikernel.app.web.reading import BUNDLED, Loaded, of_name, own_sets, uploaded
 from multikernel.app.web.site import Site, text_of
 from multikernel.app.web.store import DataSet
@@ -75,11 +77,23 @@ def _kept(site: Site, load: Callable[[Path], Loaded]) -> Response:
 
 def look(site: Site, request: Request) -> Response:
     """The table, its columns and its target."""
+    return shown(site, request, site.dataset(request))
+
+
+def shown(site: Site, request: Request, data: DataSet, refused: str = "") -> Response:
+    """The page of a data set.
+
+    Parameters
+    ----------
+    site, request : as everywhere
+    data : the table, with what was chosen on it
+    refused : why what was asked for cannot be done
+    """
     from multikernel.app.web.choices import DataChoice, target
     from multikernel.app.web.expected import of_automatic, room_of
+    from multikernel.app.web.learning.measures import judging
     from multikernel.app.web.learning.recipe import KINDS
 
-    data = site.dataset(request)
     choice = DataChoice.of(data)
     wanted = request.query_params.get("target")
     if wanted and wanted in choice.kinds and wanted != choice.target:  # to look at another target changes nothing
@@ -98,21 +112,27 @@ def look(site: Site, request: Request) -> Response:
         expected = of_automatic(len(found.values), len(choice.used), room_of(site.settings))
     except ValueError as error:
         problem = str(error).replace(str(data.table), data.name)
+    custom = bool(set(choice.measuring.items()) - {("how", "rows"), ("measure", "accuracy")})
+    plan = planned(data, choice, found.task) if found is not None and custom else Planned()
     table = choice.samples(data)
     names = list(table.columns)[:_PREVIEW_COLUMNS]
-    shown = range(min(_PREVIEW_ROWS, table.n))
-    rows = [[table.columns[name].cells[i] for name in names] for i in shown]
+    rows = [[table.columns[name].cells[i] for name in names] for i in range(min(_PREVIEW_ROWS, table.n))]
     return site.page(
         request,
         "data.html",
+        400 if refused and request.method == "POST" else 200,
         kinds=KINDS,
+        refused=refused or plan.problem,
+        measured=plan.said,
+        custom=custom,
+        measures=judging(found.task if found else "classification"),
         data=data,
         choice=choice,
         target=found,
         problem=problem,
         chart=chart,
         drawn=drawn,
-        expected=expected,
+        expected=expected and expected.of_parts(plan.parts),
         names=names,
         rows=rows,
         runs=site.store.latest_runs(5, data.id),
@@ -121,8 +141,8 @@ def look(site: Site, request: Request) -> Response:
 
 def choose(site: Site, request: Request, form: FormData) -> Response:
     """Keep what was chosen: target, kinds, columns."""
-    data = site.dataset(request)
-    keep(site, data, form)
+    data = keep(site, site.dataset(request), form)
+    with_test(site, data, form)
     return site.go(f"/data/{data.id}")
 
 
@@ -153,8 +173,31 @@ def keep(site: Site, data: DataSet, form: FormData) -> DataSet:
             "used": used,
             "task": task if task in ("classification", "regression") else None,
             "missing": text_of(form, "missing") if text_of(form, "missing") in MISSING else choice.missing,
+            "measuring": typed(form, data, choice.measuring),
         }
     }
+    return _stored(site, data, detail)
+
+
+def with_test(site: Site, data: DataSet, form: FormData) -> DataSet:
+    """The data set with the test file of a form, if there is one; ValueError where it cannot be read.
+
+    Parameters
+    ----------
+    site : as everywhere
+    data : what is learned from
+    form : of its page
+    """
+    given = test_files(form)
+    if not given:
+        return data
+    chosen = data.detail["choice"]
+    measuring = chosen["measuring"] | kept_test(site, data, given)
+    return _stored(site, data, data.detail | {"choice": chosen | {"measuring": measuring}})
+
+
+def _stored(site: Site, data: DataSet, detail: dict[str, Any]) -> DataSet:
+    """The data set with other details."""
     site.store.set_detail(data.id, detail)
     found = site.store.dataset(data.id)
     if found is None:

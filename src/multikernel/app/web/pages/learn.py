@@ -10,12 +10,14 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
-from multikernel.app.web.pages.data import keep
+from multikernel.app.web.pages.data import keep, shown, with_test
+from multikernel.app.web.pages.measuring import is_typed, layout, planned
 from multikernel.app.web.site import Site, text_of
 from multikernel.app.web.store import DataSet
 
 if TYPE_CHECKING:
     from multikernel.app.web.forms import MethodForm
+    from multikernel.datasets import Task
 
 _WORTH = "what each view is worth"
 _FIRST = {"classification": "L1MKLClassifier", "regression": "MultipleKernelRidgeCV"}
@@ -23,22 +25,29 @@ _FIRST = {"classification": "L1MKLClassifier", "regression": "MultipleKernelRidg
 
 def start(site: Site, request: Request, form: FormData) -> Response:
     """Learn without further questions, compare, or go on to choose a method."""
+    data = keep(site, site.dataset(request), form)
+    how = text_of(form, "how", "automatic")
+    try:
+        data = with_test(site, data, form)
+        return _started(site, data, how)
+    except ValueError as error:
+        return shown(site, request, data, str(error))
+
+
+def _started(site: Site, data: DataSet, how: str) -> Response:
+    """What a button of the page of a data set asks for; ValueError where it cannot be done."""
     from multikernel.app.web.choices import DataChoice, target
     from multikernel.app.web.learning.recipe import AUTOMATIC, COMPARISON
-    from multikernel.app.web.learning.samples import check_enough
 
-    data = keep(site, site.dataset(request), form)
-    how = text_of(form, "how", AUTOMATIC)
     if how == "look":
         return site.go(f"/data/{data.id}")
     choice = DataChoice.of(data)
     found = target(data, choice)
-    if how == "method":
-        return site.go(f"/data/{data.id}/method")
-    if how != COMPARISON:  # which needs more, and says so
-        check_enough(choice.target, found.values, found.task)
     method = COMPARISON if how == COMPARISON else AUTOMATIC
     recipe = choice.recipe(data, found.task, method=method, worth=how == "worth")
+    if how == "method":
+        return site.go(f"/data/{data.id}/method")
+    layout(data, recipe)
     return _begin(
         site, data.id, f"{data.name}: {choice.target}, {_WORTH if recipe.worth else method}", recipe.to_json()
     )
@@ -46,10 +55,14 @@ def start(site: Site, request: Request, form: FormData) -> Response:
 
 def worth(site: Site, request: Request, form: FormData) -> Response:
     """Measure what each view is worth to the method of a run."""
+    from multikernel.app.web.learning.recipe import Recipe
+
     run = site.run(request)
-    if site.store.dataset(run.dataset) is None:
+    data = site.store.dataset(run.dataset)
+    if data is None:
         raise ValueError("The data set of this run has been deleted; load it again.")
     recipe = run.recipe | {"worth": True}
+    layout(data, Recipe.from_json(recipe))
     return _begin(site, run.dataset, f"{recipe['data']}: {recipe['target']}, {_WORTH}", recipe)
 
 
@@ -92,6 +105,7 @@ def _is_choice(data: DataSet, found: Mapping[str, Any]) -> bool:
         isinstance(found.get("target", ""), str)
         and found.get("task") in (None, "classification", "regression")
         and found.get("missing", MISSING[0]) in MISSING
+        and is_typed(found.get("measuring", {}), data)
         and isinstance(kinds, dict)
         and all(name in names and kind in KINDS for name, kind in kinds.items())
         and isinstance(used, dict)
@@ -123,13 +137,16 @@ def _method_page(
     from multikernel.app.web.expected import of_method, room_of
     from multikernel.app.web.forms import family_fields, filled, methods
     from multikernel.app.web.learning.families import FAMILIES
+    from multikernel.app.web.learning.measures import MEASURES
 
     choice = DataChoice.of(data, chosen)
     found = target(data, choice)
     known = methods(found.task)
     method = known.get(typed.get("method", "")) or known[_FIRST[found.task]]
-    recipe = choice.recipe(data, found.task, method=method.kind.__name__)
+    recipe = choice.recipe(data, found.task, method=method.kind.__name__, parameters={})
     views = list(recipe.by_view)
+    plan = planned(data, choice, found.task)
+    balanced = choice.balanced and found.task == "classification"
     try:
         expected = of_method(recipe, data.table, choice.views, room_of(site.settings))
     except (ValueError, MemoryError):  # which a run says with what was chosen for it
@@ -151,9 +168,13 @@ def _method_page(
         path=typed.get("path", next(iter(method.paths), "")),
         path_count=typed.get("path_count", ""),
         path_folds=typed.get("path_folds", ""),
-        filled=lambda fields, prefix: filled(fields, prefix, typed),
-        problem=problem,
+        filled=lambda fields, prefix: filled(fields, prefix, typed, {"class_weight": "balanced"} if balanced else {}),
+        unweighted=balanced and not any(each.name == "class_weight" for each in method.fields),
+        problem=problem or plan.problem,
         expected=expected,
+        plan=plan,
+        measures=MEASURES[found.task],
+        chosen_by=typed.get("chosen_by", recipe.measured.measure),
     )
 
 
@@ -161,7 +182,6 @@ def by_method(site: Site, request: Request, form: FormData) -> Response:
     """Learn by the method, the kernels and the parameters of the form."""
     from multikernel.app.web.choices import DataChoice, target
     from multikernel.app.web.forms import methods
-    from multikernel.app.web.learning.samples import check_enough
 
     data = site.dataset(request)
     chosen = _shown_choice(data, form)
@@ -173,8 +193,8 @@ def by_method(site: Site, request: Request, form: FormData) -> Response:
         raise ValueError(f"There is no method {name!r} for this target; choose one of the list.")
     views = list(choice.recipe(data, found.task).by_view)
     try:
-        check_enough(choice.target, found.values, found.task)
-        recipe = choice.recipe(data, found.task, **_by_form(form, method, views))
+        recipe = choice.recipe(data, found.task, **_by_form(form, found.task, method, views))
+        layout(data, recipe)
     except ValueError as error:
         typed = {key: value for key, value in form.items() if isinstance(value, str)}
         ticked = {k: [str(word) for word in form.getlist(f"kernels-{k}")] for k in range(len(views))}
@@ -182,11 +202,14 @@ def by_method(site: Site, request: Request, form: FormData) -> Response:
     return _begin(site, data.id, f"{data.name}: {choice.target}, {name}", recipe.to_json())
 
 
-def _by_form(form: FormData, method: MethodForm, views: Sequence[str]) -> dict[str, Any]:
+def _by_form(form: FormData, task: Task, method: MethodForm, views: Sequence[str]) -> dict[str, Any]:
     """The method, its parameters and the kernels of a form; ValueError where a field is not what it may be."""
     from multikernel.app.web.forms import parameters
+    from multikernel.app.web.learning.measures import measure_of
 
     path = text_of(form, "path")
+    chosen_by = text_of(form, "chosen_by")
+    measure_of(task, chosen_by)
     chosen = {view: _families(form, k) or {word: {} for word in method.families} for k, view in enumerate(views)}
     given = parameters(method, _fields(form, "p-"))
     if path in given:
@@ -202,6 +225,7 @@ def _by_form(form: FormData, method: MethodForm, views: Sequence[str]) -> dict[s
         "path": path if path in method.paths else "",
         "path_count": _whole(form, "path_count", "values of the path", 2, 100),
         "path_folds": _whole(form, "path_folds", "folds of the path", 2, 20),
+        "chosen_by": chosen_by if path in method.paths else "",
     }
 
 

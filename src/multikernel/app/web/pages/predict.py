@@ -18,6 +18,7 @@ from multikernel.app.web.pages.data import files_of
 from multikernel.app.web.reading import uploaded
 from multikernel.app.web.site import Site, text_of
 from multikernel.app.web.store import StoredRun
+from multikernel.app.web.thresholds import threshold
 
 if TYPE_CHECKING:
     from multikernel.app.web.learning.predicting import LearnedModel
@@ -58,7 +59,8 @@ def table(site: Site, request: Request, form: FormData) -> Response:
                 written |= {bare(name, view): recipe.written[name] for name in names if name in recipe.written}
         found = uploaded(given, "", Path(folder), site.settings, views, written)
         rows = read_table(Path(folder) / "table.csv")
-    answers = predictions(learned, replace(rows, file=found.name), columns="columns" in form)
+    line = threshold(text_of(form, "threshold")) if "threshold" in form else None
+    answers = predictions(learned, replace(rows, file=found.name), columns="columns" in form, threshold=line)
     text = as_csv(answers.frame)
     return site.page(
         request,

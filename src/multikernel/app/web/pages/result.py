@@ -13,6 +13,7 @@ from multikernel.app.path_charts import profile_charts
 from multikernel.app.web.pages.runs import state
 from multikernel.app.web.sentences import sentences
 from multikernel.app.web.site import Site
+from multikernel.app.web.thresholds import lines
 
 _CHARTS = ("scores", "weights", "importance", "path", "confusion", "roc", "calibration", "residuals")
 
@@ -27,15 +28,17 @@ def look(site: Site, request: Request) -> Response:
         return site.page(request, "ended.html", run=run, kept=kept)
     result = run.result()
     for row in result.get("comparison", []):
-        row |= {"mean": mean(row["scores"]), "deviation": stdev(row["scores"])}
+        deviation = stdev(row["scores"]) if len(row["scores"]) > 1 else None
+        row |= {"mean": mean(row["scores"]), "deviation": deviation}
     template = "result.html"
     if "worth" in result:
         template = "worth.html"
     elif "comparison" in result:
         template = "comparison.html"
-    return site.page(
-        request, template, run=run, result=result, charts=charts(result), said=sentences(run.recipe, result)
-    )
+    typed = request.query_params.get("threshold", "")
+    drawn = lines(result["thresholds"], typed) if "thresholds" in result else None
+    values = {"run": run, "result": result, "charts": charts(result), "said": sentences(run.recipe, result)}
+    return site.page(request, template, 400 if drawn and drawn.problem else 200, lines=drawn, **values)
 
 
 def _along(found: dict[str, Any], measure: str) -> dict[str, Any]:
@@ -68,14 +71,15 @@ def charts(result: dict[str, Any]) -> dict[str, Any]:
             (
                 row["name"],
                 row["loss"],
-                row["spread"],
-                f"{row['name']}: the score loses {row['loss']:.3f} ± {row['spread']:.3f}",
+                row["spread"] or 0.0,
+                f"{row['name']}: the score loses {row['loss']:.3f}"
+                + ("" if row["spread"] is None else f" ± {row['spread']:.3f}"),
             )
             for row in result["importance"][:15]
         ]
         found["importance"] = bars("What the score loses without a column", lost, f"loss of {measure}")
     if result["path"]:
-        found["path"] = path(result["path"], measure)
+        found["path"] = path(result["path"], result["path"].get("measure", measure))
         found |= _along(result["path"], measure)
     if "confusion" in result:
         found["confusion"] = confusion(result["confusion"], result["classes"])

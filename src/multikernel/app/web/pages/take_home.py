@@ -9,6 +9,7 @@ from starlette.responses import FileResponse, Response
 from multikernel.app.web.pages.result import charts
 from multikernel.app.web.sentences import sentences
 from multikernel.app.web.site import Site
+from multikernel.app.web.thresholds import lines
 
 _NO_TABLE = "The table of this run has been deleted, so this file cannot be made any more."
 
@@ -22,6 +23,7 @@ def file(site: Site, request: Request) -> Response:
         "run.py",
         "run.toml",
         "table.csv",
+        "test.csv",
         "predictions.csv",
         "report.html",
     ):
@@ -31,13 +33,13 @@ def file(site: Site, request: Request) -> Response:
     from multikernel.app.web.learning.recipe import Recipe
 
     recipe = Recipe.from_json(run.recipe)
-    if name not in ("run.toml", "table.csv") and not recipe.leaves_model:
+    if name not in ("run.toml", "table.csv", "test.csv") and not recipe.leaves_model:
         raise HTTPException(404, "This run leaves no model behind, and so no such file.")
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     if name == "model.mk":
         return FileResponse(run.model, media_type="application/octet-stream", headers=headers)
     from multikernel.app.toml import toml
-    from multikernel.app.web.exports import code
+    from multikernel.app.web.exports import code, taken_home
 
     if name == "run.py":
         return Response(
@@ -46,12 +48,17 @@ def file(site: Site, request: Request) -> Response:
             headers=headers,
         )
     if name == "run.toml":
-        return Response(toml(recipe.to_json()), media_type="application/toml; charset=utf-8", headers=headers)
+        return Response(
+            toml(taken_home(recipe).to_json()), media_type="application/toml; charset=utf-8", headers=headers
+        )
     data = site.store.dataset(run.dataset)
     if data is None:
         raise HTTPException(404, _NO_TABLE)
-    if name == "table.csv":
-        return FileResponse(data.table, media_type="text/csv; charset=utf-8", headers=headers)
+    if name in ("table.csv", "test.csv"):
+        file = data.table if name == "table.csv" else data.folder / recipe.measured.file
+        if not file.is_file():
+            raise HTTPException(404, "This run has no such file.")
+        return FileResponse(file, media_type="text/csv; charset=utf-8", headers=headers)
     from multikernel.app.web.choices import cells
     from multikernel.app.web.learning.predicting import LearnedModel, as_csv, predictions
 
@@ -93,6 +100,7 @@ def _report(site: Site, request: Request) -> Response:
         result=result,
         charts=charts(result),
         said=sentences(run.recipe, result),
+        lines=lines(result["thresholds"], "") if "thresholds" in result else None,
         style=_static("chart.css") + _static("style.css"),
         script=_static("tips.js"),
     )

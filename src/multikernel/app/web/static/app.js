@@ -15,6 +15,9 @@
       if (event.dataTransfer.files.length) { input.files = event.dataTransfer.files; send(); }
     });
   }
+  for (const field of document.querySelectorAll("[data-picks]")) {
+    field.addEventListener("change", () => { if (field.value) document.getElementById(field.dataset.picks).checked = true; });
+  }
   for (const form of document.querySelectorAll("[data-sure]")) {
     form.addEventListener("submit", (event) => { if (!confirm(form.dataset.sure)) event.preventDefault(); });
   }

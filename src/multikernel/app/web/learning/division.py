@@ -1,0 +1,316 @@
+"""The rows of a table as a run divides them: what is learned from, and what is held out and scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multikernel.app.jobs.methods import INNER_FOLDS, most_folds
+from multikernel.app.tables.columns import known
+from multikernel.app.tables.table import CsvTable, listed, read_table
+from multikernel.app.web.learning.measuring import check_part, rounds, sentence
+from multikernel.app.web.learning.recipe import COMPARISON, Recipe
+from multikernel.app.web.learning.samples import (
+    LARGEST,
+    check_comparable,
+    check_enough,
+    complete,
+    frame,
+    refused,
+    target_of,
+    words_of,
+)
+from multikernel.datasets import Column, Task
+from multikernel.selection import Fold
+from multikernel.tables import numbers_in
+from multikernel.typing import Array
+
+
+@dataclass(frozen=True, eq=False)
+class KnownRows:
+    """Rows whose target is known.
+
+    Parameters
+    ----------
+    X : data frame (n, columns)
+    y : array (n,), the target
+    numbers : int array (n,), the numbers of the rows in their table
+    groups : array (n,), the group of each row; None where there are none
+    """
+
+    X: pd.DataFrame
+    y: Array
+    numbers: Array
+    groups: Array | None = None
+
+    def part(self, rows: Array) -> KnownRows:
+        """Some of them."""
+        groups = None if self.groups is None else self.groups[rows]
+        return KnownRows(self.X.iloc[rows].reset_index(drop=True), self.y[rows], self.numbers[rows], groups)
+
+    @property
+    def inner_groups(self) -> dict[str, Array]:
+        """What a fit is given so that it holds out whole groups, too; nothing where there is one group."""
+        if self.groups is None or len(np.unique(self.groups)) < 2:
+            return {}
+        return {"groups": self.groups}
+
+
+@dataclass(frozen=True, eq=False)
+class HeldFile:
+    """The rows of a test file whose target is known.
+
+    Parameters
+    ----------
+    table : all rows of the file
+    rows : int array (n,), those whose target is known
+    y : array (n,), the target there
+    known : int, how many of them have the cells of a row of the table
+    """
+
+    table: CsvTable
+    rows: Array
+    y: Array
+    known: int
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Which rows a run learns from, and which it holds out.
+
+    Parameters
+    ----------
+    recipe : what is learned by
+    cells : the samples of the table, also those whose target is not known
+    rows : int array (n,), those of them whose target is known
+    y : array (n,), the target there
+    rounds : list of lists of training and test rows, numbers from 0 to n - 1; empty where there is a test file
+    groups : array (n,), the group of each row; None where there are none
+    test : the test file, None where there is none
+    """
+
+    recipe: Recipe
+    cells: CsvTable
+    rows: Array
+    y: Array
+    rounds: list[list[Fold]]
+    groups: Array | None = None
+    test: HeldFile | None = None
+
+    @property
+    def first_round(self) -> int:
+        """The parts of the first round, in which no row is held out twice."""
+        return len(self.rounds[0]) if self.rounds else 1
+
+    @property
+    def count(self) -> int:
+        """How many parts there are."""
+        return sum(map(len, self.rounds)) if self.rounds else 1
+
+    def name(self, k: int) -> str:
+        """What the part k is called."""
+        if not self.rounds:
+            return "The test file"
+        again, fold = divmod(k, self.first_round)
+        of = f", round {again + 1} of {len(self.rounds)}" if len(self.rounds) > 1 else ""
+        return f"Fold {fold + 1} of {self.first_round}{of}"
+
+    @property
+    def said(self) -> str:
+        """The sentence about it."""
+        held = len(self.test.y) if self.test else sum(len(test) for _, test in self.rounds[0])
+        groups = 0 if self.groups is None else len(np.unique(self.groups))
+        known = self.test.known if self.test else 0
+        return sentence(self.recipe.measured, self.first_round, len(self.y), held, groups, self.recipe.seed, known)
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """The same with the columns that are learned from.
+
+    Parameters
+    ----------
+    layout : which rows
+    whole : the rows of the table, from which the model is learned
+    test : the rows of the test file, None where there is none
+    """
+
+    layout: Layout
+    whole: KnownRows
+    test: KnownRows | None = None
+
+    @classmethod
+    def of(cls, layout: Layout) -> Division:
+        """The rows of a layout."""
+        recipe = layout.recipe
+        numbers = np.array(layout.cells.columns[recipe.target].rows)[layout.rows] - 1  # names of columns are row 1
+        X = frame(layout.cells, recipe).iloc[layout.rows].reset_index(drop=True)
+        whole = KnownRows(X, layout.y, numbers, layout.groups)
+        if layout.test is None:
+            return cls(layout, whole)
+        own = layout.test
+        numbers = np.array(own.table.columns[recipe.target].rows)[own.rows] - 1
+        X = frame(own.table, recipe).iloc[own.rows].reset_index(drop=True)
+        return cls(layout, whole, KnownRows(X, own.y, numbers))
+
+    def parts(self) -> Iterator[tuple[KnownRows, KnownRows]]:
+        """What is learned from and what is held out, part by part."""
+        if self.test is not None:
+            yield self.whole, self.test
+        for train, test in chain.from_iterable(self.layout.rounds):
+            yield self.whole.part(train), self.whole.part(test)
+
+
+def layout_of(recipe: Recipe, whole: CsvTable, folder: Path) -> Layout:
+    """The rows of a table as a recipe divides them.
+
+    Parameters
+    ----------
+    recipe : what is learned by
+    whole : the table
+    folder : where a test file lies
+
+    Raises
+    ------
+    ValueError : where the table, the recipe or the test file does not allow it
+    """
+    cells = whole
+    if recipe.views and recipe.missing == "drop":
+        cells = complete(whole, recipe.by_view.values())
+    y, task, rows = target_of(cells, recipe.target, recipe.task)
+    measured = recipe.measured
+    if not recipe.columns:
+        raise ValueError("There is no column to learn from; use at least one beside the target.")
+    if recipe.method == COMPARISON:
+        check_comparable(y, task)
+    else:
+        check_enough(recipe.target, y, task)
+    if recipe.worth:
+        _check_worth(recipe)
+    if measured.how == "file":
+        return Layout(recipe, cells, rows, y, [], test=_test_file(recipe, whole, y, folder))
+    column = _column(recipe, cells, rows)
+    drawn = rounds(measured, task, y, column, recipe.seed)
+    groups = np.array(column.cells) if column is not None and measured.how == "groups" else None
+    if recipe.method == COMPARISON and column is not None:
+        _check_inner(drawn[0], y, task, groups)
+    return Layout(recipe, cells, rows, y, drawn, groups)
+
+
+def _check_worth(recipe: Recipe) -> None:
+    if len(recipe.by_view) < 2:
+        raise ValueError("There is one view only; load several files, each of which is a view.")
+    if recipe.measured.how == "file":
+        raise ValueError(
+            "What each view is worth is measured on rows of the table, not on a test file; hold out rows in another "
+            "way."
+        )
+
+
+def _check_inner(folds: Sequence[Fold], y: Array, task: Task, groups: Array | None) -> None:
+    """ValueError where the methods of a comparison could not choose their parameters on what they learn from."""
+    for k, (train, _) in enumerate(folds, start=1):
+        if groups is not None and len(np.unique(groups[train])) < INNER_FOLDS:
+            raise ValueError(
+                f"A comparison chooses on {INNER_FOLDS} inner folds of whole groups, and with fold {k} held out the "
+                "rows to learn from have fewer groups; hold out rows by another column, or learn with one method."
+            )
+        fewest = most_folds(y[train], task)
+        if fewest < INNER_FOLDS:
+            what = "a row of each class" if task == "classification" else "two rows"
+            raise ValueError(
+                f"A comparison chooses on {INNER_FOLDS} inner folds, each of which needs {what}, and with fold {k} "
+                f"held out there is enough for {fewest}; give fewer folds, or learn with one method."
+            )
+
+
+def _column(recipe: Recipe, cells: CsvTable, rows: Array) -> Column | None:
+    """The column of the groups or the time, in some rows; ValueError where there is none of the name."""
+    name = recipe.measured.column
+    if not name:
+        return None
+    if name not in cells.columns:
+        raise ValueError(f"There is no column {name!r} to hold out rows by; choose another.")
+    if name == recipe.target:
+        raise ValueError(f"The column {name!r} is the target, by which no rows can be held out; choose another.")
+    column = cells.columns[name]
+    kept = rows.tolist()
+    return replace(column, cells=[column.cells[i] for i in kept], rows=[column.rows[i] for i in kept])
+
+
+def _test_file(recipe: Recipe, whole: CsvTable, y: Array, folder: Path) -> HeldFile:
+    """The test file, matched by the names of columns as new rows are.
+
+    ValueError where a column or the target is missing, a cell cannot be read as those of the table, or a class is none
+    of the table.
+    """
+    measured = recipe.measured
+    path = folder / measured.file
+    if not path.is_file():
+        raise ValueError(f"The test file {measured.name or measured.file} is not there any more; choose it again.")
+    table = replace(read_table(path), file=measured.name or measured.file)
+    if recipe.target not in table.columns:
+        raise ValueError(
+            f"{table.file} has no column {recipe.target!r}, the target, and so cannot test a model; give a file that "
+            "has it, with its values filled in."
+        )
+    lacking = [repr(name) for name in recipe.columns if name not in table.columns]
+    if lacking:
+        raise ValueError(
+            f"{table.file} lacks {listed(lacking)}, from which is learned; give a file that has all columns of the "
+            "table, or untick what it lacks."
+        )
+    if recipe.views and recipe.missing == "drop":
+        table = complete(table, recipe.by_view.values())
+    words = [{"name": name, "words": own} for name, own in _words(recipe, whole).items()]
+    for name, (i, said) in refused(table, recipe, words).items():
+        raise ValueError(f"{table.file}: row {table.columns[name].rows[i]}, column {name!r}: {said}.")
+    rows, part = known(table.columns[recipe.target])
+    part = replace(part, file=table.file)
+    if not len(rows):
+        raise ValueError(f"In {table.file} the target {recipe.target!r} has no value at all; fill it in.")
+    truth = _numbers(part) if recipe.task == "regression" else _labels(part, y)
+    check_part("the test file", y, truth, recipe.task, measured.measure, "give a file with other rows")
+    names = [recipe.target, *recipe.columns]
+    there = set(zip(*(whole.columns[name].cells for name in names), strict=True))
+    own = list(zip(*(table.columns[name].cells for name in names), strict=True))
+    return HeldFile(table, rows, truth, sum(own[i] in there for i in rows.tolist()))
+
+
+def _words(recipe: Recipe, whole: CsvTable) -> dict[str, list[str]]:
+    """The words that count as missing in each column of numbers or dates, none where there are none."""
+    found = words_of(whole, recipe)
+    return {name: found.get(name, []) for name, kind in recipe.columns.items() if kind in ("number", "date")}
+
+
+def _numbers(part: Column) -> Array:
+    values = numbers_in(part.cells)
+    wrong = np.flatnonzero(~(np.abs(values) <= LARGEST))
+    if len(wrong):
+        row = part.rows[wrong[0]]
+        raise ValueError(
+            f"{part.file}: row {row}, the target {part.name!r}: {part.cells[wrong[0]]!r} is no number up to "
+            f"{LARGEST:g}; correct it, or leave it empty."
+        )
+    return values
+
+
+def _labels(part: Column, y: Array) -> Array:
+    """The classes of a test file as those of the table, a number however it is written."""
+    if y.dtype.kind in "iuf":
+        found: Any = numbers_in(part.cells)
+    else:
+        found = np.array(part.cells, dtype=object)
+    wrong = np.flatnonzero(~np.isin(found, y))
+    if len(wrong):
+        raise ValueError(
+            f"{part.file}: row {part.rows[wrong[0]]} has the class {part.cells[wrong[0]]!r}, which no row of the table "
+            "has; correct it, or leave such rows out of the file."
+        )
+    return np.asarray(found).astype(y.dtype)

@@ -1,0 +1,141 @@
+"""Measures of predictions by name: those that a run can be judged by, and by which a path can be chosen.
+
+accuracy              the share of rows whose class is right
+balanced accuracy     the mean over the classes of the share of their rows that are right
+F1                    the mean over the classes of 2 / (1 / precision + 1 / recall)
+ROC area              of two rows, one of the class and one not, how often the first gets the higher value; of more
+                      than two classes, the mean over the classes
+R²                    1 - sum (y - f)^2 / sum (y - mean y)^2
+root mean square and mean absolute error
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import (
+    accuracy_score,
+    f1_score,
+    mean_absolute_error,
+    r2_score,
+    roc_auc_score,
+    root_mean_squared_error,
+)
+
+from multikernel.app.web.learning.samples import scores
+from multikernel.datasets import Task
+from multikernel.typing import Array
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure.
+
+    Parameters
+    ----------
+    label : str, what it is called
+    of : (truth, predicted, values, labels) -> float; values are array (n, classes), None where there are none
+    code : str, the same of ``model``, ``X`` and ``y`` as the lines of a Python function that may use ``np`` and
+        ``metrics``, less an error
+    error : bool, whether less is better
+    """
+
+    label: str
+    of: Callable[[Array, Array, Array | None, Array], float]
+    code: str
+    error: bool = False
+
+
+def _balanced(truth: Array, predicted: Array, values: Array | None, labels: Array) -> float:
+    found = [float((predicted[truth == label] == label).mean()) for label in np.unique(truth)]
+    return float(np.mean(found))
+
+
+def _f1(truth: Array, predicted: Array, values: Array | None, labels: Array) -> float:
+    return float(f1_score(truth, predicted, average="macro", zero_division=0.0))
+
+
+def _area(truth: Array, predicted: Array, values: Array | None, labels: Array) -> float:
+    """The mean over those classes that some rows have, and some have not."""
+    if values is None:
+        raise ValueError("This method gives classes no values, which the area under the ROC curve needs.")
+    if len(labels) == 2:
+        return float(roc_auc_score(truth == labels[1], values[:, 1]))
+    own = [k for k, label in enumerate(labels) if 0 < (truth == label).sum() < len(truth)]
+    return float(np.mean([roc_auc_score(truth == labels[k], values[:, k]) for k in own]))
+
+
+_AREA_CODE = """\
+proba = hasattr(model, "predict_proba")
+values = model.predict_proba(X) if proba else model.decision_function(X)
+if len(model.classes_) == 2:
+    return metrics.roc_auc_score(y == model.classes_[1], values[:, 1] if proba else values)
+found = [(y == label, value) for label, value in zip(model.classes_, values.T)]
+return np.mean([metrics.roc_auc_score(own, value) for own, value in found if 0 < own.sum() < len(own)])"""
+
+MEASURES: dict[Task, dict[str, Measure]] = {
+    "classification": {
+        "accuracy": Measure(
+            "accuracy", lambda y, f, v, c: float(accuracy_score(y, f)), "return np.mean(model.predict(X) == y)"
+        ),
+        "balanced_accuracy": Measure(
+            "balanced accuracy",
+            _balanced,
+            "right = model.predict(X) == y\nreturn np.mean([right[y == label].mean() for label in np.unique(y)])",
+        ),
+        "f1": Measure(
+            "mean F1",
+            _f1,
+            'return metrics.f1_score(y, model.predict(X), average="macro", zero_division=0.0)',
+        ),
+        "roc_auc": Measure("area under the ROC curve", _area, _AREA_CODE),
+    },
+    "regression": {
+        "r2": Measure("R²", lambda y, f, v, c: float(r2_score(y, f)), "return metrics.r2_score(y, model.predict(X))"),
+        "rmse": Measure(
+            "root mean square error",
+            lambda y, f, v, c: float(root_mean_squared_error(y, f)),
+            "return -metrics.root_mean_squared_error(y, model.predict(X))",
+            error=True,
+        ),
+        "mae": Measure(
+            "mean absolute error",
+            lambda y, f, v, c: float(mean_absolute_error(y, f)),
+            "return -metrics.mean_absolute_error(y, model.predict(X))",
+            error=True,
+        ),
+    },
+}
+
+
+def judging(task: Task) -> dict[str, Measure]:
+    """Those that a run can be judged by, of which more is better."""
+    return {name: each for name, each in MEASURES[task].items() if not each.error}
+
+
+def measure_of(task: Task, name: str) -> Measure:
+    """A measure by its name, "" for that of scikit-learn's ``score``; ValueError where the task has none of it."""
+    known = MEASURES[task]
+    if not name:
+        return next(iter(known.values()))
+    if name not in known:
+        raise ValueError(f"The measure must be one of {', '.join(known)}, got {name!r}.")
+    return known[name]
+
+
+def scorer_of(measure: Measure) -> Any:
+    """What scores a fitted model on samples and their target: less of an error scores more."""
+
+    def scored(model: Any, X: Any, y: Any) -> float:
+        truth = np.asarray(y)
+        classes = getattr(model, "classes_", np.empty(0))
+        values = None
+        if hasattr(model, "predict_proba") or hasattr(model, "decision_function"):
+            values = scores(model, X)[1]
+        found = measure.of(truth, np.asarray(model.predict(X)), values, classes)
+        return -found if measure.error else found
+
+    return scored
