@@ -4,7 +4,7 @@ confusion matrices.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -383,8 +383,17 @@ def drawn_classes(counts: Sequence[Sequence[int]]) -> list[int]:
     return sorted(sorted(range(k), key=lambda i: -wrong[i])[:_MOST_CLASSES])
 
 
-def confusion(counts: Sequence[Sequence[int]], classes: Sequence[str]) -> Markup:
-    """True classes down, predicted ones across; the more of a true class, the fuller the cell."""
+def confusion(
+    counts: Sequence[Sequence[int]], classes: Sequence[str], address: Callable[[int, int], str] | None = None
+) -> Markup:
+    """True classes down, predicted ones across; the more of a true class, the fuller the cell.
+
+    Parameters
+    ----------
+    counts : a row for each true class
+    classes : their names
+    address : what a cell that is not empty leads to, of its true and its predicted class; None for nothing
+    """
     drawn = drawn_classes(counts)
     side = max(30.0, min(72.0, 320.0 / len(drawn)))
     letters = int(side / 8)
@@ -412,6 +421,7 @@ def confusion(counts: Sequence[Sequence[int]], classes: Sequence[str]) -> Markup
             kind = "c0" if i == j else "c1"
             level = f"level{round(10 * part)}"
             x = left + side * across
-            drawing.bar(x + 1, y + 1, side - 2, side - 2, f"{kind} {level}", tip)
+            href = address(i, j) if address is not None and counts[i][j] else ""
+            drawing.bar(x + 1, y + 1, side - 2, side - 2, f"{kind} {level}", tip, href=href)
             drawing.text(x + side / 2, y + side / 2 + 4, str(counts[i][j]), "middle", "t cell")
     return drawing.svg()

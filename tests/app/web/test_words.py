@@ -8,6 +8,7 @@ import pytest
 from multikernel.app.charts import drawn_classes, rocs
 from multikernel.app.drawing import apart, number
 from multikernel.app.web.forms import methods
+from multikernel.app.web.learning.errors import HeldOutRows, RowNames
 from multikernel.app.web.learning.held_out import FoldResult
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.summary import in_short, quality
@@ -63,15 +64,16 @@ def test_words_beside_curves_and_counts_speak_of_all_classes() -> None:
     values = np.eye(20)[truth] + rng.uniform(0.0, 1.1, (400, 20)) * (1.0 + (truth[:, None] == 19))
     fold = FoldResult(None, 0.0, values.argmax(axis=1), values, False, {})
     recipe = Recipe("d", "y", "classification", {"a": "number"})
-    found = quality(recipe, truth, [fold], [np.arange(400)], np.arange(1, 401))
+    rows = np.arange(400)
+    found = quality(recipe, truth, [fold], [rows])
     curves = found["roc"]
     worst = min(curves, key=lambda curve: curve["area"])
     assert [bool(curve["points"]) for curve in curves].count(True) == 6
     assert worst["label"] in str(rocs(curves))
     assert min(row["rows"] for row in found["by_class"]) > 0
-    wrong = found["mistakes"]["rows"]
-    assert all(truth[row["row"] - 1] == int(row["true"]) != int(row["predicted"]) for row in wrong)
-    assert found["mistakes"]["count"] == (fold.predicted != truth).sum()
+    mistakes = HeldOutRows.of(recipe, truth, [fold], [rows], rows + 1, RowNames()).summary()
+    assert all(truth[row["row"] - 1] == int(row["true"]) != int(row["predicted"]) for row in mistakes["rows"])
+    assert mistakes["count"] == (fold.predicted != truth).sum()
     shown = {"measure": "accuracy", "importance": [], "path": None, "classes": list(map(str, range(20)))}
     shown |= {"scores": {"own": [0.9, 0.8], "single": [0.8, 0.8], "trivial": [0.5, 0.5]}}
     shown |= {"weights": {"rows": [{"name": "k", "weight": 1.0, "frequency": 1.0}]}}

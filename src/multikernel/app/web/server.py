@@ -25,7 +25,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from multikernel.app.web.jobs import RunQueue
-from multikernel.app.web.pages import data, learn, predict, result, runs, take_home
+from multikernel.app.web.pages import data, errors, explore, learn, predict, result, runs, take_home
 from multikernel.app.web.private import private_file
 from multikernel.app.web.security import Guard, Tokens
 from multikernel.app.web.settings import Settings
@@ -120,6 +120,13 @@ def _routes() -> list[Route | Mount]:
         post(f"{own}/worth", learn.worth),
         post(f"{own}/rename", runs.rename),
         post(f"{own}/delete", runs.delete),
+        Route(f"{own}/rows", page_of(errors.look)),
+        Route(f"{own}/columns", page_of(explore.columns)),
+        Route(f"{own}/columns.svg", page_of(explore.columns_file)),
+        Route(f"{own}/map", page_of(explore.mapped)),
+        Route(f"{own}/map.svg", page_of(explore.map_file)),
+        Route(f"{own}/kernels", page_of(explore.kernels)),
+        Route(f"{own}/kernels.svg", page_of(explore.kernels_file)),
         Route(f"{own}/sample", page_of(predict.sample)),
         post(f"{own}/predict", predict.table, changes=False),
         post(f"{own}/predict-one", predict.one, changes=False),

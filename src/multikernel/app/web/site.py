@@ -25,6 +25,13 @@ from multikernel.app.web.store import DataSet, Store, StoredRun
 
 _FIELDS = 20_000  # of a form: a table of columns has several for each
 
+CLOSER = (  # pages that look into a run: their addresses, and what they are called
+    ("rows", "Held-out rows"),
+    ("columns", "What columns do"),
+    ("map", "Map of samples"),
+    ("kernels", "Kernels as pictures"),
+)
+
 Posted = Callable[["Site", Request, FormData], Response]
 
 
@@ -76,7 +83,7 @@ def environment(settings: Settings) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"root": settings.root_path}
+    made.globals |= {"root": settings.root_path, "closer": CLOSER}
     made.filters |= {
         "ago": ago,
         "coded": coded,

@@ -98,6 +98,11 @@ class StoredRun:
         """The file of the model."""
         return self.folder / "model.mk"
 
+    @property
+    def held_out(self) -> Path:
+        """The file of the rows that were held out; runs of earlier versions have none."""
+        return self.folder / "held_out.json"
+
     def result(self) -> dict[str, Any]:
         """What was found."""
         found: dict[str, Any] = json.loads((self.folder / "result.json").read_text())

@@ -18,11 +18,12 @@ from multikernel.app.jobs.methods import OUTER_FOLDS, most_folds, shuffled_folds
 from multikernel.app.tables.table import read_table
 from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.web.learning.comparison import compared, single_kernel, trivial
+from multikernel.app.web.learning.errors import HeldOutRows, RowNames
 from multikernel.app.web.learning.families import made
 from multikernel.app.web.learning.held_out import FoldResult, columns_to_shuffle, held_out, importance_of
 from multikernel.app.web.learning.progress import Report, fitting
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
-from multikernel.app.web.learning.samples import bare, check_enough, complete, frame, target_of, words_of
+from multikernel.app.web.learning.samples import TrainingSamples, bare, check_enough, words_of
 from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, quality, typical, weights_of
 from multikernel.app.web.learning.worth import worth_of_views
 from multikernel.files import write_whole
@@ -50,24 +51,21 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) 
     recipe = Recipe.from_json(stored)
     report("Reading the table", 0.0)
     whole = read_table(table)
-    cells = whole
-    if recipe.views and recipe.missing == "drop":
-        cells = complete(whole, recipe.by_view.values())
-    y, task, rows = target_of(cells, recipe.target, recipe.task)
-    if not recipe.columns:
-        raise ValueError("There is no column to learn from; use at least one beside the target.")
-    X = frame(cells, recipe).iloc[rows].reset_index(drop=True)
+    samples = TrainingSamples.of(whole, recipe)
+    cells = samples.cells
+    X = samples.X
+    y = samples.y
     words = words_of(whole, recipe)
-    ranges = TrainingRanges.learn(cells.of_rows(rows.tolist()).columns, recipe.columns)
+    ranges = TrainingRanges.learn(cells.of_rows(samples.places.tolist()).columns, recipe.columns)
     if recipe.worth:
         result = worth_of_views(recipe, X, y, report)
     elif recipe.method == COMPARISON:
         result = compared(recipe, X, y, report)
     else:
-        numbers = np.array(cells.columns[recipe.target].rows)[rows] - 1  # the names of the columns are row 1 of a file
-        result = _learned(recipe, X, y, numbers, _metadata(recipe, words, ranges), folder, report)
+        names = RowNames.of(whole, recipe)
+        result = _learned(recipe, X, y, samples.numbers, names, _metadata(recipe, words, ranges), folder, report)
     result |= {
-        "task": task,
+        "task": samples.task,
         "n": len(y),
         "seconds": perf_counter() - start,
         "unknown": len(cells.columns[recipe.target].cells) - len(y),
@@ -88,11 +86,12 @@ def _learned(
     X: pd.DataFrame,
     y: Any,
     numbers: Array,
+    names: RowNames,
     metadata: Mapping[str, Any],
     folder: Path,
     report: Report,
 ) -> dict[str, Any]:
-    """What a run of one method finds; ``numbers`` are those of the rows in the table."""
+    """What a run of one method finds; ``numbers`` are those of the rows in the table, ``names`` what it calls them."""
     check_enough(recipe.target, y, recipe.task)
     folds = min(OUTER_FOLDS, most_folds(y, recipe.task))
     total = folds * (1.0 + _BASELINE) + 1.0
@@ -111,6 +110,9 @@ def _learned(
         model.fit(given, y)
     own = getattr(model, "best_estimator_", model)
     multikernel.save(own, folder / "model.mk", metadata=dict(metadata))
+    tests = [test for _, test in splits]
+    rows = HeldOutRows.of(recipe, y, parts, tests, numbers, names)
+    rows.write(folder / "held_out.json")
     measure = "accuracy" if recipe.task == "classification" else "R²"
     return {
         "measure": measure,
@@ -129,7 +131,8 @@ def _learned(
         "certificate": proof_of(own),
         "chosen": {name: float(value) for name, value in getattr(model, "best_params_", {}).items()},
         "explanation": _explained(own),
-        **quality(recipe, y, parts, [test for _, test in splits], numbers),
+        **quality(recipe, y, parts, tests),
+        "mistakes": rows.summary(),
     }
 
 

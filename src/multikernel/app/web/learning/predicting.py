@@ -63,7 +63,7 @@ class LearnedModel:
     @classmethod
     def of(cls, file: Path, recipe: Mapping[str, Any], typical: Sequence[dict[str, Any]]) -> LearnedModel:
         """The model of a file, with the recipe and the typical cells of its run."""
-        model, metadata = _saved(file)
+        model, metadata = saved_model(file)
         return cls(model, TrainingRanges.of(metadata), Recipe.from_json(recipe), typical)
 
     @property
@@ -76,7 +76,7 @@ class LearnedModel:
 
 
 @lru_cache(maxsize=8)
-def _saved(file: Path) -> tuple[Any, dict[str, Any]]:
+def saved_model(file: Path) -> tuple[Any, dict[str, Any]]:
     """A model and its metadata; files of runs do not change."""
     return read(file)
 

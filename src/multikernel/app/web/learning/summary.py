@@ -49,8 +49,6 @@ def _short(text: str) -> str:
 
 _POINTS = 400  # of a scatter plot
 _CURVES = 6  # classes whose curves are drawn
-_MISTAKES = 200  # rows predicted wrong that a page lists
-_FARTHEST = 20  # rows of numbers
 _LEVELS = 60  # of a category that a form lists
 _COVERED = 0.9  # of the intervals
 
@@ -113,9 +111,7 @@ def _weights(model: Any, automatic: bool) -> dict[str, dict[str, float]]:
     }
 
 
-def quality(
-    recipe: Recipe, y: Array, parts: Sequence[FoldResult], rows: Sequence[Array], numbers: Array
-) -> dict[str, Any]:
+def quality(recipe: Recipe, y: Array, parts: Sequence[FoldResult], rows: Sequence[Array]) -> dict[str, Any]:
     """What the predictions of held-out rows are worth.
 
     Parameters
@@ -124,19 +120,17 @@ def quality(
     y : array (n,), the target
     parts : the folds
     rows : those that each fold held out
-    numbers : array (n,), the numbers of the rows in the table
 
     Returns
     -------
-    dict with measures and mistakes; of classes, the confusion matrix, measures of each class, ROC curves and
+    dict with measures; of classes, the confusion matrix, measures of each class, ROC curves and
     calibration; of numbers, residuals and the width of intervals
     """
     predicted = np.concatenate([part.predicted for part in parts])
     order = np.concatenate(list(rows))
     truth = y[order]
     if recipe.task == "regression":
-        found = {"residuals": _residuals(truth, predicted), "measures": _measures_of_numbers(truth, predicted)}
-        return found | {"mistakes": _farthest(truth, predicted, numbers[order])}
+        return {"residuals": _residuals(truth, predicted), "measures": _measures_of_numbers(truth, predicted)}
     labels = np.unique(y)
     rocs = None
     found = {"confusion": confusion_matrix(truth, predicted, labels=labels).tolist()}
@@ -147,8 +141,7 @@ def quality(
     probabilities = values if all(part.calibrated for part in parts) else None
     if probabilities is not None:
         found["calibration"] = _calibration(truth, probabilities, labels)
-    found |= _measures_of_classes(truth, predicted, labels, rocs, probabilities)
-    return found | {"mistakes": _wrong(truth, predicted, numbers[order], probabilities)}
+    return found | _measures_of_classes(truth, predicted, labels, rocs, probabilities)
 
 
 def _measures_of_classes(
@@ -175,37 +168,6 @@ def _measures_of_numbers(truth: Array, predicted: Array) -> list[dict[str, Any]]
         "R² of all folds together": r2_score(truth, predicted),
     }
     return [{"name": name, "value": float(value)} for name, value in found.items()]
-
-
-def _wrong(truth: Array, predicted: Array, numbers: Array, probabilities: Array | None) -> dict[str, Any]:
-    """The rows whose class is predicted wrong; those of which the model is surest first, where it says how sure."""
-    places = np.flatnonzero(truth != predicted)
-    if probabilities is not None:
-        places = places[np.argsort(-probabilities[places].max(axis=1), kind="stable")]
-    else:
-        places = places[np.argsort(numbers[places], kind="stable")]
-    rows = []
-    for i in places[:_MISTAKES]:
-        row = {"row": int(numbers[i]), "true": str(truth[i]), "predicted": str(predicted[i])}
-        if probabilities is not None:
-            row["probability"] = float(probabilities[i].max())
-        rows.append(row)
-    return {"count": len(places), "calibrated": probabilities is not None, "rows": rows}
-
-
-def _farthest(truth: Array, predicted: Array, numbers: Array) -> dict[str, Any]:
-    """The rows whose number is farthest from its prediction."""
-    places = np.argsort(-np.abs(truth - predicted), kind="stable")[:_FARTHEST]
-    rows = [
-        {
-            "row": int(numbers[i]),
-            "true": float(truth[i]),
-            "predicted": float(predicted[i]),
-            "off": float(truth[i] - predicted[i]),
-        }
-        for i in places
-    ]
-    return {"count": len(rows), "rows": rows}
 
 
 def _residuals(truth: Array, predicted: Array) -> dict[str, Any]:

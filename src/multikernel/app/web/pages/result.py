@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from statistics import mean, stdev
 from typing import Any
 
@@ -12,6 +14,7 @@ from multikernel.app.charts import bars, calibration, confusion, folds, path, re
 from multikernel.app.web.pages.runs import state
 from multikernel.app.web.sentences import sentences
 from multikernel.app.web.site import Site
+from multikernel.app.web.store import StoredRun
 
 _CHARTS = ("scores", "weights", "importance", "path", "confusion", "roc", "calibration", "residuals")
 
@@ -32,13 +35,27 @@ def look(site: Site, request: Request) -> Response:
         template = "worth.html"
     elif "comparison" in result:
         template = "comparison.html"
+    cell = None
+    if run.held_out.exists():
+        cell = partial(_rows_of_cell, site, run)
     return site.page(
-        request, template, run=run, result=result, charts=charts(result), said=sentences(run.recipe, result)
+        request, template, run=run, result=result, charts=charts(result, cell), said=sentences(run.recipe, result)
     )
 
 
-def charts(result: dict[str, Any]) -> dict[str, Any]:
-    """The charts of a result by name; those that it has."""
+def _rows_of_cell(site: Site, run: StoredRun, truth: int, predicted: int) -> str:
+    """The address of the rows of a cell of the matrix of mistakes."""
+    return site.url(f"/runs/{run.id}/rows", true=truth, predicted=predicted)
+
+
+def charts(result: dict[str, Any], cell: Callable[[int, int], str] | None = None) -> dict[str, Any]:
+    """The charts of a result by name; those that it has.
+
+    Parameters
+    ----------
+    result : what was found
+    cell : the address of the rows of a true and a predicted class; None where nothing can be looked up
+    """
     measure = result["measure"]
     if "worth" in result:
         return {"worth": sources(result["worth"], measure)}
@@ -68,7 +85,7 @@ def charts(result: dict[str, Any]) -> dict[str, Any]:
     if result["path"]:
         found["path"] = path(result["path"], measure)
     if "confusion" in result:
-        found["confusion"] = confusion(result["confusion"], result["classes"])
+        found["confusion"] = confusion(result["confusion"], result["classes"], cell)
     if "roc" in result:
         found["roc"] = rocs(result["roc"])
     if "calibration" in result:

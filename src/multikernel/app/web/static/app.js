@@ -18,6 +18,29 @@
   for (const form of document.querySelectorAll("[data-sure]")) {
     form.addEventListener("submit", (event) => { if (!confirm(form.dataset.sure)) event.preventDefault(); });
   }
+  for (const input of document.querySelectorAll("[data-filter]")) {
+    input.addEventListener("keydown", (event) => { if (event.key === "Enter") event.preventDefault(); });
+    input.addEventListener("input", () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const each of document.querySelectorAll(input.dataset.filter)) {
+        const text = (each.dataset.name || each.textContent).toLowerCase();
+        each.hidden = !words.every((word) => text.includes(word));
+      }
+    });
+  }
+  for (const map of document.querySelectorAll("[data-walk]")) { // one stop of the Tab key; arrows go from mark to mark
+    const marks = [...map.querySelectorAll("a.mark")];
+    marks.forEach((mark, k) => mark.setAttribute("tabindex", k ? "-1" : "0"));
+    map.addEventListener("keydown", (event) => {
+      const ahead = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      const next = marks[marks.indexOf(event.target) + ahead];
+      if (!next) return;
+      event.preventDefault();
+      event.target.setAttribute("tabindex", "-1");
+      next.setAttribute("tabindex", "0");
+      next.focus();
+    });
+  }
   for (const link of document.querySelectorAll("[data-png]")) {
     link.hidden = false;
     link.addEventListener("click", async (event) => {
