@@ -102,12 +102,28 @@ def named(name: str, folder: Path, settings: Settings) -> Loaded:
 
 def _read(order: dict[str, Any], folder: Path, settings: Settings) -> Loaded:
     limits = {name: getattr(settings, name) for name in _LIMITS}
-    text = json.dumps(order | {"folder": str(folder), "limits": limits})
+    answer = asked(_COMMAND, order | {"folder": str(folder), "limits": limits}, settings)
+    return Loaded(**answer)
+
+
+def asked(command: Sequence[str], order: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """What a process that opens a person's files answers.
+
+    Parameters
+    ----------
+    command : that starts it
+    order : what it is to do
+    settings : the limit of time
+
+    Raises
+    ------
+    ValueError : in a sentence, where it refuses, breaks, or takes too long
+    """
     with _place(settings.read_seconds):
         try:
             ended = subprocess.run(
-                _COMMAND,
-                input=text,
+                command,
+                input=json.dumps(order),
                 capture_output=True,
                 text=True,
                 errors="replace",
@@ -128,10 +144,10 @@ def _read(order: dict[str, Any], folder: Path, settings: Settings) -> Loaded:
             f"The file broke the program that reads it ({how}); write it again, as CSV for instance."
             + (f" Its last words: {last}" if last else "")
         )
-    answer = json.loads(ended.stdout)
+    answer: dict[str, Any] = json.loads(ended.stdout)
     if "error" in answer:
         raise ValueError(answer["error"])
-    return Loaded(**answer)
+    return answer
 
 
 @contextmanager

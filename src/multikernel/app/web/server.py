@@ -25,7 +25,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from multikernel.app.web.jobs import RunQueue
-from multikernel.app.web.pages import data, errors, explore, learn, predict, result, runs, take_home
+from multikernel.app.web.pages import data, errors, explore, learn, models, predict, result, runs, take_home
 from multikernel.app.web.private import private_file
 from multikernel.app.web.security import Guard, Tokens
 from multikernel.app.web.settings import Settings
@@ -96,6 +96,7 @@ def _routes() -> list[Route | Mount]:
     static = StaticFiles(directory=str(files("multikernel.app.web") / "static"))
     one = "/data/{dataset}"
     own = "/runs/{run}"
+    model = "/models/{model}"
 
     def post(path: str, handler: object, changes: bool = True) -> Route:
         return Route(path, posted(handler, changes=changes), methods=["POST"])  # type: ignore[arg-type]
@@ -111,6 +112,11 @@ def _routes() -> list[Route | Mount]:
         Route(f"{one}/method", page_of(learn.choose)),
         post(f"{one}/method/form", learn.another, changes=False),
         post(f"{one}/method", learn.by_method),
+        post("/models", models.load),
+        Route(model, page_of(models.look)),
+        post(f"{model}/predict", models.predict, changes=False),
+        post(f"{model}/rename", models.rename),
+        post(f"{model}/delete", models.delete),
         Route("/runs", page_of(runs.index)),
         Route("/runs/compare", page_of(runs.compare)),
         Route(own, page_of(result.look)),

@@ -21,8 +21,9 @@ from multikernel.app.drawing import counted, number
 from multikernel.app.web.jobs import RunQueue
 from multikernel.app.web.security import Tokens
 from multikernel.app.web.settings import Settings
-from multikernel.app.web.store import DataSet, Store, StoredRun
+from multikernel.app.web.store import DataSet, Store, StoredModel, StoredRun
 
+_NAME_LENGTH = 120  # characters of a name
 _FIELDS = 20_000  # of a form: a table of columns has several for each
 
 CLOSER = (  # pages that look into a run: their addresses, and what they are called
@@ -64,6 +65,13 @@ class Site:
         found = self.store.dataset(request.path_params["dataset"])
         if found is None:
             raise HTTPException(404, "There is no such data set; it may have been deleted.")
+        return found
+
+    def model(self, request: Request) -> StoredModel:
+        """The model that the address names; 404 where there is none."""
+        found = self.store.model(request.path_params["model"])
+        if found is None:
+            raise HTTPException(404, "There is no such model; it may have been deleted.")
         return found
 
     def run(self, request: Request) -> StoredRun:
@@ -131,6 +139,19 @@ def text_of(form: FormData, name: str, default: str = "") -> str:
     """A field of a form, where it is text."""
     value = form.get(name, default)
     return value.strip() if isinstance(value, str) else default
+
+
+def name_of(form: FormData, what: str) -> str:
+    """The name that a person gives something, in one line; ValueError where there is none."""
+    name = called(text_of(form, "name"))
+    if not name:
+        raise ValueError(f"{what} needs a name; write one.")
+    return name
+
+
+def called(name: str) -> str:
+    """A name in one line, not too long."""
+    return "".join(sign for sign in " ".join(name.split()) if sign.isprintable())[:_NAME_LENGTH]
 
 
 def ago(moment: float | None) -> str:

@@ -23,7 +23,7 @@ from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_taken, frame, refused, scores
 from multikernel.app.web.learning.summary import in_short
-from multikernel.datasets import Column
+from multikernel.datasets import Column, Task
 from multikernel.persistence import read
 from multikernel.tables import numbers_in
 from multikernel.typing import Array
@@ -148,7 +148,7 @@ def predictions(learned: LearnedModel, table: CsvTable, columns: bool = False) -
     found |= {f"{name} (model)" if name in found else name: own for name, own in answers.items()}
     taken = replace(table, columns={name: table.columns[name] for name in there.columns})
     warned = _warnings_of(learned, taken, said)
-    return TablePredictions(pd.DataFrame(found), warned, **_tested(recipe, table, predicted))
+    return TablePredictions(pd.DataFrame(found), warned, **tested(recipe.target, recipe.task, table, predicted))
 
 
 def _warnings_of(learned: LearnedModel, table: CsvTable, said: list[str]) -> list[str]:
@@ -157,14 +157,21 @@ def _warnings_of(learned: LearnedModel, table: CsvTable, said: list[str]) -> lis
     return [f"{each}." for each in own if each] + said
 
 
-def _tested(recipe: Recipe, table: CsvTable, predicted: Array) -> dict[str, Any]:
-    """The score on the rows whose target is known; none where there are no such rows."""
-    if recipe.target not in table.columns:
+def tested(target: str, task: Task, table: CsvTable, predicted: Array) -> dict[str, Any]:
+    """The measure, the score and how many rows have it, of the rows whose target is known; none where there are none.
+
+    Parameters
+    ----------
+    target, task : what the model predicts
+    table : the rows
+    predicted : array (n,)
+    """
+    if target not in table.columns:
         return {}
-    rows, part = known(table.columns[recipe.target])
+    rows, part = known(table.columns[target])
     if len(rows) < 2:
         return {}
-    if recipe.task == "classification":
+    if task == "classification":
         if predicted.dtype.kind in "iuf":  # a class 1 may be written as 1.0
             right = numbers_in(part.cells) == predicted[rows]
         else:

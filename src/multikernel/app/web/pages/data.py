@@ -28,6 +28,7 @@ def start(site: Site, request: Request) -> Response:
         request,
         "start.html",
         datasets=site.store.datasets(),
+        models=site.store.models(),
         runs=site.store.latest_runs(5),
         bundled=BUNDLED,
         own=own,
@@ -42,6 +43,10 @@ def upload(site: Site, request: Request, form: FormData) -> Response:
         raise ValueError(
             "No file was chosen. Choose a CSV, Parquet or Excel file with the names of its columns in row 1."
         )
+    if len(given) == 1 and (given[0].filename or "").lower().endswith(".mk"):
+        from multikernel.app.web.pages.models import kept
+
+        return kept(site, given[0])
     key = text_of(form, "key")
     sheet = text_of(form, "sheet")
     return _kept(site, lambda folder: uploaded(given, key, folder, site.settings, sheet=sheet))

@@ -16,11 +16,10 @@ from starlette.responses import Response, StreamingResponse
 
 from multikernel.app.charts import folds
 from multikernel.app.web.jobs import RunProgress
-from multikernel.app.web.site import Site, seconds, text_of
+from multikernel.app.web.site import Site, name_of, seconds
 from multikernel.app.web.store import StoredRun
 
 _LISTED_RUNS = 200  # runs that a page lists
-_NAME_LENGTH = 120  # characters of a name
 
 
 def index(site: Site, request: Request) -> Response:
@@ -65,11 +64,7 @@ def _scores(result: dict[str, Any]) -> list[float]:
 def rename(site: Site, request: Request, form: FormData) -> Response:
     """A name of the person's own."""
     run = site.run(request)
-    name = " ".join(text_of(form, "name").split())
-    name = "".join(sign for sign in name if sign.isprintable())[:_NAME_LENGTH]
-    if not name:
-        raise ValueError("A run needs a name; write one.")
-    site.store.set_run(run.id, name=name)
+    site.store.set_run(run.id, name=name_of(form, "A run"))
     return site.go(f"/runs/{run.id}")
 
 
