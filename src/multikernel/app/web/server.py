@@ -108,6 +108,8 @@ def _routes() -> list[Route | Mount]:
         Route(one, page_of(data.look)),
         post(f"{one}/learn", learn.start),
         post(f"{one}/choose", data.choose),
+        post(f"{one}/settings", learn.from_file),
+        post(f"{one}/rename", data.rename),
         post(f"{one}/delete", data.delete),
         Route(f"{one}/method", page_of(learn.choose)),
         post(f"{one}/method/form", learn.another, changes=False),

@@ -14,9 +14,14 @@ from starlette.responses import Response
 
 from multikernel.app.charts import bins_of, histogram
 from multikernel.app.web.reading import BUNDLED, Loaded, of_name, own_sets, uploaded
-from multikernel.app.web.site import Site, text_of
+from multikernel.app.web.site import Site, name_of, text_of
 from multikernel.app.web.store import DataSet
 
+_TAKEN = {  # which button learns by the settings of a file
+    "automatic": "Learn",
+    "comparison": "Compare methods",
+    "worth": "What is each view worth?",
+}
 _PREVIEW_ROWS = 8  # rows of the preview
 _PREVIEW_COLUMNS = 40  # columns of the preview
 
@@ -121,6 +126,8 @@ def look(site: Site, request: Request) -> Response:
         names=names,
         rows=rows,
         runs=site.store.latest_runs(5, data.id),
+        taken=_TAKEN.get(request.query_params.get("taken", ""), ""),
+        left=request.query_params.get("left", "")[:300],
     )
 
 
@@ -165,6 +172,13 @@ def keep(site: Site, data: DataSet, form: FormData) -> DataSet:
     if found is None:
         raise HTTPException(404, "There is no such data set; it may have been deleted.")
     return found
+
+
+def rename(site: Site, request: Request, form: FormData) -> Response:
+    """A name of the person's own."""
+    data = site.dataset(request)
+    site.store.rename_dataset(data.id, name_of(form, "A data set"))
+    return site.go(f"/data/{data.id}")
 
 
 def delete(site: Site, request: Request, form: FormData) -> Response:
