@@ -5,6 +5,7 @@ confusion matrices.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from markupsafe import Markup
@@ -176,16 +177,22 @@ def histogram(title: str, bins: Sequence[tuple[str, int]], total: int) -> Markup
     each = (width - 2 * left) / len(bins)
     drawing = Drawing(width, height + 40, title)
     scale = Scale(0, most, height, 18)
+    ends = [name.partition(" to ")[::2] for name, _ in bins]
+    intervals = len(bins) > 1 and all(before[1] == after[0] != "" for before, after in pairwise(ends))
     for k, (name, count) in enumerate(bins):
         x = left + k * each
         tip = f"{name}: {counted(count, 'row')} ({count / total:.1%})"
         drawing.bar(x + each * 0.06, scale(count), each * 0.88, height - scale(count), "c0", tip)
         if len(bins) <= 12:
             drawing.text(x + each / 2, scale(count) - 5, str(count), "middle", "t small")
+        if len(bins) <= 12 and not intervals:
             drawing.text(x + each / 2, height + 17, shortened(name, max(3, int(each / 7.5))), "middle", "t small")
-    if len(bins) > 12:
+    if len(bins) > 12 or intervals:
         drawing.text(left, height + 17, bins[0][0].partition(" to ")[0], "start", "t small")
         drawing.text(width - left, height + 17, bins[-1][0].partition(" to ")[2] or bins[-1][0], "end", "t small")
+    if intervals and len(bins) >= 3:
+        middle = len(bins) // 2
+        drawing.text(left + middle * each, height + 17, bins[middle][0].partition(" to ")[0], "middle", "t small")
     drawing.line(left, height, width - left, height)
     return drawing.svg()
 

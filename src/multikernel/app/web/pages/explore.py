@@ -66,6 +66,7 @@ def columns(site: Site, request: Request) -> Response:
         "columns.html",
         run=run,
         names=names,
+        place_of={name: k for k, name in enumerate(names)},
         chosen=chosen,
         classes=result["classes"],
         place=place,
