@@ -50,6 +50,7 @@ class Scale:
         return [round(k * step, 12) for k in range(begin, final + 1)]
 
 
+_SAID = 400  # characters that a mark says
 _SHAPES = {  # the corners of signs of radius 1, which look about as large as the circle
     "square": ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
     "triangle": ((0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)),
@@ -135,7 +136,7 @@ class Drawing:
         )
 
     def _mark(self, shape: str, tip: str, *, focus: bool, href: str = "") -> None:
-        said = escape(tip)
+        said = escape(shortened(tip, _SAID))
         if href:
             self.parts.append(
                 f'<a class="mark" href="{escape(href)}" aria-label="{said}" data-tip="{said}">{shape}</a>'
@@ -164,7 +165,7 @@ class Drawing:
     def svg(self) -> Markup:
         """The drawing as an element of a page."""
         size = f'viewBox="0 0 {self.width:g} {self.height:g}" width="{self.width:g}"'
-        head = f'<svg {size} role="group" aria-label="{escape(self.title)}" class="chart">'
+        head = f'<svg {size} role="group" aria-label="{escape(shortened(self.title, _SAID))}" class="chart">'
         return Markup(head + "".join(self.parts) + "</svg>")
 
 

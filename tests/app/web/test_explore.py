@@ -23,6 +23,7 @@ from multikernel.app.web.learning.errors import HeldOutRows, RowNames
 from multikernel.app.web.learning.explored import dependence_of, explored, map_of, pictures_of
 from multikernel.app.web.learning.findings import found
 from multikernel.app.web.learning.predicting import LearnedModel, predictions
+from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import TrainingSamples, as_given
 
 _COLUMNS = {"age": "number", "city": "category", "joined": "date", "score": "number"}
@@ -136,21 +137,29 @@ def test_groups_of_many_classes_and_of_numbers() -> None:
     assert target_groups(np.ones(4), "regression")[1] == ["1"]
 
 
+def test_texts_have_no_dependence_and_are_said_on_the_map(person: Person) -> None:
+    rows = [
+        "t,y",
+        *(f"the fox {k % 5} jumps over {'a cat' if k % 2 else 'the dog'} number {k},{'ab'[k % 2]}" for k in range(24)),
+    ]
+    data = person.upload(("texts.csv", "\n".join(rows))).url.path
+    person.submit(f"{data}/choose", target="y", **{"use-0": "on", "kind-0": "text"})
+    run = person.learned(person.submit(f"{data}/method", **_FORM)).url.path
+    assert "There is no chart of t: a text has no single values" in said(person.get(f"{run}/columns?column=0"))
+    assert person.get(f"{run}/columns").status_code == 200
+    mapped = person.get(f"{run}/map")
+    assert mapped.text.count('<a class="mark"') == 24
+    assert "t the fox " in mapped.text
+
+
 def test_a_part_of_many_samples_has_some_of_each_class(tmp_path: Path) -> None:
     rows = ["a,y", *(f"{k},{'rare' if k in (17, 901) else 'usual'}" for k in range(1000))]
     (tmp_path / "t.csv").write_text("\n".join(rows))
-    recipe = explored_recipe({"a": "number"}, "y")
-    samples = TrainingSamples.of(read_table(tmp_path / "t.csv"), recipe)
+    samples = TrainingSamples.of(read_table(tmp_path / "t.csv"), Recipe("t", "y", "classification", {"a": "number"}))
     some = samples.some(30)
     assert {17, 901} <= set(some.tolist())
     assert len(some) == 30
     assert (np.diff(some) > 0).all()
-
-
-def explored_recipe(columns: dict[str, str], target: str):  # type: ignore[no-untyped-def]
-    from multikernel.app.web.learning.recipe import Recipe
-
-    return Recipe("t", target, "classification", columns)  # type: ignore[arg-type]
 
 
 def test_errors_of_classes_stand_in_order_of_what_speaks_for_the_wrong_one() -> None:
@@ -226,15 +235,11 @@ def test_samples_that_lack_a_source_are_not_given_one_cell_of_it_and_a_deleted_t
     data = person.upload(*files_with_gaps()).url.path
     person.submit(f"{data}/choose", target="clinic: ill", missing="keep")
     run = person.learned(person.submit(f"{data}/method", method="AverageMKLClassifier", **{"p-C": "1"})).url.path
-    names = [
-        html.unescape(name)
-        for name in re.findall(
-            r'<input type="checkbox" name="column"[^>]*> <span>([^<]*)', person.get(f"{run}/columns").text
-        )
-    ]
-    lab = person.get(f"{run}/columns?column={names.index('lab: a')}")
+    ticks = re.findall(r'name="column" value="(\d)"[^>]*> <span>([^<]*)', person.get(f"{run}/columns").text)
+    places = {name: place for place, name in ticks}
+    lab = person.get(f"{run}/columns?column={places['lab: a']}")
     assert "mean over 34 samples" in said(lab)
-    clinic = person.get(f"{run}/columns?column={names.index('clinic: age')}")
+    clinic = person.get(f"{run}/columns?column={places['clinic: age']}")
     assert "mean over 40 samples" in said(clinic)
     assert re.search(r">clinic</text>.*>lab</text>", person.get(f"{run}/kernels").text)
     assert person.get(f"{run}/map").status_code == 200

@@ -8,7 +8,6 @@ these two directions hold the part (l_1 + l_2) / tr(HKH) of all variance in the 
 from __future__ import annotations
 
 import struct
-import warnings
 import zlib
 from collections.abc import Sequence
 from copy import copy
@@ -20,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from multikernel.app.drawing import label, shortened
-from multikernel.app.web.learning.predicting import LearnedModel
+from multikernel.app.web.learning.predicting import LearnedModel, hearing
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import TrainingSamples, as_taken
 from multikernel.app.web.learning.summary import in_short
@@ -34,6 +33,7 @@ _SHADES = 32  # of a picture: about 15 kB for 200 samples
 _LETTERS = 30  # of a name or a cell that a sample says
 _GROUPS = 6  # as many as colours of classes
 _SHADES_OF_NUMBERS = 5
+_CONSTANT = "No kernel has a weight: the answer is the same for all samples."
 _BLUE = (36, 122, 191)  # seen on white and on black
 
 
@@ -134,8 +134,7 @@ def _learned_kernel(learned: LearnedModel, X: pd.DataFrame) -> Array:
 
 
 def _kernel(model: Any, X: pd.DataFrame, recipe: Recipe) -> Array:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the samples are those of training
+    with hearing():  # nothing that is new: the samples are those of training
         return np.asarray(model.kernel_matrix(as_taken(model, X.reset_index(drop=True), recipe)), dtype=float)
 
 
@@ -143,11 +142,12 @@ def _single_kernels(learned: LearnedModel, X: pd.DataFrame) -> tuple[list[tuple[
     """Kernels by name, how many with a weight are left out, and why there are none."""
     model = learned.model
     if hasattr(model, "answer_"):
-        return *_candidates(learned, X), ""
-    predictor = getattr(model, "predictor_", None)
-    if not getattr(predictor, "linear", False):
-        return [], 0, "The kernels are not added, so they have no pictures of their own."
-    names = in_short(model.kernel_names_)
+        candidates, left_out = _candidates(learned, X)
+        return candidates, left_out, "" if candidates else _CONSTANT
+    predictor: Any = getattr(model, "predictor_", None)
+    names = in_short(getattr(model, "kernel_names_", ()))
+    if not getattr(predictor, "linear", False) or predictor.weights.shape[-1] != len(names):
+        return [], 0, "The kernels are not simply added, so they have no pictures of their own."
     weights = np.atleast_2d(model.weights_).mean(axis=0)
     views = list(learned.recipe.by_view)
     if len(views) > 1:
@@ -156,6 +156,8 @@ def _single_kernels(learned: LearnedModel, X: pd.DataFrame) -> tuple[list[tuple[
     else:
         order = np.argsort(-weights, kind="stable")
         groups = {names[k]: [k] for k in order.tolist() if weights[k] > 0.0}
+    if not groups:
+        return [], 0, _CONSTANT
     found = []
     for name, own in list(groups.items())[:_MATRICES]:
         part = np.zeros_like(predictor.weights)

@@ -8,7 +8,6 @@ no error of the mean.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel.app.web.learning.predicting import LearnedModel
+from multikernel.app.web.learning.predicting import LearnedModel, hearing
 from multikernel.app.web.learning.recipe import Kind
 from multikernel.app.web.learning.samples import TrainingSamples, as_taken, scores
 from multikernel.tables import likely_order, parsed
@@ -128,8 +127,7 @@ def _spread(values: Array) -> Array:
 
 def _answers(learned: LearnedModel, X: pd.DataFrame, place: int) -> Array:
     """The answer for each sample."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a category that stands beside others than in training
+    with hearing():  # a model warns of a category that stands beside others than in training, which is meant here
         given = as_taken(learned.model, X, learned.recipe)
         if place < 0:
             return np.asarray(learned.model.predict(given), dtype=float)

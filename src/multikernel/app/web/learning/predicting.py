@@ -34,7 +34,7 @@ _EFFECTS = 100  # columns whose effect on one answer is computed
 
 
 @contextmanager
-def _warned() -> Iterator[list[str]]:
+def hearing() -> Iterator[list[str]]:
     """Hear what a model has to say about new rows; one at a time, for the filters of warnings are the process's."""
     said: list[str] = []
     with _ONE, warnings.catch_warnings(record=True) as warned:
@@ -135,7 +135,7 @@ def predictions(learned: LearnedModel, table: CsvTable, columns: bool = False) -
         found |= {name: list(column.cells) for name, column in table.columns.items()}
     elif recipe.key in table.columns:
         found[recipe.key] = list(table.columns[recipe.key].cells)
-    with _warned() as said:
+    with hearing() as said:
         predicted = model.predict(X)
         word, values = scores(model, X) if is_classifier(model) else ("", np.empty(0))
     answers = {"prediction": predicted.tolist()}
@@ -219,7 +219,7 @@ def explained(learned: LearnedModel, table: CsvTable) -> dict[str, Any]:
     does to the answer beside its usual cell (effects), the parts of the kernels in the value, the views that it lacks,
     and what the model has to say about the row (said)
     """
-    with _warned() as said:
+    with hearing() as said:
         found = _explained(learned, table)
     return found | {"said": _warnings_of(learned, table, said)}
 

@@ -181,7 +181,8 @@ def map_chart(run: StoredRun, table: Path, result: dict[str, Any], href: Callabl
     samples = explored(run.model, table).samples
     classes = samples.task == "classification"
     group, names = target_groups(samples.y, samples.task)
-    cells = shown_cells(samples.X.iloc[found.places], _usual(result, run.recipe["columns"]))
+    told = _by_importance(result, run.recipe["columns"])[:_COLUMNS]
+    cells = shown_cells(samples.X.iloc[found.places], told)
     held_out = _said_of_rows(run)
     points = []
     for k, place in enumerate(found.places.tolist()):
@@ -275,8 +276,13 @@ def _chosen(request: Request, names: Sequence[str], result: dict[str, Any], kind
 
 def _usual(result: dict[str, Any], kinds: dict[str, str]) -> list[str]:
     """The columns that the score loses most without, texts apart."""
-    ordered = [row["name"] for row in result["importance"] if row["name"] in kinds] + list(kinds)
-    return [name for name in dict.fromkeys(ordered) if kinds[name] != "text"][:_COLUMNS]
+    return [name for name in _by_importance(result, kinds) if kinds[name] != "text"][:_COLUMNS]
+
+
+def _by_importance(result: dict[str, Any], kinds: dict[str, str]) -> list[str]:
+    """All columns, those first that the score loses most without."""
+    ordered = [row["name"] for row in result["importance"] if row["name"] in kinds]
+    return list(dict.fromkeys([*ordered, *kinds]))
 
 
 def _class(request: Request, classes: Sequence[str]) -> int:
