@@ -71,6 +71,8 @@ def test_settings_come_back_as_the_form_that_they_are_from(data: DataSet) -> Non
         ({"columns": {"bought": "category"}}, "which is what they predict"),
         ({"columns": {"city": "number"}}, "No cell of 'city' can be read as a number"),
         ({"task": "ranking"}, "task"),
+        ({"worth": True}, "what each file is worth, and this data set is a single file"),
+        (f"seed = {'1' * 5000}", "is no TOML"),
         ({"method": "Perceptron"}, "method"),
         ({"method": "L1MKLClassifier", "parameters": {"C": -1.0}}, "C"),
         ({"method": "L1MKLClassifier", "parameters": {"depth": 3}}, "depth"),

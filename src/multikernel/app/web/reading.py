@@ -106,7 +106,12 @@ def _read(order: dict[str, Any], folder: Path, settings: Settings) -> Loaded:
     return Loaded(**answer)
 
 
-def asked(command: Sequence[str], order: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+def asked(
+    command: Sequence[str],
+    order: Mapping[str, Any],
+    settings: Settings,
+    instead: str = "write it again, as CSV for instance",
+) -> dict[str, Any]:
     """What a process that opens a person's files answers.
 
     Parameters
@@ -114,6 +119,7 @@ def asked(command: Sequence[str], order: Mapping[str, Any], settings: Settings) 
     command : that starts it
     order : what it is to do
     settings : the limit of time
+    instead : what to do where a file breaks the process
 
     Raises
     ------
@@ -141,7 +147,7 @@ def asked(command: Sequence[str], order: Mapping[str, Any], settings: Settings) 
             how = f"status {ended.returncode}"
         last = " ".join(ended.stderr.split())[-_WORDS:]
         raise ValueError(
-            f"The file broke the program that reads it ({how}); write it again, as CSV for instance."
+            f"The file broke the program that reads it ({how}); {instead}."
             + (f" Its last words: {last}" if last else "")
         )
     answer: dict[str, Any] = json.loads(ended.stdout)

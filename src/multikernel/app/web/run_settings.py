@@ -68,6 +68,8 @@ class TakenSettings:
             own = f"the file {_short(strange[0])}" if strange[0] else "a single file"
             here = f"has the files {listed(views)}" if len(views) > 1 else "is a single file"
             raise ValueError(f"The settings have kernels for {own}, and this data set {here}.")
+        if recipe.worth and len(views) < 2:
+            raise ValueError("The settings ask what each file is worth, and this data set is a single file.")
         left = _left(recipe)
         if recipe.worth or recipe.method in (AUTOMATIC, COMPARISON):
             left += sorted(f"parameters: {name}" for name in recipe.parameters)
@@ -89,7 +91,7 @@ def _recipe(text: str) -> Recipe:
     """The settings of a file, whose parts are of the right kinds."""
     try:
         stored = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also of a number of too many digits
         raise ValueError(f"The file is no TOML ({error}); give the run.toml of a run.") from None
     known = {field.name: field for field in fields(Recipe)}
     for name, value in stored.items():

@@ -38,7 +38,7 @@ _BLUE = (36, 122, 191)  # seen on white and on black
 
 
 @dataclass(frozen=True, eq=False)
-class SampleMap:
+class LearnedMap:
     """A map of samples.
 
     Parameters
@@ -74,7 +74,7 @@ class KernelPictures:
     said: str
 
 
-def sample_map(learned: LearnedModel, samples: TrainingSamples) -> SampleMap:
+def sample_map(learned: LearnedModel, samples: TrainingSamples) -> LearnedMap:
     """The first two kernel principal components of the learned kernel.
 
     Parameters
@@ -100,7 +100,7 @@ def sample_map(learned: LearnedModel, samples: TrainingSamples) -> SampleMap:
             value = 0.0
         found.append((np.sqrt(value) * vector, value / total if total > 0.0 else 0.0))
     (x, first), (y, second) = found
-    return SampleMap(places, x, y, (first, second))
+    return LearnedMap(places, x, y, (first, second))
 
 
 def kernel_pictures(learned: LearnedModel, samples: TrainingSamples) -> KernelPictures:

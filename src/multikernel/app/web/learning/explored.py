@@ -8,7 +8,7 @@ from pathlib import Path
 
 from multikernel.app.tables.table import read_table
 from multikernel.app.tables.training_ranges import TrainingRanges
-from multikernel.app.web.learning.alike import KernelPictures, SampleMap, kernel_pictures, sample_map
+from multikernel.app.web.learning.alike import KernelPictures, LearnedMap, kernel_pictures, sample_map
 from multikernel.app.web.learning.dependence import Dependence, dependence
 from multikernel.app.web.learning.predicting import LearnedModel, saved_model
 from multikernel.app.web.learning.recipe import Recipe
@@ -63,7 +63,7 @@ def dependence_of(model: Path, table: Path, column: str, place: int) -> Dependen
 
 
 @lru_cache(maxsize=8)
-def map_of(model: Path, table: Path) -> SampleMap:
+def map_of(model: Path, table: Path) -> LearnedMap:
     """The map of the samples, as ``sample_map`` finds it.
 
     Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import tempfile
@@ -21,6 +22,8 @@ from multikernel.app.web.store import StoredModel
 from multikernel.app.web.views import ViewsOfModel
 
 _COMMAND = [sys.executable, "-m", "multikernel.app.web.opener"]
+_INSTEAD = "save the model again"
+_LARGEST = 2 << 20  # bytes of what a page says of a model
 _START = b"PK\x03\x04"  # of a zip, which is what a model is saved as
 _ROWS = 100  # predictions on a page; the file has all
 
@@ -59,7 +62,9 @@ def kept(site: Site, file: UploadFile) -> Response:
         private_file(path)
         with path.open("wb") as written:
             shutil.copyfileobj(file.file, written)
-        detail = asked(_COMMAND, _order(site, path, f"{name}.mk"), site.settings)
+        detail = asked(_COMMAND, _order(site, path, f"{name}.mk"), site.settings, _INSTEAD)
+        if len(json.dumps(detail)) > _LARGEST:
+            raise ValueError(f"{name}.mk says more of its columns than a page can show; use it with the command line.")
         site.store.add_model(folder, name, detail)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -99,7 +104,7 @@ def predict(site: Site, request: Request, form: FormData) -> Response:
             "out": str(out),
             "shown": _ROWS,
         }
-        answers = asked(_COMMAND, order, site.settings)
+        answers = asked(_COMMAND, order, site.settings, _INSTEAD)
         text = out.read_bytes()
     return site.page(
         request,
