@@ -4,7 +4,8 @@ confusion matrices.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from markupsafe import Markup
@@ -176,16 +177,22 @@ def histogram(title: str, bins: Sequence[tuple[str, int]], total: int) -> Markup
     each = (width - 2 * left) / len(bins)
     drawing = Drawing(width, height + 40, title)
     scale = Scale(0, most, height, 18)
+    ends = [name.partition(" to ")[::2] for name, _ in bins]
+    intervals = len(bins) > 1 and all(before[1] == after[0] != "" for before, after in pairwise(ends))
     for k, (name, count) in enumerate(bins):
         x = left + k * each
         tip = f"{name}: {counted(count, 'row')} ({count / total:.1%})"
         drawing.bar(x + each * 0.06, scale(count), each * 0.88, height - scale(count), "c0", tip)
         if len(bins) <= 12:
             drawing.text(x + each / 2, scale(count) - 5, str(count), "middle", "t small")
+        if len(bins) <= 12 and not intervals:
             drawing.text(x + each / 2, height + 17, shortened(name, max(3, int(each / 7.5))), "middle", "t small")
-    if len(bins) > 12:
+    if len(bins) > 12 or intervals:
         drawing.text(left, height + 17, bins[0][0].partition(" to ")[0], "start", "t small")
         drawing.text(width - left, height + 17, bins[-1][0].partition(" to ")[2] or bins[-1][0], "end", "t small")
+    if intervals and len(bins) >= 3:
+        middle = len(bins) // 2
+        drawing.text(left + middle * each, height + 17, bins[middle][0].partition(" to ")[0], "middle", "t small")
     drawing.line(left, height, width - left, height)
     return drawing.svg()
 
@@ -398,8 +405,17 @@ def drawn_classes(counts: Sequence[Sequence[int]]) -> list[int]:
     return sorted(sorted(range(k), key=lambda i: -wrong[i])[:_MOST_CLASSES])
 
 
-def confusion(counts: Sequence[Sequence[int]], classes: Sequence[str]) -> Markup:
-    """True classes down, predicted ones across; the more of a true class, the fuller the cell."""
+def confusion(
+    counts: Sequence[Sequence[int]], classes: Sequence[str], address: Callable[[int, int], str] | None = None
+) -> Markup:
+    """True classes down, predicted ones across; the more of a true class, the fuller the cell.
+
+    Parameters
+    ----------
+    counts : a row for each true class
+    classes : their names
+    address : what a cell that is not empty leads to, of its true and its predicted class; None for nothing
+    """
     drawn = drawn_classes(counts)
     side = max(30.0, min(72.0, 320.0 / len(drawn)))
     letters = int(side / 8)
@@ -427,6 +443,7 @@ def confusion(counts: Sequence[Sequence[int]], classes: Sequence[str]) -> Markup
             kind = "c0" if i == j else "c1"
             level = f"level{round(10 * part)}"
             x = left + side * across
-            drawing.bar(x + 1, y + 1, side - 2, side - 2, f"{kind} {level}", tip)
+            href = address(i, j) if address is not None and counts[i][j] else ""
+            drawing.bar(x + 1, y + 1, side - 2, side - 2, f"{kind} {level}", tip, href=href)
             drawing.text(x + side / 2, y + side / 2 + 4, str(counts[i][j]), "middle", "t cell")
     return drawing.svg()

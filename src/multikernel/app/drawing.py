@@ -6,10 +6,11 @@ reader says.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
-from math import ceil, floor, log10
+from math import ceil, cos, floor, log10, pi, sin
 
 from markupsafe import Markup
 
@@ -49,6 +50,25 @@ class Scale:
         return [round(k * step, 12) for k in range(begin, final + 1)]
 
 
+_SAID = 400  # characters that a mark says
+_SHAPES = {  # the corners of signs of radius 1, which look about as large as the circle
+    "square": ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
+    "triangle": ((0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)),
+    "diamond": ((0.0, -1.3), (1.1, 0.0), (0.0, 1.3), (-1.1, 0.0)),
+    "cross": tuple(
+        (a * 1.2, b * 1.2)
+        for a, b in (
+            (-0.35, -1), (0.35, -1), (0.35, -0.35), (1, -0.35), (1, 0.35), (0.35, 0.35),
+            (0.35, 1), (-0.35, 1), (-0.35, 0.35), (-1, 0.35), (-1, -0.35), (-0.35, -0.35),
+        )
+    ),
+    "star": tuple(
+        ((1.35 if k % 2 == 0 else 0.6) * sin(k * pi / 5), -(1.35 if k % 2 == 0 else 0.6) * cos(k * pi / 5))
+        for k in range(10)
+    ),
+}  # fmt: skip
+
+
 @dataclass
 class Drawing:
     """Marks on a sheet of ``width`` x ``height``; what stands first is drawn first."""
@@ -79,20 +99,49 @@ class Drawing:
         """What points enclose."""
         self.parts.append(f'<polygon points="{_places(points)}" class="area {kind}"/>')
 
-    def bar(self, x: float, y: float, width: float, height: float, kind: str, tip: str) -> None:
-        """A bar that says something."""
+    def bar(self, x: float, y: float, width: float, height: float, kind: str, tip: str, *, href: str = "") -> None:
+        """A bar that says something, and leads somewhere where ``href`` is given."""
         shape = (
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 1.0):.1f}" height="{height:.1f}" rx="2" class="{kind}"/>'
         )
-        self._mark(shape, tip, focus=True)
+        self._mark(shape, tip, focus=True, href=href)
 
     def dot(self, x: float, y: float, radius: float, kind: str, tip: str, *, focus: bool = True) -> None:
         """A dot that says something; one of many is not reached by the keyboard."""
         self._mark(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" class="{kind}"/>', tip, focus=focus)
 
-    def _mark(self, shape: str, tip: str, *, focus: bool) -> None:
-        said = escape(tip)
-        if focus:
+    def sign(self, x: float, y: float, radius: float, shape: str, kind: str, tip: str, *, href: str = "") -> None:
+        """A sign of a shape; it says something where ``tip`` is given, and leads somewhere where ``href`` is."""
+        if shape == "circle":
+            drawn = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" class="{kind}"/>'
+        else:
+            corners = [(x + radius * a, y + radius * b) for a, b in _SHAPES[shape]]
+            drawn = f'<polygon points="{_places(corners)}" class="{kind}"/>'
+        if tip:
+            self._mark(drawn, tip, focus=False, href=href)
+        else:
+            self.parts.append(drawn)
+
+    def ring(self, x: float, y: float, radius: float) -> None:
+        """A ring around a sign."""
+        self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" class="ring"/>')
+
+    def image(self, x: float, y: float, side: float, file: bytes, said: str) -> None:
+        """A square PNG file, whose points stay sharp."""
+        place = f'x="{x:.1f}" y="{y:.1f}" width="{side:g}" height="{side:g}"'
+        self.parts.append(f'<rect {place} class="frame"/>')
+        data = f"data:image/png;base64,{b64encode(file).decode()}"
+        self.parts.append(
+            f'<image {place} href="{data}" role="img" aria-label="{escape(said)}" image-rendering="pixelated"/>'
+        )
+
+    def _mark(self, shape: str, tip: str, *, focus: bool, href: str = "") -> None:
+        said = escape(shortened(tip, _SAID))
+        if href:
+            self.parts.append(
+                f'<a class="mark" href="{escape(href)}" aria-label="{said}" data-tip="{said}">{shape}</a>'
+            )
+        elif focus:
             self.parts.append(
                 f'<g class="mark" tabindex="0" role="img" aria-label="{said}" data-tip="{said}">{shape}</g>'
             )
@@ -116,7 +165,7 @@ class Drawing:
     def svg(self) -> Markup:
         """The drawing as an element of a page."""
         size = f'viewBox="0 0 {self.width:g} {self.height:g}" width="{self.width:g}"'
-        head = f'<svg {size} role="group" aria-label="{escape(self.title)}" class="chart">'
+        head = f'<svg {size} role="group" aria-label="{escape(shortened(self.title, _SAID))}" class="chart">'
         return Markup(head + "".join(self.parts) + "</svg>")
 
 

@@ -123,6 +123,74 @@ def test_from_a_dropped_file_to_a_model_in_python(page: Any, tmp_path: Path) -> 
     assert not faults
 
 
+def test_a_result_is_looked_into_and_kept_in_order_with_the_keyboard(page: Any) -> None:
+    page.goto("/")
+    page.set_input_files("#files", {"name": "p.csv", "mimeType": "text/csv", "buffer": people(40).encode()})
+    page.wait_for_url("**/data/*")
+    page.get_by_label("Find").fill("number")
+    page.get_by_role("button", name="Untick all shown").press("Enter")
+    page.get_by_text("2 shown, 0 of them ticked").wait_for()
+    page.get_by_label("Find").fill("")
+    page.get_by_role("button", name="Tick all shown", exact=True).press("Enter")
+    page.get_by_text("5 shown, 4 of them ticked").wait_for()
+    names = page.locator("#columns tbody .name")
+    page.get_by_role("button", name="Column").press("Enter")
+    page.get_by_role("button", name="Column").press("Enter")
+    assert names.all_inner_texts() == ["score", "joined", "city", "bought", "age"]
+    faults = faults_of(page)
+    page.get_by_role("button", name="Column").press("Enter")
+    assert names.all_inner_texts() == ["age", "city", "joined", "score", "bought"]
+    page.get_by_role("button", name="Choose a method").click()
+    page.wait_for_url("**/method")
+    page.locator("#method").select_option("AverageMKLClassifier")
+    page.get_by_role("button", name="Show its form").click()
+    page.wait_for_url("**/method/form")
+    page.get_by_role("button", name="Learn", exact=True).click()
+    page.get_by_role("heading", name="How good is it?").wait_for()
+    run = page.url
+    page.locator("a.mark").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/rows?*")
+    faults += faults_of(page)
+    page.get_by_role("link", name="What columns do").click()
+    page.get_by_role("checkbox", name="age").uncheck()
+    page.get_by_role("button", name="Show", exact=True).click()
+    page.wait_for_url("**/columns?*")
+    assert page.locator("svg.chart").count() == 3
+    with page.expect_download() as download:
+        page.get_by_role("link", name="PNG").first.click()
+    assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
+    faults += faults_of(page)
+    page.get_by_role("link", name="Kernels as pictures").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="PNG").click()
+    assert download.value.suggested_filename == "kernels.png"
+    faults += faults_of(page)
+    page.get_by_role("link", name="Map of samples").click()
+    faults += faults_of(page)
+    assert page.locator("a.mark[tabindex='0']").count() == 1
+    page.locator("a.mark[tabindex='0']").focus()
+    page.keyboard.press("ArrowRight")
+    tip = page.locator(".tip").inner_text()
+    assert tip == page.locator("a.mark").nth(1).get_attribute("data-tip")
+    page.keyboard.press("Enter")
+    row = tip.partition(":")[0].removeprefix("row ")
+    page.wait_for_url(f"**/sample?row={row}")
+    page.set_viewport_size({"width": 390, "height": 844})
+    for path in ("/rows", "/columns", "/map", "/kernels"):
+        page.goto(run + path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.goto("/runs")
+    page.get_by_label(re.compile("^Tick ")).first.check()
+    page.get_by_role("button", name="Delete the ticked runs").press("Enter")
+    page.wait_for_url("**/runs/delete?*")
+    faults += faults_of(page)
+    page.get_by_role("button", name="Delete it").press("Enter")
+    page.get_by_text("1 run was deleted").wait_for()
+    assert not page.locator(f"a[href$='{run[-16:]}']").count()
+    assert not faults
+
+
 def test_the_other_pages_have_no_serious_faults_and_fit_a_phone(page: Any) -> None:
     page.goto("/runs?q=nothing")
     faults = faults_of(page)

@@ -11,6 +11,7 @@ from multikernel.app.drawing import apart, number
 from multikernel.app.web.forms import methods
 from multikernel.app.web.learning.comparison import BaselineResult
 from multikernel.app.web.learning.division import KnownRows
+from multikernel.app.web.learning.errors import HeldOutRows, RowNames
 from multikernel.app.web.learning.held_out import FoldResult
 from multikernel.app.web.learning.quality import quality
 from multikernel.app.web.learning.recipe import Recipe
@@ -75,9 +76,9 @@ def test_words_beside_curves_and_counts_speak_of_all_classes() -> None:
     assert [bool(curve["points"]) for curve in curves].count(True) == 6
     assert worst["label"] in str(rocs(curves))
     assert min(row["rows"] for row in found["by_class"]) > 0
-    wrong = found["mistakes"]["rows"]
-    assert all(truth[row["row"] - 1] == int(row["true"]) != int(row["predicted"]) for row in wrong)
-    assert found["mistakes"]["count"] == (fold.predicted != truth).sum()
+    mistakes = HeldOutRows.of(recipe, truth, [fold], [rows], rows + 1, RowNames()).summary()
+    assert all(truth[row["row"] - 1] == int(row["true"]) != int(row["predicted"]) for row in mistakes["rows"])
+    assert mistakes["count"] == (fold.predicted != truth).sum()
     shown = {"measure": "accuracy", "importance": [], "path": None, "classes": list(map(str, range(20)))}
     shown |= {"scores": {"own": [0.9, 0.8], "single": [0.8, 0.8], "trivial": [0.5, 0.5]}}
     shown |= {"weights": {"rows": [{"name": "k", "weight": 1.0, "frequency": 1.0}]}}

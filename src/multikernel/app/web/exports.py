@@ -108,7 +108,7 @@ def repeated(run: Path, table: Path, out: Path, report: Callable[[str], None]) -
     """
     try:
         recipe = Recipe.from_json(tomllib.loads(run.read_text(encoding="utf-8")))
-        _check(recipe)
+        check_recipe(recipe)
         recipe = _as_learned(recipe)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"{run} is no run that the application has exported: {error}") from None
@@ -127,7 +127,7 @@ def repeated(run: Path, table: Path, out: Path, report: Callable[[str], None]) -
     return result
 
 
-def _check(recipe: Recipe) -> None:
+def check_recipe(recipe: Recipe) -> None:
     """ValueError where a part is none that a form of the application could have given."""
     _one_of("task", recipe.task, get_args(Task))
     _one_of("missing", recipe.missing, MISSING)

@@ -235,6 +235,32 @@ def filled(
     return found
 
 
+def as_typed(fields: Sequence[Field], prefix: str, changed: Mapping[str, Any]) -> dict[str, str]:
+    """The fields of a form as it would be sent, with these values: what ``filled`` reads.
+
+    Parameters
+    ----------
+    fields : of a method or of a family of kernels
+    prefix : before their names in the form
+    changed : the values that differ from the defaults, by name
+    """
+    found = {}
+    for each in fields:
+        value = _text(changed[each.name]) if each.name in changed else each.value
+        if each.kind != "flag":
+            found[f"{prefix}{each.name}"] = value
+        elif value.lower() == "true":
+            found[f"{prefix}{each.name}"] = "true"
+    return found
+
+
+def _text(value: Any) -> str:
+    """A value as a person types it."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_text, value))
+    return "" if value is None else str(value)
+
+
 def _values(text: str) -> Any:
     """Numbers with commas between them; None for none."""
     parts = text.strip("[]() ").split(",")

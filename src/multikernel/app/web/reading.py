@@ -102,12 +102,34 @@ def named(name: str, folder: Path, settings: Settings) -> Loaded:
 
 def _read(order: dict[str, Any], folder: Path, settings: Settings) -> Loaded:
     limits = {name: getattr(settings, name) for name in _LIMITS}
-    text = json.dumps(order | {"folder": str(folder), "limits": limits})
+    answer = asked(_COMMAND, order | {"folder": str(folder), "limits": limits}, settings)
+    return Loaded(**answer)
+
+
+def asked(
+    command: Sequence[str],
+    order: Mapping[str, Any],
+    settings: Settings,
+    instead: str = "write it again, as CSV for instance",
+) -> dict[str, Any]:
+    """What a process that opens a person's files answers.
+
+    Parameters
+    ----------
+    command : that starts it
+    order : what it is to do
+    settings : the limit of time
+    instead : what to do where a file breaks the process
+
+    Raises
+    ------
+    ValueError : in a sentence, where it refuses, breaks, or takes too long
+    """
     with _place(settings.read_seconds):
         try:
             ended = subprocess.run(
-                _COMMAND,
-                input=text,
+                command,
+                input=json.dumps(order),
                 capture_output=True,
                 text=True,
                 errors="replace",
@@ -125,13 +147,13 @@ def _read(order: dict[str, Any], folder: Path, settings: Settings) -> Loaded:
             how = f"status {ended.returncode}"
         last = " ".join(ended.stderr.split())[-_WORDS:]
         raise ValueError(
-            f"The file broke the program that reads it ({how}); write it again, as CSV for instance."
+            f"The file broke the program that reads it ({how}); {instead}."
             + (f" Its last words: {last}" if last else "")
         )
-    answer = json.loads(ended.stdout)
+    answer: dict[str, Any] = json.loads(ended.stdout)
     if "error" in answer:
         raise ValueError(answer["error"])
-    return Loaded(**answer)
+    return answer
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from multikernel.app.web.jobs import RunQueue
-from multikernel.app.web.pages import data, learn, predict, result, runs, take_home
+from multikernel.app.web.pages import data, errors, explore, learn, models, predict, result, runs, take_home
 from multikernel.app.web.private import private_file
 from multikernel.app.web.security import Guard, Tokens
 from multikernel.app.web.settings import Settings
@@ -96,6 +96,7 @@ def _routes() -> list[Route | Mount]:
     static = StaticFiles(directory=str(files("multikernel.app.web") / "static"))
     one = "/data/{dataset}"
     own = "/runs/{run}"
+    model = "/models/{model}"
 
     def post(path: str, handler: object, changes: bool = True) -> Route:
         return Route(path, posted(handler, changes=changes), methods=["POST"])  # type: ignore[arg-type]
@@ -107,19 +108,36 @@ def _routes() -> list[Route | Mount]:
         Route(one, page_of(data.look)),
         post(f"{one}/learn", learn.start),
         post(f"{one}/choose", data.choose),
+        post(f"{one}/settings", learn.from_file),
+        post(f"{one}/rename", data.rename),
         post(f"{one}/delete", data.delete),
         Route(f"{one}/method", page_of(learn.choose)),
         post(f"{one}/method/form", learn.another, changes=False),
         post(f"{one}/method", learn.by_method),
+        post("/models", models.load),
+        Route(model, page_of(models.look)),
+        post(f"{model}/predict", models.predict, changes=False),
+        post(f"{model}/rename", models.rename),
+        post(f"{model}/delete", models.delete),
         Route("/runs", page_of(runs.index)),
         Route("/runs/compare", page_of(runs.compare)),
+        Route("/runs/delete", page_of(runs.delete_asked)),
+        post("/runs/delete", runs.delete_several),
         Route(own, page_of(result.look)),
         Route(f"{own}/events", runs.events),
         post(f"{own}/stop", runs.stop),
         post(f"{own}/again", runs.again),
         post(f"{own}/worth", learn.worth),
         post(f"{own}/rename", runs.rename),
+        post(f"{own}/note", runs.note),
         post(f"{own}/delete", runs.delete),
+        Route(f"{own}/rows", page_of(errors.look)),
+        Route(f"{own}/columns", page_of(explore.columns)),
+        Route(f"{own}/columns.svg", page_of(explore.columns_file)),
+        Route(f"{own}/map", page_of(explore.mapped)),
+        Route(f"{own}/map.svg", page_of(explore.map_file)),
+        Route(f"{own}/kernels", page_of(explore.kernels)),
+        Route(f"{own}/kernels.svg", page_of(explore.kernels_file)),
         Route(f"{own}/sample", page_of(predict.sample)),
         post(f"{own}/predict", predict.table, changes=False),
         post(f"{own}/predict-one", predict.one, changes=False),

@@ -70,6 +70,11 @@ class Settings:
         """The folder of the runs."""
         return self.home / "runs"
 
+    @property
+    def models(self) -> Path:
+        """The folder of the models that came as files."""
+        return self.home / "models"
+
 
 def default_home() -> Path:
     """Where this platform keeps an application's data."""

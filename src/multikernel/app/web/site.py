@@ -21,9 +21,17 @@ from multikernel.app.drawing import counted, number
 from multikernel.app.web.jobs import RunQueue
 from multikernel.app.web.security import Tokens
 from multikernel.app.web.settings import Settings
-from multikernel.app.web.store import DataSet, Store, StoredRun
+from multikernel.app.web.store import DataSet, Store, StoredModel, StoredRun
 
+_NAME_LENGTH = 120  # characters of a name
 _FIELDS = 20_000  # of a form: a table of columns has several for each
+
+CLOSER = (  # pages that look into a run: their addresses, and what they are called
+    ("rows", "Held-out rows"),
+    ("columns", "What columns do"),
+    ("map", "Map of samples"),
+    ("kernels", "Kernels as pictures"),
+)
 
 Posted = Callable[["Site", Request, FormData], Response]
 
@@ -59,6 +67,13 @@ class Site:
             raise HTTPException(404, "There is no such data set; it may have been deleted.")
         return found
 
+    def model(self, request: Request) -> StoredModel:
+        """The model that the address names; 404 where there is none."""
+        found = self.store.model(request.path_params["model"])
+        if found is None:
+            raise HTTPException(404, "There is no such model; it may have been deleted.")
+        return found
+
     def run(self, request: Request) -> StoredRun:
         """The run that the address names; 404 where there is none."""
         found = self.store.run(request.path_params["run"])
@@ -76,7 +91,7 @@ def environment(settings: Settings) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"root": settings.root_path}
+    made.globals |= {"root": settings.root_path, "closer": CLOSER}
     made.filters |= {
         "ago": ago,
         "coded": coded,
@@ -124,6 +139,19 @@ def text_of(form: FormData, name: str, default: str = "") -> str:
     """A field of a form, where it is text."""
     value = form.get(name, default)
     return value.strip() if isinstance(value, str) else default
+
+
+def name_of(form: FormData, what: str) -> str:
+    """The name that a person gives something, in one line; ValueError where there is none."""
+    name = called(text_of(form, "name"))
+    if not name:
+        raise ValueError(f"{what} needs a name; write one.")
+    return name
+
+
+def called(name: str) -> str:
+    """A name in one line, not too long."""
+    return "".join(sign for sign in " ".join(name.split()) if sign.isprintable())[:_NAME_LENGTH]
 
 
 def ago(moment: float | None) -> str:

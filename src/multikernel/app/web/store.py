@@ -1,4 +1,4 @@
-"""Data sets and runs: a list in SQLite, and a folder for the files of each. Names of folders are made here.
+"""Data sets, runs and models: a list in SQLite, and a folder for the files of each. Names of folders are made here.
 
 All of them are for the user alone who runs the application.
 """
@@ -28,8 +28,13 @@ create table if not exists runs (
     id text primary key, dataset text not null, name text not null, created real not null, finished real,
     status text not null, recipe text not null, summary text not null, words text not null
 );
+create table if not exists notes (run text primary key, note text not null);
+create table if not exists models (
+    id text primary key, name text not null, created real not null, detail text not null
+);
 """
-_NEWEST = "order by created desc, rowid desc"
+_RUNS = "select runs.*, coalesce(note, '') as note from runs left join notes on notes.run = runs.id"
+_NEWEST = "order by created desc, runs.rowid desc"
 ENDED = ("done", "stopped", "failed")
 
 CUT_OFF = "The server was ended before this run was; start it again."
@@ -63,6 +68,30 @@ class DataSet:
 
 
 @dataclass(frozen=True)
+class StoredModel:
+    """A model that came as a file.
+
+    Parameters
+    ----------
+    id, name : str
+    created : float, seconds since 1970
+    detail : dict, what the file says of the model
+    folder : Path, of its file
+    """
+
+    id: str
+    name: str
+    created: float
+    detail: dict[str, Any]
+    folder: Path
+
+    @property
+    def file(self) -> Path:
+        """The file itself."""
+        return self.folder / "model.mk"
+
+
+@dataclass(frozen=True)
 class StoredRun:
     """A run: a recipe on a data set, and what came of it.
 
@@ -74,6 +103,7 @@ class StoredRun:
     recipe : dict, the settings of the run
     summary : dict, the few numbers that a list shows
     words : str, the last that was said
+    note : str, what a person wrote about it
     folder : Path, of its files
     """
 
@@ -86,6 +116,7 @@ class StoredRun:
     recipe: dict[str, Any]
     summary: dict[str, Any]
     words: str
+    note: str
     folder: Path
 
     @property
@@ -98,6 +129,11 @@ class StoredRun:
         """The file of the model."""
         return self.folder / "model.mk"
 
+    @property
+    def held_out(self) -> Path:
+        """The file of the rows that were held out; runs of earlier versions have none."""
+        return self.folder / "held_out.json"
+
     def result(self) -> dict[str, Any]:
         """What was found."""
         found: dict[str, Any] = json.loads((self.folder / "result.json").read_text())
@@ -109,9 +145,9 @@ class Store:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        for folder in (settings.home, settings.data, settings.runs):
+        for folder in (settings.home, settings.data, settings.runs, settings.models):
             private_folder(folder)
-        for folder in (settings.data, settings.runs):
+        for folder in (settings.data, settings.runs, settings.models):
             restrict_tree(folder)
         private_file(self._list)
         with self._opened() as db:
@@ -165,6 +201,11 @@ class Store:
         with self._opened() as db:
             db.execute("update datasets set detail = ? where id = ?", (json.dumps(detail), name))
 
+    def rename_dataset(self, name: str, called: str) -> None:
+        """What a person calls a data set from now on; runs keep the name that they learned by."""
+        with self._opened() as db:
+            db.execute("update datasets set name = ? where id = ?", (called, name))
+
     def delete_dataset(self, name: str) -> None:
         """The data set with its files; runs that learned from it stay."""
         with self._opened() as db:
@@ -190,27 +231,27 @@ class Store:
     def runs(self, words: str = "") -> list[StoredRun]:
         """All whose name, data set or method holds the words, the newest first."""
         with self._opened() as db:
-            found = [self._run(row) for row in db.execute(f"select * from runs {_NEWEST}")]
+            found = [self._run(row) for row in db.execute(f"{_RUNS} {_NEWEST}")]
         wanted = words.lower().split()
         return [run for run in found if all(word in _searched(run) for word in wanted)]
 
     def latest_runs(self, count: int, dataset: str = "") -> list[StoredRun]:
         """The newest, of all data sets or of one."""
         with self._opened() as db:
-            query = f"select * from runs where ? in ('', dataset) {_NEWEST} limit ?"
+            query = f"{_RUNS} where ? in ('', dataset) {_NEWEST} limit ?"
             return [self._run(row) for row in db.execute(query, (dataset, count))]
 
     def unfinished_run(self, dataset: str) -> StoredRun | None:
         """One that waits for its turn with a data set, or learns from it."""
         with self._opened() as db:
-            query = "select * from runs where dataset = ? and status in ('queued', 'running') limit 1"
+            query = f"{_RUNS} where dataset = ? and status in ('queued', 'running') limit 1"
             row = db.execute(query, (dataset,)).fetchone()
         return None if row is None else self._run(row)
 
     def run(self, name: str) -> StoredRun | None:
         """One by its name in addresses."""
         with self._opened() as db:
-            row = db.execute("select * from runs where id = ?", (name,)).fetchone()
+            row = db.execute(f"{_RUNS} where id = ?", (name,)).fetchone()
         return None if row is None else self._run(row)
 
     def set_run(self, run: str, /, **values: Any) -> None:
@@ -221,17 +262,62 @@ class Store:
             sets = ", ".join(f"{key} = :{key}" for key in values)
             db.execute(f"update runs set {sets} where id = :id", values | {"id": run})
 
+    def set_note(self, run: str, note: str) -> None:
+        """What a person writes about a run; "" for nothing."""
+        with self._opened() as db:
+            db.execute("delete from notes where run = ?", (run,))
+            if note:
+                db.execute("insert into notes values (?, ?)", (run, note))
+
     def delete_run(self, name: str) -> None:
         """The run with its files."""
         with self._opened() as db:
             db.execute("delete from runs where id = ?", (name,))
+            db.execute("delete from notes where run = ?", (name,))
         shutil.rmtree(self.settings.runs / name, ignore_errors=True)
 
     def _run(self, row: sqlite3.Row) -> StoredRun:
         loaded = {"recipe": json.loads(row["recipe"]), "summary": json.loads(row["summary"])}
         return StoredRun(**(dict(row) | loaded | {"folder": self.settings.runs / row["id"]}))
 
+    # -- models that came as files -------------------------------------------------------------------------------------
+
+    def new_model_folder(self) -> Path:
+        """An empty folder for a model; its name is the model's."""
+        return private_folder(self.settings.models / secrets.token_hex(8))
+
+    def add_model(self, folder: Path, name: str, detail: dict[str, Any]) -> None:
+        """A model whose file lies in the folder."""
+        with self._opened() as db:
+            db.execute("insert into models values (?, ?, ?, ?)", (folder.name, name, time.time(), json.dumps(detail)))
+
+    def models(self) -> list[StoredModel]:
+        """All of them, the newest first."""
+        with self._opened() as db:
+            return [self._model(row) for row in db.execute("select * from models order by created desc, rowid desc")]
+
+    def model(self, name: str) -> StoredModel | None:
+        """One by its name in addresses."""
+        with self._opened() as db:
+            row = db.execute("select * from models where id = ?", (name,)).fetchone()
+        return None if row is None else self._model(row)
+
+    def rename_model(self, name: str, called: str) -> None:
+        """What a person calls a model from now on."""
+        with self._opened() as db:
+            db.execute("update models set name = ? where id = ?", (called, name))
+
+    def delete_model(self, name: str) -> None:
+        """The model with its file."""
+        with self._opened() as db:
+            db.execute("delete from models where id = ?", (name,))
+        shutil.rmtree(self.settings.models / name, ignore_errors=True)
+
+    def _model(self, row: sqlite3.Row) -> StoredModel:
+        values = dict(row) | {"detail": json.loads(row["detail"]), "folder": self.settings.models / row["id"]}
+        return StoredModel(**values)
+
 
 def _searched(run: StoredRun) -> str:
     recipe = run.recipe
-    return " ".join((run.name, recipe["data"], recipe["method"], recipe["target"], run.status)).lower()
+    return " ".join((run.name, run.note, recipe["data"], recipe["method"], recipe["target"], run.status)).lower()

@@ -18,6 +18,7 @@ from multikernel.app.tables.table import read_table
 from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.web.learning.comparison import compared, single_kernel, trivial
 from multikernel.app.web.learning.division import Division, layout_of
+from multikernel.app.web.learning.errors import HeldOutRows, RowNames
 from multikernel.app.web.learning.families import made
 from multikernel.app.web.learning.held_out import FoldResult, columns_to_shuffle, held_out, importance_of, spread
 from multikernel.app.web.learning.measures import measure_of, scorer_of
@@ -62,7 +63,11 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) 
         result = compared(recipe, division, report)
     else:
         ranges = TrainingRanges.learn(cells.of_rows(layout.rows.tolist()).columns, recipe.columns)
-        result = _learned(recipe, division, _metadata(recipe, words, ranges), folder, report)
+        if layout.test is None:
+            names = RowNames.of(whole, recipe)
+        else:
+            names = RowNames.of(layout.test.table, recipe, layout.test.table.file)
+        result = _learned(recipe, division, names, _metadata(recipe, words, ranges), folder, report)
     result |= {
         "task": recipe.task,
         "n": len(y),
@@ -82,9 +87,14 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) 
 
 
 def _learned(
-    recipe: Recipe, division: Division, metadata: Mapping[str, Any], folder: Path, report: Report
+    recipe: Recipe,
+    division: Division,
+    names: RowNames,
+    metadata: Mapping[str, Any],
+    folder: Path,
+    report: Report,
 ) -> dict[str, Any]:
-    """What a run of one method finds."""
+    """What a run of one method finds; ``names``: what a table calls its rows."""
     whole, layout = division.whole, division.layout
     total = layout.count * (1.0 + _BASELINE) + 1.0
     columns = columns_to_shuffle(whole.X, whole.y, recipe.task)
@@ -105,6 +115,8 @@ def _learned(
     multikernel.save(best, folder / "model.mk", metadata=dict(metadata))
     measure = measure_of(recipe.task, recipe.measured.measure)
     held_rows = [held for _, held in islice(division.parts(), layout.first_round)]
+    rows = HeldOutRows.of(recipe, np.unique(whole.y), own[: len(held_rows)], held_rows, names)
+    rows.write(folder / "held_out.json")
     return {
         "measure": measure.label,
         "classes": [str(label) for label in getattr(best, "classes_", [])],
@@ -124,6 +136,7 @@ def _learned(
         "explanation": _explained(best),
         "held_out": sum(len(part.y) for part in held_rows),
         **quality(recipe, np.unique(whole.y), held_rows, own, single, constant),
+        "mistakes": rows.summary(),
     }
 
 

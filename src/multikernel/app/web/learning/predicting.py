@@ -23,7 +23,7 @@ from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_taken, frame, refused, scores
 from multikernel.app.web.learning.summary import in_short
-from multikernel.datasets import Column
+from multikernel.datasets import Column, Task
 from multikernel.persistence import read
 from multikernel.tables import numbers_in
 from multikernel.typing import Array
@@ -34,7 +34,7 @@ _EFFECTS = 100  # columns whose effect on one answer is computed
 
 
 @contextmanager
-def _warned() -> Iterator[list[str]]:
+def hearing() -> Iterator[list[str]]:
     """Hear what a model has to say about new rows; one at a time, for the filters of warnings are the process's."""
     said: list[str] = []
     with _ONE, warnings.catch_warnings(record=True) as warned:
@@ -63,7 +63,7 @@ class LearnedModel:
     @classmethod
     def of(cls, file: Path, recipe: Mapping[str, Any], typical: Sequence[dict[str, Any]]) -> LearnedModel:
         """The model of a file, with the recipe and the typical cells of its run."""
-        model, metadata = _saved(file)
+        model, metadata = saved_model(file)
         return cls(model, TrainingRanges.of(metadata), Recipe.from_json(recipe), typical)
 
     @property
@@ -76,7 +76,7 @@ class LearnedModel:
 
 
 @lru_cache(maxsize=8)
-def _saved(file: Path) -> tuple[Any, dict[str, Any]]:
+def saved_model(file: Path) -> tuple[Any, dict[str, Any]]:
     """A model and its metadata; files of runs do not change."""
     return read(file)
 
@@ -138,7 +138,7 @@ def predictions(
         found |= {name: list(column.cells) for name, column in table.columns.items()}
     elif recipe.key in table.columns:
         found[recipe.key] = list(table.columns[recipe.key].cells)
-    with _warned() as said:
+    with hearing() as said:
         predicted = model.predict(X)
         word, values = scores(model, X) if is_classifier(model) else ("", np.empty(0))
     if threshold is not None and word == "probability" and len(model.classes_) == 2:
@@ -153,7 +153,7 @@ def predictions(
     found |= {f"{name} (model)" if name in found else name: own for name, own in answers.items()}
     taken = replace(table, columns={name: table.columns[name] for name in there.columns})
     warned = _warnings_of(learned, taken, said)
-    return TablePredictions(pd.DataFrame(found), warned, **_tested(recipe, table, predicted))
+    return TablePredictions(pd.DataFrame(found), warned, **tested(recipe.target, recipe.task, table, predicted))
 
 
 def _warnings_of(learned: LearnedModel, table: CsvTable, said: list[str]) -> list[str]:
@@ -162,14 +162,21 @@ def _warnings_of(learned: LearnedModel, table: CsvTable, said: list[str]) -> lis
     return [f"{each}." for each in own if each] + said
 
 
-def _tested(recipe: Recipe, table: CsvTable, predicted: Array) -> dict[str, Any]:
-    """The score on the rows whose target is known; none where there are no such rows."""
-    if recipe.target not in table.columns:
+def tested(target: str, task: Task, table: CsvTable, predicted: Array) -> dict[str, Any]:
+    """The measure, the score and how many rows have it, of the rows whose target is known; none where there are none.
+
+    Parameters
+    ----------
+    target, task : what the model predicts
+    table : the rows
+    predicted : array (n,)
+    """
+    if target not in table.columns:
         return {}
-    rows, part = known(table.columns[recipe.target])
+    rows, part = known(table.columns[target])
     if len(rows) < 2:
         return {}
-    if recipe.task == "classification":
+    if task == "classification":
         if predicted.dtype.kind in "iuf":  # a class 1 may be written as 1.0
             right = numbers_in(part.cells) == predicted[rows]
         else:
@@ -217,7 +224,7 @@ def explained(learned: LearnedModel, table: CsvTable) -> dict[str, Any]:
     does to the answer beside its usual cell (effects), the parts of the kernels in the value, the views that it lacks,
     and what the model has to say about the row (said)
     """
-    with _warned() as said:
+    with hearing() as said:
         found = _explained(learned, table)
     return found | {"said": _warnings_of(learned, table, said)}
 

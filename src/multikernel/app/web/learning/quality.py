@@ -1,4 +1,4 @@
-"""What the predictions of held-out rows are worth, as a page shows it: measures, mistakes, curves, residuals."""
+"""What the predictions of held-out rows are worth, as a page shows it: measures, curves, residuals."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ from multikernel.typing import Array
 
 _POINTS = 400  # of a scatter plot
 _CURVES = 6  # classes whose curves are drawn
-_MISTAKES = 200  # rows predicted wrong that a page lists
-_FARTHEST = 20  # rows of numbers
 _COVERED = 0.9  # of the intervals
 
 
@@ -52,7 +50,6 @@ def quality(
     """
     parts = own[: len(held)]
     truth = np.concatenate([part.y for part in held])
-    numbers = np.concatenate([part.numbers for part in held])
     predicted = np.concatenate([part.predicted for part in parts])
     baselines = (single[: len(held)], constant[: len(held)])
     if recipe.task == "regression":
@@ -60,8 +57,7 @@ def quality(
             _errors(np.concatenate([each.truth for each in base]), np.concatenate([each.predicted for each in base]))
             for base in baselines
         ]
-        found = {"residuals": _residuals(truth, predicted), "measures": _listed(_errors(truth, predicted), *others)}
-        return found | {"mistakes": _farthest(truth, predicted, numbers)}
+        return {"residuals": _residuals(truth, predicted), "measures": _listed(_errors(truth, predicted), *others)}
     values = _joined([part.values for part in parts], len(labels))
     probabilities = values if all(part.calibrated for part in parts) else None
     found = {"confusion": confusion_matrix(truth, predicted, labels=labels).tolist()}
@@ -73,8 +69,7 @@ def quality(
             found["thresholds"] = thresholds(truth == labels[1], probabilities[:, 1])
     mine = _of_classes(truth, predicted, values, probabilities, labels)
     others = [_of_baseline(baselines[0], labels), _of_baseline(baselines[1], labels, same=True)]
-    found |= {"measures": _listed(mine, *others), "by_class": _by_class(truth, predicted, labels)}
-    return found | {"mistakes": _wrong(truth, predicted, numbers, probabilities)}
+    return found | {"measures": _listed(mine, *others), "by_class": _by_class(truth, predicted, labels)}
 
 
 def _joined(values: Sequence[Array | None], classes: int) -> Array | None:
@@ -149,37 +144,6 @@ def thresholds(positive: Array, probability: Array) -> dict[str, list[int]]:
         "right": (len(right) - np.searchsorted(right, at)).tolist(),
         "wrong": (len(wrong) - np.searchsorted(wrong, at)).tolist(),
     }
-
-
-def _wrong(truth: Array, predicted: Array, numbers: Array, probabilities: Array | None) -> dict[str, Any]:
-    """The rows whose class is predicted wrong; those of which the model is surest first, where it says how sure."""
-    places = np.flatnonzero(truth != predicted)
-    if probabilities is not None:
-        places = places[np.argsort(-probabilities[places].max(axis=1), kind="stable")]
-    else:
-        places = places[np.argsort(numbers[places], kind="stable")]
-    rows = []
-    for i in places[:_MISTAKES]:
-        row = {"row": int(numbers[i]), "true": str(truth[i]), "predicted": str(predicted[i])}
-        if probabilities is not None:
-            row["probability"] = float(probabilities[i].max())
-        rows.append(row)
-    return {"count": len(places), "calibrated": probabilities is not None, "rows": rows}
-
-
-def _farthest(truth: Array, predicted: Array, numbers: Array) -> dict[str, Any]:
-    """The rows whose number is farthest from its prediction."""
-    places = np.argsort(-np.abs(truth - predicted), kind="stable")[:_FARTHEST]
-    rows = [
-        {
-            "row": int(numbers[i]),
-            "true": float(truth[i]),
-            "predicted": float(predicted[i]),
-            "off": float(truth[i] - predicted[i]),
-        }
-        for i in places
-    ]
-    return {"count": len(rows), "rows": rows}
 
 
 def _residuals(truth: Array, predicted: Array) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
@@ -20,6 +22,7 @@ from multikernel.typing import Array
 
 _FEWEST = 4  # rows, two to learn from and two to hold out
 _FIXES = {"number": "write it with a decimal point, as 50.5", "date": "write it as the training file does"}
+_OF_EACH = 3  # samples of each class that a part of many has at least, as long as there is room
 LARGEST = 1e100  # of a target, whose errors are squared and summed
 
 
@@ -166,6 +169,55 @@ def complete(table: CsvTable, views: Iterable[Sequence[str]]) -> CsvTable:
     if not kept:
         raise ValueError("Each sample lacks a view; keep samples that lack one, or match the files by another column.")
     return table.of_rows(kept)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSamples:
+    """What a run learns from.
+
+    Parameters
+    ----------
+    cells : the rows of the table, without those that lack a view where these are dropped
+    X : data frame of the rows whose target is known
+    y : array (n,), their target
+    task : "classification" or "regression"
+    places : int array (n,), their places in ``cells``
+    """
+
+    cells: CsvTable
+    X: pd.DataFrame
+    y: Array
+    task: Task
+    places: Array
+
+    @classmethod
+    def of(cls, table: CsvTable, recipe: Recipe) -> TrainingSamples:
+        """Of a table; ValueError where it or the recipe does not allow learning."""
+        cells = table
+        if recipe.views and recipe.missing == "drop":
+            cells = complete(table, recipe.by_view.values())
+        y, task, places = target_of(cells, recipe.target, recipe.task)
+        if not recipe.columns:
+            raise ValueError("There is no column to learn from; use at least one beside the target.")
+        return cls(cells, frame(cells, recipe).iloc[places].reset_index(drop=True), y, task, places)
+
+    @property
+    def numbers(self) -> Array:
+        """The numbers of the rows in the table, from 1; the names of the columns are row 1 of a file."""
+        numbers: Array = np.array(next(iter(self.cells.columns.values())).rows)[self.places] - 1
+        return numbers
+
+    def some(self, most: int) -> Array:
+        """The places of so many samples, in order, a few of each class among them."""
+        order = np.random.default_rng(0).permutation(len(self.y))
+        if self.task == "classification":
+            met: Counter[Any] = Counter()
+            later = np.zeros(len(order), dtype=bool)
+            for k, label in enumerate(self.y[order].tolist()):
+                later[k] = met[label] >= _OF_EACH
+                met[label] += 1
+            order = order[np.argsort(later, kind="stable")]
+        return np.sort(order[:most])
 
 
 def lacking(table: CsvTable, names: Iterable[str]) -> list[int]:

@@ -16,9 +16,14 @@ from starlette.responses import Response
 from multikernel.app.charts import bins_of, histogram
 from multikernel.app.web.pages.measuring import Planned, kept_test, planned, test_files, typed
 from multikernel.app.web.reading import BUNDLED, Loaded, of_name, own_sets, uploaded
-from multikernel.app.web.site import Site, text_of
+from multikernel.app.web.site import Site, name_of, text_of
 from multikernel.app.web.store import DataSet
 
+_TAKEN = {  # which button learns by the settings of a file
+    "automatic": "Learn",
+    "comparison": "Compare methods",
+    "worth": "What is each view worth?",
+}
 _PREVIEW_ROWS = 8  # rows of the preview
 _PREVIEW_COLUMNS = 40  # columns of the preview
 
@@ -30,6 +35,7 @@ def start(site: Site, request: Request) -> Response:
         request,
         "start.html",
         datasets=site.store.datasets(),
+        models=site.store.models(),
         runs=site.store.latest_runs(5),
         bundled=BUNDLED,
         own=own,
@@ -44,6 +50,10 @@ def upload(site: Site, request: Request, form: FormData) -> Response:
         raise ValueError(
             "No file was chosen. Choose a CSV, Parquet or Excel file with the names of its columns in row 1."
         )
+    if len(given) == 1 and (given[0].filename or "").lower().endswith(".mk"):
+        from multikernel.app.web.pages.models import kept
+
+        return kept(site, given[0])
     key = text_of(form, "key")
     sheet = text_of(form, "sheet")
     return _kept(site, lambda folder: uploaded(given, key, folder, site.settings, sheet=sheet))
@@ -136,6 +146,8 @@ def shown(site: Site, request: Request, data: DataSet, refused: str = "") -> Res
         names=names,
         rows=rows,
         runs=site.store.latest_runs(5, data.id),
+        taken=_TAKEN.get(request.query_params.get("taken", ""), ""),
+        left=request.query_params.get("left", "")[:300],
     )
 
 
@@ -203,6 +215,13 @@ def _stored(site: Site, data: DataSet, detail: dict[str, Any]) -> DataSet:
     if found is None:
         raise HTTPException(404, "There is no such data set; it may have been deleted.")
     return found
+
+
+def rename(site: Site, request: Request, form: FormData) -> Response:
+    """A name of the person's own."""
+    data = site.dataset(request)
+    site.store.rename_dataset(data.id, name_of(form, "A data set"))
+    return site.go(f"/data/{data.id}")
 
 
 def delete(site: Site, request: Request, form: FormData) -> Response:

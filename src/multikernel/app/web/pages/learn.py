@@ -10,7 +10,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
-from multikernel.app.web.pages.data import keep, shown, with_test
+from multikernel.app.web.pages.data import files_of, keep, shown, with_test
 from multikernel.app.web.pages.measuring import is_typed, layout, planned
 from multikernel.app.web.site import Site, text_of
 from multikernel.app.web.store import DataSet
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from multikernel.app.web.forms import MethodForm
     from multikernel.datasets import Task
 
+_LONGEST = 1 << 20  # bytes of a file of settings
+_WORDS = 300  # characters of what was left out
 _WORTH = "what each view is worth"
 _FIRST = {"classification": "L1MKLClassifier", "regression": "MultipleKernelRidgeCV"}
 
@@ -121,6 +123,7 @@ def _method_page(
     typed: Mapping[str, str],
     ticked: Mapping[int, list[str]] | None = None,
     problem: str = "",
+    notice: str = "",
 ) -> Response:
     """The form of a method.
 
@@ -132,6 +135,7 @@ def _method_page(
     typed : the fields by name; those that are not there have their defaults
     ticked : the kernels of each view; by type where nothing was ticked yet
     problem : what was wrong with the fields
+    notice : what is to be said of how they were filled
     """
     from multikernel.app.web.choices import DataChoice, target
     from multikernel.app.web.expected import of_method, room_of
@@ -171,6 +175,7 @@ def _method_page(
         filled=lambda fields, prefix: filled(fields, prefix, typed, {"class_weight": "balanced"} if balanced else {}),
         unweighted=balanced and not any(each.name == "class_weight" for each in method.fields),
         problem=problem or plan.problem,
+        notice=notice,
         expected=expected,
         plan=plan,
         measures=MEASURES[found.task],
@@ -255,6 +260,32 @@ def _fields(form: FormData, prefix: str) -> dict[str, str]:
         for key, value in form.items()
         if key.startswith(prefix) and isinstance(value, str)
     }
+
+
+def from_file(site: Site, request: Request, form: FormData) -> Response:
+    """The forms of a data set with the settings of a run, from its file."""
+    from multikernel.app.web.run_settings import TakenSettings
+
+    data = site.dataset(request)
+    given = files_of(form)
+    if len(given) != 1:
+        raise ValueError("Choose one file: the run.toml of a run, which its page offers.")
+    content = given[0].file.read(_LONGEST + 1)
+    if len(content) > _LONGEST:
+        raise ValueError(f"The file is larger than {_LONGEST >> 20} MB, which no run.toml is.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError("The file is no text in UTF-8; give the run.toml of a run.") from None
+    taken = TakenSettings.of(text, data)
+    site.store.set_detail(data.id, data.detail | {"choice": taken.choice})
+    left = ", ".join(taken.left)[:_WORDS]
+    if taken.how != "method":
+        return site.go(f"/data/{data.id}", taken=taken.how, **({"left": left} if left else {}))
+    notice = "The settings of the file are filled in: look them through, and learn."
+    if left:
+        notice += f" These are in no form, and were left out: {left}."
+    return _method_page(site, request, data, taken.choice, taken.typed, taken.ticked, notice=notice)
 
 
 def _begin(site: Site, dataset: str, name: str, recipe: dict[str, object]) -> Response:

@@ -65,13 +65,14 @@ def table(site: Site, request: Request, form: FormData) -> Response:
     return site.page(
         request,
         "predictions.html",
-        run=run,
+        crumbs=[("/runs", "Runs"), (f"/runs/{run.id}", run.name)],
+        target=run.recipe["target"],
         name=found.name,
         note=found.note,
         answers=answers,
         names=list(answers.frame.columns),
-        shown=_ROWS,
-        rows=answers.frame.head(_ROWS).itertuples(index=False, name=None),
+        count=len(answers.frame),
+        rows=list(answers.frame.head(_ROWS).itertuples(index=False, name=None)),
         link="data:text/csv;charset=utf-8;base64," + b64encode(text.encode()).decode(),
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from statistics import mean, stdev
 from typing import Any
 
@@ -13,6 +15,7 @@ from multikernel.app.path_charts import profile_charts
 from multikernel.app.web.pages.runs import state
 from multikernel.app.web.sentences import sentences
 from multikernel.app.web.site import Site
+from multikernel.app.web.store import StoredRun
 from multikernel.app.web.thresholds import lines
 
 _CHARTS = ("scores", "weights", "importance", "path", "confusion", "roc", "calibration", "residuals")
@@ -37,7 +40,10 @@ def look(site: Site, request: Request) -> Response:
         template = "comparison.html"
     typed = request.query_params.get("threshold", "")
     drawn = lines(result["thresholds"], typed) if "thresholds" in result else None
-    values = {"run": run, "result": result, "charts": charts(result), "said": sentences(run.recipe, result)}
+    cell = None
+    if run.held_out.exists():
+        cell = partial(_rows_of_cell, site, run)
+    values = {"run": run, "result": result, "charts": charts(result, cell), "said": sentences(run.recipe, result)}
     return site.page(request, template, 400 if drawn and drawn.problem else 200, lines=drawn, **values)
 
 
@@ -49,8 +55,19 @@ def _along(found: dict[str, Any], measure: str) -> dict[str, Any]:
     return {f"path_{name}": chart for name, chart in own.items()}
 
 
-def charts(result: dict[str, Any]) -> dict[str, Any]:
-    """The charts of a result by name; those that it has."""
+def _rows_of_cell(site: Site, run: StoredRun, truth: int, predicted: int) -> str:
+    """The address of the rows of a cell of the matrix of mistakes."""
+    return site.url(f"/runs/{run.id}/rows", true=truth, predicted=predicted)
+
+
+def charts(result: dict[str, Any], cell: Callable[[int, int], str] | None = None) -> dict[str, Any]:
+    """The charts of a result by name; those that it has.
+
+    Parameters
+    ----------
+    result : what was found
+    cell : the address of the rows of a true and a predicted class; None where nothing can be looked up
+    """
     measure = result["measure"]
     if "worth" in result:
         return {"worth": sources(result["worth"], measure)}
@@ -82,7 +99,7 @@ def charts(result: dict[str, Any]) -> dict[str, Any]:
         found["path"] = path(result["path"], result["path"].get("measure", measure))
         found |= _along(result["path"], measure)
     if "confusion" in result:
-        found["confusion"] = confusion(result["confusion"], result["classes"])
+        found["confusion"] = confusion(result["confusion"], result["classes"], cell)
     if "roc" in result:
         found["roc"] = rocs(result["roc"])
     if "calibration" in result:

@@ -16,11 +16,11 @@ from starlette.responses import Response, StreamingResponse
 
 from multikernel.app.charts import folds
 from multikernel.app.web.jobs import RunProgress
-from multikernel.app.web.site import Site, seconds, text_of
+from multikernel.app.web.site import Site, name_of, seconds, text_of
 from multikernel.app.web.store import StoredRun
 
+_NOTE_LENGTH = 4000  # characters of a note
 _LISTED_RUNS = 200  # runs that a page lists
-_NAME_LENGTH = 120  # characters of a name
 
 
 def index(site: Site, request: Request) -> Response:
@@ -28,8 +28,20 @@ def index(site: Site, request: Request) -> Response:
     words = request.query_params.get("q", "")[:200]
     found = site.store.runs(words)
     return site.page(
-        request, "runs.html", runs=found[:_LISTED_RUNS], more=max(len(found) - _LISTED_RUNS, 0), words=words
+        request,
+        "runs.html",
+        runs=found[:_LISTED_RUNS],
+        more=max(len(found) - _LISTED_RUNS, 0),
+        words=words,
+        deleted=_count(request, "deleted"),
+        gone=_count(request, "gone"),
     )
+
+
+def _count(request: Request, name: str) -> int | None:
+    """A small number of the address; None where there is none."""
+    text = request.query_params.get(name, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else None
 
 
 def compare(site: Site, request: Request) -> Response:
@@ -65,11 +77,7 @@ def _scores(result: dict[str, Any]) -> list[float]:
 def rename(site: Site, request: Request, form: FormData) -> Response:
     """A name of the person's own."""
     run = site.run(request)
-    name = " ".join(text_of(form, "name").split())
-    name = "".join(sign for sign in name if sign.isprintable())[:_NAME_LENGTH]
-    if not name:
-        raise ValueError("A run needs a name; write one.")
-    site.store.set_run(run.id, name=name)
+    site.store.set_run(run.id, name=name_of(form, "A run"))
     return site.go(f"/runs/{run.id}")
 
 
@@ -80,6 +88,43 @@ def delete(site: Site, request: Request, form: FormData) -> Response:
         raise ValueError("This run has not ended; stop it first.")
     site.store.delete_run(run.id)
     return site.go("/runs")
+
+
+def note(site: Site, request: Request, form: FormData) -> Response:
+    """What a person writes about a run."""
+    run = site.run(request)
+    text = text_of(form, "note").replace("\r\n", "\n")
+    if len(text) > _NOTE_LENGTH:
+        raise ValueError(f"The note has {len(text)} characters, and {_NOTE_LENGTH} are the most; write a shorter one.")
+    site.store.set_note(run.id, text)
+    return site.go(f"/runs/{run.id}")
+
+
+def delete_asked(site: Site, request: Request) -> Response:
+    """Asks whether the ticked runs are to be deleted, and names them."""
+    names = list(dict.fromkeys(request.query_params.getlist("run")))[:_LISTED_RUNS]
+    found = [run for name in names if (run := site.store.run(name))]
+    return site.page(
+        request,
+        "delete.html",
+        runs=[run for run in found if run.ended],
+        busy=[run for run in found if not run.ended],
+        gone=len(names) - len(found),
+    )
+
+
+def delete_several(site: Site, request: Request, form: FormData) -> Response:
+    """The runs of a form, with their models and findings; those that are gone already are no fault."""
+    names = [name for name in dict.fromkeys(form.getlist("run")) if isinstance(name, str)][:_LISTED_RUNS]
+    found = [run for name in names if (run := site.store.run(name))]
+    if not names:
+        raise ValueError("No run was ticked; tick those that are to be deleted.")
+    busy = [run.name for run in found if not run.ended]
+    if busy:
+        raise ValueError(f"{busy[0]!r} has not ended; stop it first. Nothing was deleted.")
+    for run in found:
+        site.store.delete_run(run.id)
+    return site.go("/runs", deleted=len(found), gone=len(names) - len(found))
 
 
 _LOOK = 0.2  # seconds between looks at a run

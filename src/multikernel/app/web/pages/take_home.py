@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import Any
+
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
+from multikernel.app.web.pages.chart_files import static_text, svg_file
+from multikernel.app.web.pages.explore import kernel_chart, map_chart, usual_columns
 from multikernel.app.web.pages.result import charts
 from multikernel.app.web.sentences import sentences
 from multikernel.app.web.site import Site
+from multikernel.app.web.store import StoredRun
 from multikernel.app.web.thresholds import lines
 
 _NO_TABLE = "The table of this run has been deleted, so this file cannot be made any more."
@@ -75,18 +81,7 @@ def chart(site: Site, request: Request) -> Response:
     found = charts(run.result()).get(name)
     if found is None:
         raise HTTPException(404, f"This run has no chart {name!r}.")
-    style = _static("chart.css").partition("@media")[0]
-    head = '<svg xmlns="http://www.w3.org/2000/svg" style="background: #fff"'
-    text = str(found).replace("<svg", head, 1).replace(">", f"><style>{style}</style>", 1)
-    headers = {"Content-Disposition": f'attachment; filename="{name}.svg"'}
-    return Response(text, media_type="image/svg+xml", headers=headers)
-
-
-def _static(name: str) -> str:
-    """The text of a file that pages load."""
-    from importlib.resources import files
-
-    return (files("multikernel.app.web") / "static" / name).read_text()
+    return svg_file(found, name)
 
 
 def _report(site: Site, request: Request) -> Response:
@@ -99,10 +94,27 @@ def _report(site: Site, request: Request) -> Response:
         run=run,
         result=result,
         charts=charts(result),
+        closer=_closer(site, run, result),
         said=sentences(run.recipe, result),
         lines=lines(result["thresholds"], "") if "thresholds" in result else None,
-        style=_static("chart.css") + _static("style.css"),
-        script=_static("tips.js"),
+        style=static_text("chart.css") + static_text("style.css"),
+        script=static_text("tips.js"),
     )
     answer.headers["Content-Disposition"] = 'attachment; filename="report.html"'
     return answer
+
+
+def _closer(site: Site, run: StoredRun, result: dict[str, Any]) -> dict[str, Any]:
+    """What a closer look at the model shows; less where its table has been deleted, or it has no kernel of samples."""
+    data = site.store.dataset(run.dataset)
+    if data is None or not run.model.exists():
+        return {}
+    found: dict[str, Any] = {}
+    for name, drawn in (
+        ("columns", lambda: usual_columns(run, data.table, result)),
+        ("map", lambda: map_chart(run, data.table, result)),
+        ("kernels", lambda: kernel_chart(run, data.table)[0]),
+    ):
+        with suppress(ValueError, MemoryError):
+            found[name] = drawn()
+    return found

@@ -21,6 +21,86 @@
   for (const form of document.querySelectorAll("[data-sure]")) {
     form.addEventListener("submit", (event) => { if (!confirm(form.dataset.sure)) event.preventDefault(); });
   }
+  for (const part of document.querySelectorAll("[data-needs-script]")) part.hidden = false;
+  const told = (name) => {
+    for (const line of document.querySelectorAll(`[data-count="${name}"]`)) {
+      const rows = [...document.querySelectorAll(`${name} tbody tr`)].filter((row) => !row.hidden);
+      const boxes = rows.flatMap((row) => [...row.querySelectorAll("input[type=checkbox]:not(.hidden)")]);
+      line.textContent = `${rows.length} shown, ${boxes.filter((box) => box.checked).length} of them ticked`;
+    }
+  };
+  for (const line of document.querySelectorAll("[data-count]")) {
+    const name = line.dataset.count;
+    told(name);
+    document.querySelector(name).addEventListener("change", () => told(name));
+  }
+  for (const input of document.querySelectorAll("[data-filter]")) {
+    input.addEventListener("keydown", (event) => { if (event.key === "Enter") event.preventDefault(); });
+    input.addEventListener("input", () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const each of document.querySelectorAll(input.dataset.filter)) {
+        const text = (each.dataset.name || each.textContent).toLowerCase();
+        each.hidden = !words.every((word) => text.includes(word));
+      }
+      told(input.dataset.filter.split(" ")[0]);
+    });
+  }
+  for (const button of document.querySelectorAll("[data-tick]")) { // the rows that are shown
+    button.addEventListener("click", () => {
+      for (const row of document.querySelectorAll(`${button.dataset.tick} tbody tr`)) {
+        const box = row.querySelector("input[type=checkbox]:not(.hidden)");
+        if (box && !row.hidden) box.checked = Boolean(button.dataset.to);
+      }
+      told(button.dataset.tick);
+    });
+  }
+  for (const table of document.querySelectorAll("[data-sorts]")) {
+    const heads = [...table.tHead.rows[0].cells];
+    const first = [...table.tBodies[0].rows];
+    const value = (cell, by) => {
+      if (by === "tick") return cell.querySelector("input:checked") ? 0 : 1;
+      if (by === "choice") return (cell.querySelector("select") || { value: cell.textContent }).value;
+      if (by === "number") return parseFloat(cell.textContent) || 0;
+      return cell.textContent.trim();
+    };
+    heads.forEach((head, k) => {
+      const by = head.dataset.by;
+      if (!by) return;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "sort";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => { // up, down, and as in the file
+        const way = { none: "ascending", ascending: "descending", descending: "none" }[head.getAttribute("aria-sort") || "none"];
+        heads.forEach((other) => other.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", way);
+        const sign = way === "descending" ? -1 : 1;
+        const rows = [...first];
+        if (way !== "none") {
+          const keys = new Map(rows.map((row) => [row, value(row.cells[k], by)]));
+          rows.sort((a, b) => {
+            const [x, y] = [keys.get(a), keys.get(b)];
+            return sign * (typeof x === "number" ? x - y : x.localeCompare(y, "en", { numeric: true }));
+          });
+        }
+        table.tBodies[0].append(...rows);
+      });
+    });
+  }
+  for (const map of document.querySelectorAll("[data-walk]")) { // one stop of the Tab key; arrows go from mark to mark
+    const marks = [...map.querySelectorAll("a.mark")];
+    marks.forEach((mark, k) => mark.setAttribute("tabindex", k ? "-1" : "0"));
+    map.addEventListener("keydown", (event) => {
+      const ahead = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      const next = marks[marks.indexOf(event.target) + ahead];
+      if (!next) return;
+      event.preventDefault();
+      event.target.setAttribute("tabindex", "-1");
+      next.setAttribute("tabindex", "0");
+      next.focus();
+    });
+  }
   for (const link of document.querySelectorAll("[data-png]")) {
     link.hidden = false;
     link.addEventListener("click", async (event) => {

@@ -1,0 +1,262 @@
+"""How alike samples are to a model: a map of them by its learned kernel, and its kernels as pictures.
+
+The map has the kernel principal components of the learned kernel K of n samples (Schölkopf, Smola and Müller 1998):
+with the eigenvectors v and eigenvalues l of HKH, H = I - 11'/n, sample i lies at (sqrt(l_1) v_1i, sqrt(l_2) v_2i), and
+these two directions hold the part (l_1 + l_2) / tr(HKH) of all variance in the space of the kernel.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multikernel.app.drawing import label, shortened
+from multikernel.app.web.learning.predicting import LearnedModel, hearing
+from multikernel.app.web.learning.recipe import Recipe
+from multikernel.app.web.learning.samples import TrainingSamples, as_taken
+from multikernel.app.web.learning.summary import in_short
+from multikernel.datasets import Task
+from multikernel.typing import Array
+
+_MAPPED = 500  # samples of a map
+_DRAWN = 200  # samples of a matrix
+_MATRICES = 8  # beside the learned one
+_SHADES = 32  # of a picture: about 15 kB for 200 samples
+_LETTERS = 30  # of a name or a cell that a sample says
+_GROUPS = 6  # as many as colours of classes
+_SHADES_OF_NUMBERS = 5
+_CONSTANT = "No kernel has a weight: the answer is the same for all samples."
+_BLUE = (36, 122, 191)  # seen on white and on black
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedMap:
+    """A map of samples.
+
+    Parameters
+    ----------
+    places : int array (n,), the samples, as places in those of the run
+    x, y : arrays (n,)
+    shares : the parts of the variance in the space of the kernel that lie in the two directions
+    """
+
+    places: Array
+    x: Array
+    y: Array
+    shares: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class KernelPictures:
+    """Kernels between the same samples, those of one class, or of like values, beside each other.
+
+    Parameters
+    ----------
+    places : int array (n,), the samples, as places in those of the run
+    names : list of str, of the learned kernel first
+    pictures : list of bytes, PNG files of n x n points
+    left_out : int, kernels with a weight that are not drawn
+    said : str, why there are no single kernels; "" where there are
+    """
+
+    places: Array
+    names: list[str]
+    pictures: list[bytes]
+    left_out: int
+    said: str
+
+
+def sample_map(learned: LearnedModel, samples: TrainingSamples) -> LearnedMap:
+    """The first two kernel principal components of the learned kernel.
+
+    Parameters
+    ----------
+    learned : the model
+    samples : those that it learned from
+
+    Raises
+    ------
+    ValueError : where the model has no kernel between any samples
+    """
+    places = samples.some(_MAPPED)
+    K = _learned_kernel(learned, samples.X.iloc[places])
+    means = K.mean(axis=0)
+    centred = K - means - means[:, None] + means.mean()
+    values, vectors = np.linalg.eigh(centred)
+    total = max(float(np.trace(centred)), 0.0)
+    found = []
+    for k in (-1, -2):
+        vector = vectors[:, k] * np.sign(vectors[np.abs(vectors[:, k]).argmax(), k])  # one of two equal answers
+        value = max(float(values[k]), 0.0)
+        if value <= len(K) * np.finfo(float).eps * total:
+            value = 0.0
+        found.append((np.sqrt(value) * vector, value / total if total > 0.0 else 0.0))
+    (x, first), (y, second) = found
+    return LearnedMap(places, x, y, (first, second))
+
+
+def kernel_pictures(learned: LearnedModel, samples: TrainingSamples) -> KernelPictures:
+    """The learned kernel, and the kernels that it is made of: of several sources one for each, else of most weight.
+
+    Parameters
+    ----------
+    learned : the model
+    samples : those that it learned from
+
+    Raises
+    ------
+    ValueError : where the model has no kernel between any samples
+    """
+    places = samples.some(_DRAWN)
+    places = places[np.argsort(samples.y[places], kind="stable")]
+    X = samples.X.iloc[places]
+    whole = _learned_kernel(learned, X)
+    single, left_out, said = _single_kernels(learned, X)
+    names = ["the learned kernel", *(name for name, _ in single)]
+    pictures = [picture(K) for K in (whole, *(K for _, K in single))]
+    return KernelPictures(places, names, pictures, left_out, said)
+
+
+def _learned_kernel(learned: LearnedModel, X: pd.DataFrame) -> Array:
+    """The learned kernel of samples; ValueError where there is none, or it is not finite."""
+    K = _kernel(learned.model, X, learned.recipe)
+    if not np.isfinite(K).all():
+        raise ValueError("The learned kernel is not finite between some of the samples, so it cannot be drawn.")
+    return K
+
+
+def _kernel(model: Any, X: pd.DataFrame, recipe: Recipe) -> Array:
+    with hearing():  # nothing that is new: the samples are those of training
+        return np.asarray(model.kernel_matrix(as_taken(model, X.reset_index(drop=True), recipe)), dtype=float)
+
+
+def _single_kernels(learned: LearnedModel, X: pd.DataFrame) -> tuple[list[tuple[str, Array]], int, str]:
+    """Kernels by name, how many with a weight are left out, and why there are none."""
+    model = learned.model
+    if hasattr(model, "answer_"):
+        candidates, left_out = _candidates(learned, X)
+        return candidates, left_out, "" if candidates else _CONSTANT
+    predictor: Any = getattr(model, "predictor_", None)
+    names = in_short(getattr(model, "kernel_names_", ()))
+    if not getattr(predictor, "linear", False) or predictor.weights.shape[-1] != len(names):
+        return [], 0, "The kernels are not simply added, so they have no pictures of their own."
+    weights = np.atleast_2d(model.weights_).mean(axis=0)
+    views = list(learned.recipe.by_view)
+    if len(views) > 1:
+        groups = {view: [k for k, name in enumerate(names) if _is_of(name, view)] for view in views}
+        groups = {view: own for view, own in groups.items() if weights[own].sum() > 0.0}
+    else:
+        order = np.argsort(-weights, kind="stable")
+        groups = {names[k]: [k] for k in order.tolist() if weights[k] > 0.0}
+    if not groups:
+        return [], 0, _CONSTANT
+    found = []
+    for name, own in list(groups.items())[:_MATRICES]:
+        part = np.zeros_like(predictor.weights)
+        part[:, own] = predictor.weights[:, own]
+        alone = copy(model)
+        alone.predictor_ = replace(predictor, weights=part)
+        found.append((name, _kernel(alone, X, learned.recipe)))
+    return found, max(len(groups) - _MATRICES, 0), ""
+
+
+def _is_of(name: str, view: str) -> bool:
+    return name == view or name.startswith(f"{view}: ")
+
+
+def _candidates(learned: LearnedModel, X: pd.DataFrame) -> tuple[list[tuple[str, Array]], int]:
+    """The kernels of the automatic estimator that have a weight."""
+    model = learned.model
+    taken = as_taken(model, X.reset_index(drop=True), learned.recipe)
+    new = model.preparation_.samples(model.preparation_.read(taken))
+    order = np.argsort(-model.weights_, kind="stable").tolist()
+    names = list(map(str, model.kernel_names_))
+    members = model.answer_.members
+    found = [(names[k], np.asarray(members[k].similarity(new, new), dtype=float)) for k in order[:_MATRICES]]
+    return found, max(len(order) - _MATRICES, 0)
+
+
+def picture(K: Array) -> bytes:
+    """A matrix as a PNG file: from its 1st percentile, seen through, to its 99th, full; equal ones are half full.
+
+    Parameters
+    ----------
+    K : array (n, n)
+    """
+    low, high = np.quantile(K, [0.01, 0.99])
+    if high > low:
+        shades = np.clip((K - low) / (high - low), 0.0, 1.0) * (_SHADES - 1)
+    else:
+        shades = np.full(K.shape, _SHADES // 2)
+    rows = np.asarray(shades.round(), dtype=np.uint8)
+    lines = b"".join(b"\x00" + row.tobytes() for row in rows)
+    height, width = rows.shape
+    parts = [
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
+        (b"PLTE", bytes(_BLUE) * _SHADES),
+        (b"tRNS", bytes(round(255 * k / (_SHADES - 1)) for k in range(_SHADES))),
+        (b"IDAT", zlib.compress(lines, 9)),
+        (b"IEND", b""),
+    ]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(map(_chunk, parts))
+
+
+def _chunk(part: tuple[bytes, bytes]) -> bytes:
+    kind, data = part
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def target_groups(y: Array, task: Task) -> tuple[Array, list[str]]:
+    """The group of each sample, and what groups are called: classes, the rarest of many together, or fifths of numbers.
+
+    Parameters
+    ----------
+    y : array (n,), the target
+    task : what is learned
+    """
+    if task == "classification":
+        labels, counts = np.unique(y, return_counts=True)
+        if len(labels) <= _GROUPS:
+            return np.searchsorted(labels, y), list(map(str, labels))
+        common = np.sort(labels[np.argsort(-counts, kind="stable")[: _GROUPS - 1]])
+        places = np.minimum(np.searchsorted(common, y), _GROUPS - 2)
+        group = np.where(common[places] == y, places, _GROUPS - 1)
+        return group, [*map(str, common), f"one of {len(labels) - len(common)} others"]
+    ends = np.unique(np.quantile(y, np.linspace(0.0, 1.0, _SHADES_OF_NUMBERS + 1)))
+    if len(ends) < 2:
+        return np.zeros(len(y), dtype=int), [_short(ends[0])]
+    group = np.clip(np.searchsorted(ends, y, side="right") - 1, 0, len(ends) - 2)
+    return group, [f"{_short(a)} to {_short(b)}" for a, b in pairwise(ends)]
+
+
+def _short(value: float) -> str:
+    return label(float(f"{value:.4g}"))
+
+
+def shown_cells(X: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """For each sample the cells of some columns, as words.
+
+    Parameters
+    ----------
+    X : the samples
+    columns : names of their columns
+    """
+    texts = [[_cell(value) for value in X[name]] for name in columns]
+    return [
+        ", ".join(f"{shortened(name, _LETTERS)} {cell}" for name, cell in zip(columns, cells, strict=True))
+        for cells in zip(*texts, strict=True)
+    ]
+
+
+def _cell(value: Any) -> str:
+    if value is None or value != value:
+        return "missing"
+    return f"{value:.6g}" if isinstance(value, float) else shortened(str(value), _LETTERS)

@@ -1,0 +1,159 @@
+"""A model from a file that a person gives: what it is, and what it answers for new rows.
+
+Files are of three kinds: of this application, of ``multikernel fit``, and of ``multikernel fit`` in chunks. They differ
+in what they say of the columns that they learned from.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import is_classifier
+
+from multikernel.app.jobs.fit_stream import StreamOptions, source_of
+from multikernel.app.jobs.predict import samples_of, views_in
+from multikernel.app.tables.encoding import TableEncoding
+from multikernel.app.tables.table import CsvTable, read_table
+from multikernel.app.tables.training_ranges import TrainingRanges
+from multikernel.app.web.learning.predicting import LearnedModel, TablePredictions, predictions, tested
+from multikernel.app.web.learning.recipe import Recipe
+from multikernel.app.web.learning.samples import scores
+from multikernel.datasets import Task
+from multikernel.persistence import read
+from multikernel.streams import predict as predict_chunks
+from multikernel.typing import Array
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedModel:
+    """A model and what its file says.
+
+    Parameters
+    ----------
+    file : Path
+    model : fitted estimator
+    metadata : dict, what was saved beside it
+    """
+
+    file: Path
+    model: Any
+    metadata: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, file: Path) -> OpenedModel:
+        """The model of a file.
+
+        Parameters
+        ----------
+        file : its path
+
+        Raises
+        ------
+        ValueError : where it is no such file, or does not say which columns it learned from
+        """
+        model, metadata = read(file)
+        if not hasattr(model, "predict"):
+            raise ValueError(f"{file} holds a {type(model).__name__}, which predicts nothing; give a fitted model")
+        if not {"recipe", "columns", "table", "stream"} & metadata.keys():
+            raise ValueError(
+                f"{file} holds a {type(model).__name__} that does not say which columns it learned from; give a model "
+                "that this application or `multikernel fit` has saved"
+            )
+        return cls(file, model, metadata)
+
+    @property
+    def target(self) -> str:
+        """The column that it predicts; "" where the file does not say."""
+        parts = (self.metadata, *(self.metadata.get(key, {}) for key in ("recipe", "table", "stream")))
+        return str(next((part["target"] for part in parts if part.get("target")), ""))
+
+    @property
+    def task(self) -> Task:
+        """What it predicts."""
+        return "classification" if is_classifier(self.model) else "regression"
+
+    def about(self) -> dict[str, Any]:
+        """What a page says of it, as plain values."""
+        classes = getattr(self.model, "classes_", None) if self.task == "classification" else None
+        views = {view: list(names.values()) for view, names in views_in(self.metadata).items()}
+        return {
+            "method": type(self.model).__name__,
+            "task": self.task,
+            "target": self.target,
+            "classes": [] if classes is None else [str(label) for label in classes],
+            "columns": self._columns(),
+            "views": views,
+            "key": str(self.metadata.get("recipe", {}).get("key", "")),
+            "written": {name: list(map(str, own)) for name, own in self.metadata.get("numerals", {}).items()},
+        }
+
+    def _columns(self) -> dict[str, str]:
+        """The columns that it learned from, and what they hold where the file says so."""
+        known = self.metadata
+        if "recipe" in known:
+            columns = Recipe.from_json(known["recipe"]).columns
+            needed = getattr(getattr(self.model, "preparation_", None), "needed", columns)
+            return {name: kind for name, kind in columns.items() if name in needed}
+        if "columns" in known:
+            return {name: "number" if numeric else "words" for name, numeric in known["columns"].items()}
+        if "table" in known:
+            features = TableEncoding.from_json(known["table"]).features
+            return {feature.name: "number" if feature.levels is None else "category" for feature in features}
+        return dict.fromkeys(known["stream"]["features"], "")
+
+    def answers(self, table: Path, name: str, columns: bool) -> TablePredictions:
+        """A prediction for each row.
+
+        Parameters
+        ----------
+        table : CSV file of new rows, its numbers as Python writes them
+        name : what sentences call it
+        columns : whether its cells stand before the predictions
+
+        Raises
+        ------
+        ValueError : where a column is missing, or a cell cannot be read as in training
+        """
+        if "stream" in self.metadata:
+            return self._of_chunks(table, columns)
+        cells = read_table(table)
+        cells = CsvTable(name, cells.columns, raw=cells.raw, delimiter=cells.delimiter)
+        if "recipe" in self.metadata:
+            recipe = Recipe.from_json(self.metadata["recipe"])
+            words = self.metadata.get("words", {})
+            typical = [{"name": name, "words": words.get(name, [])} for name in recipe.columns]
+            ranges = TrainingRanges.of(self.metadata)
+            return predictions(LearnedModel(self.model, ranges, recipe, typical), cells, columns)
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            X = samples_of(self.file, {**self.metadata, "numerals": {}}, cells)
+            predicted = np.asarray(self.model.predict(X))
+            found = self._with_values(X, predicted)
+        said = list(dict.fromkeys(" ".join(str(each.message).split()) for each in warned))
+        return self._told(cells, found, predicted, columns, said)
+
+    def _with_values(self, X: Any, predicted: Array) -> dict[str, Any]:
+        """Predictions, and for classes what speaks for each."""
+        found: dict[str, Any] = {"prediction": predicted.tolist()}
+        if self.task == "classification":
+            word, values = scores(self.model, X)
+            found |= {f"{word} {c}": values[:, k].tolist() for k, c in enumerate(self.model.classes_.tolist())}
+        return found
+
+    def _of_chunks(self, table: Path, columns: bool) -> TablePredictions:
+        source = source_of(table, self.metadata, StreamOptions(None))
+        predicted = np.concatenate(list(predict_chunks(self.model, source)))
+        return self._told(read_table(table), {"prediction": predicted.tolist()}, predicted, columns, [])
+
+    def _told(
+        self, cells: CsvTable, found: Mapping[str, Any], predicted: Array, columns: bool, said: list[str]
+    ) -> TablePredictions:
+        before = {name: list(column.cells) for name, column in cells.columns.items()} if columns else {}
+        own = {f"{name} (model)" if name in before else name: values for name, values in found.items()}
+        return TablePredictions(pd.DataFrame(before | own), said, **tested(self.target, self.task, cells, predicted))

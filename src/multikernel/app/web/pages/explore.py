@@ -1,0 +1,326 @@
+"""A closer look at the model of a run: what single columns do, a map of its samples, and its kernels.
+
+Nothing of this is computed before its page is opened; what was computed is kept for a while.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from multikernel.app.drawing import number, shortened
+from multikernel.app.model_charts import MapPoint, dependence_levels, dependence_line, pictures, sample_map
+from multikernel.app.web.pages.chart_files import svg_file
+from multikernel.app.web.site import Site
+from multikernel.app.web.store import StoredRun
+
+if TYPE_CHECKING:
+    from multikernel.app.web.learning.dependence import Dependence
+
+_COLUMNS = 4  # that are shown where none was chosen
+_MOST = 8  # columns at a time
+_LETTERS = 40  # of a name at an axis
+_NTH = ("first", "second")
+
+
+def table_of(site: Site, run: StoredRun) -> Path:
+    """The table of a run that has left a model.
+
+    Parameters
+    ----------
+    site : as everywhere
+    run : the run
+
+    Raises
+    ------
+    HTTPException : where there is no model or no table any more
+    """
+    if run.status != "done" or not run.model.exists():
+        raise HTTPException(404, "This run has left no model that could be looked into; learn one first.")
+    data = site.store.dataset(run.dataset)
+    if data is None:
+        raise HTTPException(404, "The data set of this run has been deleted, and this is computed from its rows.")
+    return data.table
+
+
+def columns(site: Site, request: Request) -> Response:
+    """What the chosen columns do."""
+    run = site.run(request)
+    table = table_of(site, run)
+    result = run.result()
+    names = list(run.recipe["columns"])
+    chosen = _chosen(request, names, result, run.recipe["columns"])
+    place = _class(request, result["classes"])
+    found = _found(run, table, chosen, place)
+    drawn = drawn_columns(found, _what(run, result, place))
+    query = {"column": [names.index(name) for name in chosen], "class": max(place, 0)}
+    address = site.url(f"/runs/{run.id}/columns.svg")
+    return site.page(
+        request,
+        "columns.html",
+        run=run,
+        names=names,
+        place_of={name: k for k, name in enumerate(names)},
+        chosen=chosen,
+        classes=result["classes"],
+        place=place,
+        drawn=drawn,
+        without=[name for name in chosen if found[name] is None],
+        most=_MOST,
+        samples=max((each.samples for each in found.values() if each), default=0),
+        file=lambda name: address + _query(query | {"one": names.index(name)}),
+    )
+
+
+def columns_file(site: Site, request: Request) -> Response:
+    """The chart of one of these columns as a file."""
+    run = site.run(request)
+    table = table_of(site, run)
+    result = run.result()
+    names = list(run.recipe["columns"])
+    chosen = _chosen(request, names, result, run.recipe["columns"])
+    place = _class(request, result["classes"])
+    one = _numbers(request, "one", len(names))
+    drawn = drawn_columns(_found(run, table, chosen, place), _what(run, result, place))
+    if not one or names[one[0]] not in drawn:
+        raise HTTPException(404, "There is no such chart.")
+    return svg_file(drawn[names[one[0]]], "column")
+
+
+def usual_columns(run: StoredRun, table: Path, result: dict[str, Any]) -> dict[str, Markup]:
+    """The charts that are shown where nothing was chosen.
+
+    Parameters
+    ----------
+    run : the run
+    table : its table
+    result : what it found
+    """
+    place = _usual_class(result["classes"])
+    chosen = _usual(result, run.recipe["columns"])
+    return drawn_columns(_found(run, table, chosen, place), _what(run, result, place))
+
+
+def drawn_columns(found: dict[str, Dependence | None], what: str) -> dict[str, Markup]:
+    """Charts of partial dependence by column, with one axis of answers for all of them.
+
+    Parameters
+    ----------
+    found : by column; None where there is none
+    what : the answer is
+    """
+    known = [each for each in found.values() if each is not None]
+    if not known:
+        return {}
+    low = min(min(each.low + each.mean) for each in known)
+    high = max(max(each.high + each.mean) for each in known)
+    room = 0.05 * (high - low) or 0.1 * abs(high) or 0.1
+    ends = (low - room, high + room)
+    return {each.column: _drawn(each, ends, what) for each in known}
+
+
+def _drawn(each: Dependence, ends: tuple[float, float], what: str) -> Markup:
+    name = shortened(each.column, _LETTERS)
+    bands = (each.low, each.mean, each.high)
+    if each.kind == "category":
+        return dependence_levels(name, each.names, bands, ends, what)
+    return dependence_line(name, each.places, bands, ends, what, dates=each.kind == "date")
+
+
+def mapped(site: Site, request: Request) -> Response:
+    """The map of the samples."""
+    run = site.run(request)
+    table = table_of(site, run)
+    result = run.result()
+    return site.page(
+        request,
+        "map.html",
+        run=run,
+        result=result,
+        chart=map_chart(run, table, result, lambda row: site.url(f"/runs/{run.id}/sample", row=row)),
+        file=site.url(f"/runs/{run.id}/map.svg"),
+        **_about_map(run, table),
+    )
+
+
+def _about_map(run: StoredRun, table: Path) -> dict[str, Any]:
+    """What is said of the map."""
+    from multikernel.app.web.learning.explored import explored, map_of
+
+    found = map_of(run.model, table)
+    total = len(explored(run.model, table).samples.y)
+    ringed = any(wrong for _, wrong in _said_of_rows(run).values())
+    return {"shown": len(found.places), "total": total, "share": sum(found.shares), "ringed": ringed}
+
+
+def map_file(site: Site, request: Request) -> Response:
+    """The map as a file."""
+    run = site.run(request)
+    return svg_file(map_chart(run, table_of(site, run), run.result()), "map")
+
+
+def map_chart(run: StoredRun, table: Path, result: dict[str, Any], href: Callable[[int], str] | None = None) -> Markup:
+    """The map of the samples.
+
+    Parameters
+    ----------
+    run : the run
+    table : its table
+    result : what it found
+    href : the address of a row; None where points lead nowhere
+    """
+    from multikernel.app.web.learning.alike import shown_cells, target_groups
+    from multikernel.app.web.learning.explored import explored, map_of
+
+    found = map_of(run.model, table)
+    samples = explored(run.model, table).samples
+    classes = samples.task == "classification"
+    group, names = target_groups(samples.y, samples.task)
+    told = _by_importance(result, run.recipe["columns"])[:_COLUMNS]
+    cells = shown_cells(samples.X.iloc[found.places], told)
+    held_out = _said_of_rows(run)
+    points = []
+    for k, place in enumerate(found.places.tolist()):
+        row = int(samples.numbers[place])
+        said, wrong = held_out.get(row, ("", False))
+        truth = str(samples.y[place]) if classes else number(float(samples.y[place]))
+        tip = f"row {row}: {shortened(truth, _LETTERS)}{said}; {cells[k]}"
+        points.append(
+            MapPoint(float(found.x[k]), float(found.y[k]), int(group[place]), tip, href(row) if href else "", wrong)
+        )
+    axes = [f"{name} direction: {share:.0%} of the variance" for name, share in zip(_NTH, found.shares, strict=True)]
+    return sample_map(points, names, (axes[0], axes[1]), in_order=not classes)
+
+
+def _said_of_rows(run: StoredRun) -> dict[int, tuple[str, bool]]:
+    """For each row that was held out its name and its prediction in words, and whether its class is wrong."""
+    from multikernel.app.web.learning.errors import HeldOutRows
+
+    if not run.held_out.exists():
+        return {}
+    found = HeldOutRows.read(run.held_out)
+    if found.file:  # rows of a test file, which are not on the map
+        return {}
+    said = {}
+    for each in found.listed(range(len(found.rows))):
+        name = f" ({shortened(each['name'], _LETTERS)})" if "name" in each else ""
+        answer = shortened(each["predicted"], _LETTERS) if found.classes else number(each["predicted"])
+        wrong = bool(found.classes) and each["true"] != each["predicted"]
+        said[each["row"]] = (f"{name}, predicted {answer} when it was held out", wrong)
+    return said
+
+
+def kernels(site: Site, request: Request) -> Response:
+    """The pictures of the kernels."""
+    from multikernel.app.web.learning.explored import pictures_of
+
+    run = site.run(request)
+    table = table_of(site, run)
+    found = pictures_of(run.model, table)
+    chart, cuts = kernel_chart(run, table)
+    return site.page(
+        request,
+        "kernels.html",
+        run=run,
+        result=run.result(),
+        chart=chart,
+        classes=[name for name, _ in cuts],
+        shown=len(found.places),
+        left_out=found.left_out,
+        said=found.said,
+        file=site.url(f"/runs/{run.id}/kernels.svg"),
+    )
+
+
+def kernels_file(site: Site, request: Request) -> Response:
+    """The pictures of the kernels as a file."""
+    run = site.run(request)
+    return svg_file(kernel_chart(run, table_of(site, run))[0], "kernels")
+
+
+def kernel_chart(run: StoredRun, table: Path) -> tuple[Markup, list[tuple[str, float]]]:
+    """The pictures side by side, and for each class the part of the samples before it.
+
+    Parameters
+    ----------
+    run : the run
+    table : its table
+    """
+    from multikernel.app.web.learning.explored import explored, pictures_of
+
+    found = pictures_of(run.model, table)
+    samples = explored(run.model, table).samples
+    cuts: list[tuple[str, float]] = []
+    if samples.task == "classification":
+        labels = list(map(str, samples.y[found.places].tolist()))
+        cuts = [(name, labels.index(name) / len(labels)) for name in dict.fromkeys(labels)]
+    return pictures(found.names, found.pictures, cuts), cuts
+
+
+def _found(run: StoredRun, table: Path, chosen: Sequence[str], place: int) -> dict[str, Dependence | None]:
+    from multikernel.app.web.learning.explored import dependence_of
+
+    return {name: dependence_of(run.model, table, name, place) for name in chosen}
+
+
+def _chosen(request: Request, names: Sequence[str], result: dict[str, Any], kinds: dict[str, str]) -> list[str]:
+    """The columns that the address names by their places, else those that matter most."""
+    places = dict.fromkeys(_numbers(request, "column", len(names)))
+    if len(places) > _MOST:
+        raise ValueError(f"These are {len(places)} columns, and a page shows {_MOST} at most; tick fewer.")
+    return [names[k] for k in places] or _usual(result, kinds)
+
+
+def _usual(result: dict[str, Any], kinds: dict[str, str]) -> list[str]:
+    """The columns that the score loses most without, texts apart."""
+    return [name for name in _by_importance(result, kinds) if kinds[name] != "text"][:_COLUMNS]
+
+
+def _by_importance(result: dict[str, Any], kinds: dict[str, str]) -> list[str]:
+    """All columns, those first that the score loses most without."""
+    ordered = [row["name"] for row in result["importance"] if row["name"] in kinds]
+    return list(dict.fromkeys([*ordered, *kinds]))
+
+
+def _class(request: Request, classes: Sequence[str]) -> int:
+    """The place of the class whose answer is shown; -1 of numbers."""
+    found = _numbers(request, "class", max(len(classes), 1))
+    if not classes:
+        return -1
+    return found[0] if found else _usual_class(classes)
+
+
+def _usual_class(classes: Sequence[str]) -> int:
+    return len(classes) - 1 if len(classes) == 2 else min(len(classes), 1) - 1
+
+
+def _what(run: StoredRun, result: dict[str, Any], place: int) -> str:
+    """What an axis calls the answer."""
+    from multikernel.app.web.learning.predicting import saved_model
+
+    if place < 0:
+        return f"predicted {shortened(run.recipe['target'], _LETTERS)}"
+    word = "probability" if hasattr(saved_model(run.model)[0], "predict_proba") else "decision value"
+    return f"{word} of {shortened(result['classes'][place], _LETTERS)}"
+
+
+def _numbers(request: Request, name: str, below: int) -> list[int]:
+    """Whole numbers of the address."""
+    found = []
+    for text in request.query_params.getlist(name):
+        if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) < below):
+            raise ValueError(f"{name} in the address has to be a whole number below {below}, and is {text[:20]!r}.")
+        found.append(int(text))
+    return found
+
+
+def _query(values: dict[str, Any]) -> str:
+    from urllib.parse import urlencode
+
+    return f"?{urlencode(values, doseq=True)}"

@@ -1,0 +1,146 @@
+"""Models that came as files: opened, looked at, used for new rows, renamed, deleted."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import Request
+from starlette.responses import Response
+
+from multikernel.app.web.pages.data import files_of
+from multikernel.app.web.private import private_file
+from multikernel.app.web.reading import asked, uploaded
+from multikernel.app.web.site import Site, called, name_of
+from multikernel.app.web.store import StoredModel
+from multikernel.app.web.views import ViewsOfModel
+
+_COMMAND = [sys.executable, "-m", "multikernel.app.web.opener"]
+_INSTEAD = "save the model again"
+_LARGEST = 2 << 20  # bytes of what a page says of a model
+_START = b"PK\x03\x04"  # of a zip, which is what a model is saved as
+_ROWS = 100  # predictions on a page; the file has all
+
+
+def load(site: Site, request: Request, form: FormData) -> Response:
+    """A model from its file."""
+    given = files_of(form)
+    if len(given) != 1:
+        raise ValueError("Choose one file: a model that this application or `multikernel fit` has saved, a .mk file.")
+    return kept(site, given[0])
+
+
+def kept(site: Site, file: UploadFile) -> Response:
+    """Keep the model of a file, and go on to its page.
+
+    Parameters
+    ----------
+    site : as everywhere
+    file : as it came
+
+    Raises
+    ------
+    ValueError : in a sentence, where it is no model
+    """
+    name = called(Path((file.filename or "").replace("\\", "/")).name.removesuffix(".mk")) or "model"
+    start = file.file.read(len(_START))
+    file.file.seek(0)
+    if start != _START:
+        raise ValueError(
+            f"{name}.mk is no saved model; give one that this application or `multikernel fit` has saved, as it was "
+            "saved."
+        )
+    folder = site.store.new_model_folder()
+    try:
+        path = folder / "model.mk"
+        private_file(path)
+        with path.open("wb") as written:
+            shutil.copyfileobj(file.file, written)
+        detail = asked(_COMMAND, _order(site, path, f"{name}.mk"), site.settings, _INSTEAD)
+        if len(json.dumps(detail)) > _LARGEST:
+            raise ValueError(f"{name}.mk says more of its columns than a page can show; use it with the command line.")
+        site.store.add_model(folder, name, detail)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return site.go(f"/models/{folder.name}")
+
+
+def _order(site: Site, path: Path, name: str) -> dict[str, Any]:
+    settings = site.settings
+    return {
+        "model": str(path),
+        "name": name,
+        "memory": settings.run_memory,
+        "file_size": 4 * settings.unpacked_limit,
+    }
+
+
+def look(site: Site, request: Request) -> Response:
+    """What a model is, and the form for new rows."""
+    return site.page(request, "model.html", model=site.model(request))
+
+
+def predict(site: Site, request: Request, form: FormData) -> Response:
+    """The predictions for an uploaded file, as those of a run are shown."""
+    model = site.model(request)
+    given = files_of(form)
+    if not given:
+        raise ValueError("No file was chosen. Choose one with the columns that the model learned from.")
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        found = uploaded(given, "", folder, site.settings, _views(model), _written(model))
+        out = folder / "predictions.csv"
+        order = _order(site, model.file, model.name) | {
+            "table": str(folder / "table.csv"),
+            "rows": found.name,
+            "columns": "columns" in form,
+            "out": str(out),
+            "shown": _ROWS,
+        }
+        answers = asked(_COMMAND, order, site.settings, _INSTEAD)
+        text = out.read_bytes()
+    return site.page(
+        request,
+        "predictions.html",
+        crumbs=[("/", "Data"), (f"/models/{model.id}", model.name)],
+        target=model.detail["target"],
+        name=found.name,
+        note=found.note,
+        answers=answers,
+        names=answers["names"],
+        count=answers["count"],
+        rows=answers["rows"],
+        link="data:text/csv;charset=utf-8;base64," + b64encode(text).decode(),
+    )
+
+
+def _views(model: StoredModel) -> ViewsOfModel | None:
+    views = model.detail["views"]
+    return ViewsOfModel(views, model.detail["key"]) if len(views) > 1 else None
+
+
+def _written(model: StoredModel) -> dict[str, list[str]]:
+    """How the numbers of columns were written in training, by the names that they have in new files."""
+    written: dict[str, list[str]] = model.detail["written"]
+    bare = {name.removeprefix(f"{view}: "): own for name, own in written.items() for view in model.detail["views"]}
+    return bare | written
+
+
+def rename(site: Site, request: Request, form: FormData) -> Response:
+    """A name of the person's own."""
+    model = site.model(request)
+    site.store.rename_model(model.id, name_of(form, "A model"))
+    return site.go(f"/models/{model.id}")
+
+
+def delete(site: Site, request: Request, form: FormData) -> Response:
+    """The model and its file."""
+    site.store.delete_model(site.model(request).id)
+    return site.go("/")

@@ -1,0 +1,153 @@
+"""The settings of a run from their file, run.toml, for the forms of a data set."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import MISSING as NO_DEFAULT
+from dataclasses import dataclass, fields
+from typing import Any
+
+from multikernel.app.tables.table import listed
+from multikernel.app.web.choices import DataChoice, cells
+from multikernel.app.web.exports import check_recipe
+from multikernel.app.web.forms import as_typed, family_fields, methods
+from multikernel.app.web.learning.recipe import AUTOMATIC, COMPARISON, Recipe
+from multikernel.app.web.store import DataSet
+
+_KINDS: dict[str, tuple[type, str]] = {  # by the annotations of a recipe
+    "str": (str, "a word"),
+    "bool": (bool, "true or false"),
+    "int": (int, "a whole number"),
+    "dict": (dict, "a table"),
+    "Task": (str, "a word"),
+    "Missing": (str, "a word"),
+}
+# what the forms take, or what follows from the data set
+_TAKEN = {"target", "task", "columns", "views", "method", "kernels", "kernel_parameters", "path", "worth", "missing"}
+_OF_DATA = {"data", "key", "written"}
+
+
+@dataclass(frozen=True)
+class TakenSettings:
+    """What a file says, as the forms of a data set hold it.
+
+    Parameters
+    ----------
+    choice : dict, what is chosen on the page of the data set
+    how : "method", "automatic", "comparison" or "worth", the button that learns so
+    typed : dict from the fields of the method's form to their texts; empty where no method is named
+    ticked : dict from the places of the views to their families of kernels
+    left : list of str, the settings that no form has, and that are not taken
+    """
+
+    choice: dict[str, Any]
+    how: str
+    typed: dict[str, str]
+    ticked: dict[int, list[str]]
+    left: list[str]
+
+    @classmethod
+    def of(cls, text: str, data: DataSet) -> TakenSettings:
+        """Of a file, for a data set.
+
+        Parameters
+        ----------
+        text : the TOML
+        data : the data set, which may be another than that of the run
+
+        Raises
+        ------
+        ValueError : in a sentence, where it is no such file, or asks for what the data set has not
+        """
+        recipe = _recipe(text)
+        check_recipe(recipe)
+        choice = _choice(recipe, data)
+        views = list(DataChoice.of(data, choice).recipe(data, recipe.task).by_view)
+        strange = [view for view in recipe.kernels if view not in views]
+        if strange:
+            own = f"the file {_short(strange[0])}" if strange[0] else "a single file"
+            here = f"has the files {listed(views)}" if len(views) > 1 else "is a single file"
+            raise ValueError(f"The settings have kernels for {own}, and this data set {here}.")
+        if recipe.worth and len(views) < 2:
+            raise ValueError("The settings ask what each file is worth, and this data set is a single file.")
+        left = _left(recipe)
+        if recipe.worth or recipe.method in (AUTOMATIC, COMPARISON):
+            left += sorted(f"parameters: {name}" for name in recipe.parameters)
+            return cls(choice, "worth" if recipe.worth else recipe.method, {}, {}, left)
+        method = methods(recipe.task)[recipe.method]
+        known = {field.name for field in method.fields}
+        left += sorted(f"parameters: {name}" for name in recipe.parameters if name not in known)
+        typed = {"method": recipe.method, "path": recipe.path} | as_typed(method.fields, "p-", recipe.parameters)
+        ticked = {}
+        for k, view in enumerate(views):
+            ticked[k] = recipe.kernels.get(view) or ["types"]
+            for word in ticked[k]:
+                changed = recipe.kernel_parameters.get(view, {}).get(word, {})
+                typed |= as_typed(family_fields(word), f"k{k}-{word}-", changed)
+        return cls(choice, "method", typed, ticked, left)
+
+
+def _recipe(text: str) -> Recipe:
+    """The settings of a file, whose parts are of the right kinds."""
+    try:
+        stored = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also of a number of too many digits
+        raise ValueError(f"The file is no TOML ({error}); give the run.toml of a run.") from None
+    known = {field.name: field for field in fields(Recipe)}
+    for name, value in stored.items():
+        if name not in known:
+            raise ValueError(f"The file has a setting {_short(name)}, and a run has none of this name.")
+        kind, word = _KINDS.get(str(known[name].type).partition("[")[0], (object, ""))
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise ValueError(f"The setting {name} of the file is {_short(value)}, and has to be {word}.")
+    for name, field in known.items():
+        needed = field.default is NO_DEFAULT and field.default_factory is NO_DEFAULT
+        if needed and name not in (*stored, "data"):
+            raise ValueError(f"The file has no setting {name}, which every run has; give the run.toml of a run.")
+    for name in ("views", "kernels"):
+        for key, words in stored.get(name, {}).items():
+            if not (isinstance(words, list) and all(isinstance(word, str) for word in words)):
+                raise ValueError(
+                    f"The setting {name}.{key} of the file is {_short(words)}, and has to be a list of names."
+                )
+    for key, words in stored.get("kernel_parameters", {}).items():
+        if not (isinstance(words, dict) and all(isinstance(own, dict) for own in words.values())):
+            raise ValueError(f"The setting kernel_parameters.{key} of the file has to hold a table for each family.")
+    return Recipe.from_json(stored)
+
+
+def _choice(recipe: Recipe, data: DataSet) -> dict[str, Any]:
+    """What is chosen on the page of the data set; ValueError where it lacks a column."""
+    names = cells(data.table).columns
+    absent = [name for name in (recipe.target, *recipe.columns) if name not in names]
+    if absent:
+        raise ValueError(
+            f"{data.name} has no column {listed(list(map(_short, absent)))}, which the settings name; it has "
+            f"{listed(list(map(_short, names)))}."
+        )
+    if recipe.target in recipe.columns:
+        raise ValueError(f"The settings learn from {_short(recipe.target)}, which is what they predict.")
+    return {
+        "target": recipe.target,
+        "task": recipe.task,
+        "kinds": dict(recipe.columns),
+        "used": {name: name in recipe.columns for name in names},
+        "missing": recipe.missing,
+    }
+
+
+def _left(recipe: Recipe) -> list[str]:
+    """The settings that differ from what a form of the application gives, and that no form has."""
+    left = []
+    for field in fields(Recipe):
+        default = field.default if field.default is not NO_DEFAULT else None
+        if field.default_factory is not NO_DEFAULT:
+            default = field.default_factory()
+        if field.name not in _TAKEN | _OF_DATA | {"parameters"} and getattr(recipe, field.name) != default:
+            left.append(field.name)
+    return left
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
