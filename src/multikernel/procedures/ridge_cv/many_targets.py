@@ -69,7 +69,7 @@ class TargetSearch:
 class _Answer:
     """What the blocks write to, a row or a number for each target, in the user's units.
 
-    ``factors`` has rows with the factors of their machines, where these are not the coefficients.
+    ``beyond`` has rows with the parts of their targets that kernels do not reach, where coefficients lack them.
     """
 
     weights: Array
@@ -79,7 +79,7 @@ class _Answer:
     coef: Array
     intercept: Array
     gap: Array
-    factors: list[tuple[Array, Array]]
+    beyond: list[tuple[Array, Array]]
 
     @classmethod
     def of(cls, t: int, m: int, n: int, dtype: Any) -> _Answer:
@@ -104,10 +104,11 @@ class _Answer:
         )
         gap = float(self.gap.max())
         coef = self.coef.T
-        factor = coef.copy() if self.factors else coef
-        for rows, own in self.factors:
-            factor[:, rows] = own
-        return weights, DualSolution(coef, self.intercept, 0.0, 0.0, factor, gap, gap <= 0.05, n_iter=1, warm=coef)
+        beyond = np.zeros(coef.shape) if self.beyond else None
+        for rows, own in self.beyond:
+            beyond[:, rows] = own
+        known = gap <= 0.05
+        return weights, DualSolution(coef, self.intercept, 0.0, 0.0, coef, gap, known, 1, warm=coef, beyond=beyond)
 
 
 def ridge_cv_each(
@@ -241,8 +242,8 @@ def _write(
         solution = machine.solve(gram(weights[place]), columns[:, own])
         rows = part.start + own
         answer.coef[rows] = solution.coef.T * (units[own, None] / size)
-        if not np.array_equal(solution.factor, solution.coef):
-            answer.factors.append((rows, solution.factor * (units[own] / size)))
+        if solution.beyond is not None:
+            answer.beyond.append((rows, solution.beyond * units[own]))
         answer.intercept[rows] = solution.intercept * units[own]
         answer.gap[rows] = solution.gap
 
