@@ -89,10 +89,20 @@ def with_own_ridges(
 
 
 def own_ridges_of(
-    bank: KernelBank, Y: Array, folds: Folds, w: Array, fit_intercept: bool, tol: float, max_iter: int
+    bank: KernelBank,
+    Y: Array,
+    folds: Folds,
+    w: Array,
+    fit_intercept: bool,
+    tol: float,
+    max_iter: int,
+    basis: Array | None = None,
 ) -> EachTarget:
-    """1 / alpha of least held-out error for each target, (t, 1), with the weights w for all; parameters as above."""
-    return each_target(held_out_error(_combined(bank, w), Y, folds, fit_intercept), tol, max_iter)
+    """1 / alpha of least held-out error for each target, (t, 1), with the weights w for all; parameters as above.
+
+    ``basis`` is as in ``held_out_error``.
+    """
+    return each_target(held_out_error(_combined(bank, w), Y, folds, fit_intercept, basis), tol, max_iter)
 
 
 def _combined(bank: KernelBank, w: Array) -> KernelBank:
