@@ -123,6 +123,20 @@ class TestOtherCriteria:
                     np.testing.assert_allclose(many.fixed_std_errors_[t], alone.fixed_std_errors_, rtol=1e-2)
         np.testing.assert_allclose(many.predict(views)[:, 3], 2.0, rtol=1e-6)
 
+    def test_more_kernels_than_samples_and_matrices(self):
+        """New samples come as matrices, and a constant target is predicted as such."""
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(20, 25))
+        Y = np.column_stack([X[:, 0] + rng.normal(size=20), np.full(20, 3.0)])
+        K = np.stack([np.outer(x, x) for x in X.T])
+        many = model(criterion="evidence", fixed=[], tol=1e-2, max_iter=50).fit(K, Y)
+        assert many.stationarity_ <= 1e-2
+        new = rng.normal(size=(4, 25))
+        predicted = many.predict(np.stack([np.outer(x, z) for x, z in zip(new.T, X.T, strict=True)]))
+        np.testing.assert_allclose(predicted[:, 1], 3.0)
+        known = many.intercept_[0] + ((new * many.weights_[0]) @ X.T) @ many.dual_coef_[0]
+        np.testing.assert_allclose(predicted[:, 0], known)
+
 
 class TestEqualWeights:
     """A target whose weights gain no more than standard errors has equal ones, with a ridge of its own."""

@@ -16,6 +16,7 @@ from multikernel.estimators.binding import Binding, bound_given, double_precisio
 from multikernel.estimators.fit import fit_model
 from multikernel.estimators.fixed import (
     FixedParameter,
+    fixed_columns,
     hidden_columns,
     unpenalised,
     without_fixed_views,
@@ -263,15 +264,14 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         return values if fixed is None else check_predicted(values + fixed, type(self).__name__)
 
     def _fixed_values(self, X: Any) -> Array | None:
-        if self._fixed_samples is None:
+        if self._fixed_samples is None or not self._fixed_samples.columns:
             return None
-        columns = unpenalised(self, X)[:, int(self.fit_intercept) :]
-        return np.asarray(columns @ np.atleast_2d(self.fixed_coef_).T)
+        return np.asarray(fixed_columns(self, X) @ np.atleast_2d(self.fixed_coef_).T)
 
-    def _unpenalised(self, X: Any) -> Array | None:
+    def _unpenalised(self, X: Any, n: int) -> Array | None:
         if self._fixed_samples is None:
             return None
-        return unpenalised(self, X)
+        return unpenalised(self, X, n)
 
     # -- variance components -----------------------------------------------------------------------------------------
 

@@ -182,7 +182,7 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
             return mean
         if self_values is not None:
             self_values = self._checked_self_values(self_values, len(mean))
-        columns = self._unpenalised(X)
+        columns = self._unpenalised(X, len(mean))
         parts = []
         start = 0
         with np.errstate(over="ignore", invalid="ignore"), each_warning_once():
@@ -236,8 +236,8 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
             found += [_quantile(column, smoother.weight, coverage) for column in order_of.T]
         return np.array(found)
 
-    def _unpenalised(self, X: Any) -> Array | None:
-        """The columns without penalty of new samples, among them the intercept; None where a model has none."""
+    def _unpenalised(self, X: Any, n: int) -> Array | None:
+        """The columns without penalty of n new samples, among them the intercept; None where a model has none."""
         return None
 
     # -- new samples with their self-values ----------------------------------------------------------------------------

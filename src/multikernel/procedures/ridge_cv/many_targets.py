@@ -210,7 +210,7 @@ class _Block:
             basis = None if self.fixed is None else self.fixed.basis
             error = Evidence.of(self.bank, self.Z, search.fit_intercept, basis, keep=True)
         if len(self.bank) > len(self.Y):
-            found = _each_alone(error, search.tol, search.max_iter, search.n_init, search.seed)
+            found = _each_alone(error, self.held_out, search)
         else:
             found = each_target(error, search.tol, search.max_iter, search.n_init, search.seed, observe)
         simple = search.standard_errors == 0.0 or search.evidence or (error.diagonals > 0.0).sum() < 2
@@ -287,13 +287,14 @@ def _jobs(n_jobs: int | None) -> int:
 
 
 def _each_alone(
-    error: Evidence | HeldOutError | ErrorInFeatures, tol: float, max_iter: int, n_init: int, seed: int
+    error: Evidence | HeldOutError | ErrorInFeatures, held_out: HeldOutError | ErrorInFeatures, search: TargetSearch
 ) -> EachTarget:
     """The same for more kernels than samples, whose models are kept by residuals (model.py): each target by itself."""
     ends = []
     for k in range(error.Y.shape[1]):
-        one = error.of_targets([k])
-        ends.append(least_error(one, one, tol, max_iter, n_init, seed))
+        one = error.of_targets([k] if error.Y[:, k].any() or not search.evidence else [])
+        beside = one if error is held_out else held_out.of_targets([k])
+        ends.append(least_error(one, beside, search.tol, search.max_iter, search.n_init, search.seed))
     return EachTarget(
         v=np.stack([end.values / end.alpha for end in ends]),
         errors=np.array([end.objective for end in ends]),
