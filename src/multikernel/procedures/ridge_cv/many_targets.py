@@ -113,9 +113,11 @@ class _Answer:
         )
         gap = float(self.gap.max())
         coef = self.coef.T
-        beyond = np.zeros(coef.shape) if self.beyond else None
-        for rows, own in self.beyond:
-            beyond[:, rows] = own
+        beyond = None
+        if self.beyond:
+            beyond = np.zeros(coef.shape)
+            for rows, own in self.beyond:
+                beyond[:, rows] = own
         known = gap <= 0.05
         return weights, DualSolution(coef, self.intercept, 0.0, 0.0, coef, gap, known, 1, warm=coef, beyond=beyond)
 
@@ -264,6 +266,7 @@ class _Block:
         else:
             gram = self.bank.combine(weights)
         Y = self.Y[:, own]
+        effects = None
         if self.fixed is not None:
             assert answer.effects is not None
             effects, values = self.fixed.effects(gram, alpha, Y, self.Z[:, own])
@@ -275,8 +278,8 @@ class _Block:
         if solution.beyond is not None:
             answer.beyond.append((rows, solution.beyond * units))
         answer.intercept[rows] = solution.intercept * units
-        if self.fixed is not None and self.search.fit_intercept:
-            answer.intercept[rows] = answer.effects[0, rows, 0]
+        if effects is not None and self.search.fit_intercept:
+            answer.intercept[rows] = effects.coef[0]
         answer.gap[rows] = solution.gap
 
 
