@@ -28,9 +28,10 @@ intercept: that gives tau. But J has a part of the residuals and one of the func
 where M = H - H 1 1'H / 1'H 1 and c = M y have lost what a mean changes (without intercept M = H and N in place of
 N - 1). Where the first exceeds the second by more than chance would do (``_CHANCE``, by the F distribution), alpha is
 too small to be the ratio of noise and function. As it vanishes beside a singular kernel, J / N is what the kernel does
-not reach of the targets, over N and not over how many samples are left by the rank, and less where the mean errs. Then
-the noise is that of the residuals, sigma^2 = r, and tau = a'K a / df. Where N - 1 - tr K M < 1 nothing tells of noise:
-it stays tau alpha, and a warning says so.
+not reach of the targets, over N and not over how many samples are left by the rank. Then the noise is that of the
+residuals, sigma^2 = r, and tau = a'K a / df. Where q 1'H 1 > N, J tells more of the error of the mean than of all else:
+the noise is r, too, and tau that of J, which the error of the mean needs. Where N - 1 - tr K M < 1 nothing tells of
+noise: it stays tau alpha, and a warning says so.
 
 A weight of two is a sample that is there twice, and N samples have the log density
 
@@ -93,8 +94,18 @@ class Scales:
     noise: Array
 
     @classmethod
-    def of(cls, scale: Array, alpha: float, parts: tuple[Array, Array], degrees: tuple[float, float]) -> Scales:
-        """From what J tells of tau, and from a'K a and alpha^2 c'S^{-1} c with the samples that each has."""
+    def of(
+        cls,
+        scale: Array,
+        alpha: float,
+        parts: tuple[Array, Array],
+        degrees: tuple[float, float],
+        of_mean: bool = False,
+    ) -> Scales:
+        """From what J tells of tau, and from a'K a and alpha^2 c'S^{-1} c with the samples that each has.
+
+        ``of_mean`` says that J tells of the error of the mean alone.
+        """
         function, residuals = parts
         of_function, of_noise = degrees
         noise = alpha * scale
@@ -107,8 +118,8 @@ class Scales:
             with np.errstate(all="ignore"):  # targets without a function, or without noise
                 ratio = (residuals / (alpha * of_noise)) / (function / of_function)
             contrary = stats.f.sf(ratio, of_noise, of_function) < _CHANCE
-            scale = np.where(contrary, function / of_function, scale)
-            noise = np.where(contrary, residuals / of_noise, noise)
+            scale = np.where(contrary & ~np.array(of_mean), function / of_function, scale)
+            noise = np.where(contrary | of_mean, residuals / of_noise, noise)
         return cls(scale, noise)
 
     def deviations(self, alpha: float, variances: Array, lengths: Callable[[], Array]) -> Array:
@@ -261,10 +272,12 @@ class Smoother:
         """
         function, residuals = self.energies
         known = noise = self.count
+        of_mean = 0.0
         degrees = self.degrees_of_freedom
         if self.fit_intercept:
             total = float(self._ones.sum())  # 1'H 1
-            known = known - 2.0 + self._of_mean * total
+            of_mean = self._of_mean * total
+            known = known - 2.0 + of_mean
             own = self.precision.alpha * (self._ones / self.weight)  # alpha S^{-1} H 1
             noise -= float(self._ones @ own) / total
             residuals = self.weight @ (self.residuals - np.outer(own, self._whole.sum(axis=0) / total)) ** 2
@@ -274,7 +287,8 @@ class Smoother:
                 "samples: multiply them so that they count samples"
             )
         parts = function, residuals
-        return Scales.of(self.energy / known, self.precision.alpha, parts, (degrees, noise - degrees))
+        told_by_mean = of_mean > self.count
+        return Scales.of(self.energy / known, self.precision.alpha, parts, (degrees, noise - degrees), told_by_mean)
 
     @property
     def scale(self) -> Array:
