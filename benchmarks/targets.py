@@ -1,17 +1,18 @@
 """Weights for each of many targets, beside himalaya in one run: processor seconds, held-out R2, memory.
 
-    python benchmarks/targets.py [--sizes 400x1000 400x5000] [--methods ...] [--search 100] [--exact 50] [--jobs 1]
+    python benchmarks/targets.py [--rows 400x1000 "3000x1000:100" ...] [--methods ...] [--jobs 1] [--keep FILE] [--page]
 
-Simulated, as no public responses of this size are at hand: three feature spaces of 100, 250 and 500 normal features
-(of n / 4, n / 1.6 and 1.25 n for more samples), targets that use none, one, two or all of them, half
-of their variance noise; kernels are linear, computed beforehand, in double precision for everybody. Each measurement
-is a process of its own, with one thread of BLAS, one after the other. Held-out R2 is the mean over 200 new samples, of
-targets that use a space, and of those that use none ("null"). Memory is the largest that the fit took, less what was
-held before and the answer (coefficients of all targets).
+A row is samples x targets, with a colon and a number only the first of these targets. Simulated, as no public responses
+of this size are at hand: three feature spaces of 100, 250 and 500 normal features (of n / 4, n / 1.6 and 1.25 n for
+more samples), targets that use none, one, two or all of them, half of their variance noise; kernels are linear,
+computed beforehand, in double precision for everybody. Each measurement is a process of its own, with one thread of
+BLAS, one after the other. Held-out R2 is the mean over 200 new samples, of targets that use a space, and of those that
+use none ("null"). Memory is the largest that the fit took, less what was held before and the answer (coefficients of
+all targets).
 
-himalaya (0.4.11, with torch, or NumPy) is measured where it is installed; its time is proportional to the number
-of candidates, so with --search 5 a long run can be told from a short one. "exact" are weights of the first targets,
-each solved alone from two starts.
+himalaya (0.4.11, with torch, or NumPy) is measured where it is installed. "exact" are weights of the first targets,
+each solved alone from two starts. Measurements go to the file ``--keep``, one a line, and are not repeated where they
+are there already; ``--page`` writes the table of docs/results/targets.md from that file.
 """
 
 from __future__ import annotations
@@ -23,6 +24,20 @@ import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
+
+PAGE = Path(__file__).parent.parent / "docs" / "results" / "targets.md"
+BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
+CALLED = {
+    "weights for each target": "weights for each target",
+    "shared weights": "`shared_weights=True`, a ridge for each target",
+    "exact": "the first targets alone, from two starts each",
+    "one ridge": "himalaya, one kernel, a ridge for each target",
+    "random search 20": "himalaya, random search of 20 candidates",
+    "random search 100": "himalaya, random search of 100 candidates",
+    "hyper gradient": "himalaya, hyper gradient",
+}
+METHODS = tuple(CALLED)
 
 
 def simulated(n, t, n_new=200, seed=0):
@@ -131,21 +146,28 @@ def method(name, K, Y, options):
         return one_ridge(K, Y, options)
     if name == "hyper gradient":
         return peer("hyper_gradient", K, Y, options.backend)
-    return peer("random_search", K, Y, options.backend, n_iter=options.search, alphas=np.logspace(-4, 4, 17))
+    candidates = min(int(name.split()[-1]), options.most)
+    return peer("random_search", K, Y, options.backend, n_iter=candidates, alphas=np.logspace(-4, 4, 17))
 
 
-METHODS = ["weights for each target", "shared weights", "exact", "one ridge", "random search", "hyper gradient"]
+def sizes_of(row):
+    """Samples, targets, and how many of these are solved."""
+    whole, _, part = row.partition(":")
+    n, t = map(int, whole.split("x"))
+    return n, t, int(part or t)
 
 
-def measure(name, n, t, options):
+def measure(name, row, options):
     """In a process of its own."""
     import warnings
 
     import numpy as np
 
     warnings.filterwarnings("ignore")
+    n, t, part = sizes_of(row)
     K, K_new, Y, Y_new, signal = simulated(n, t)
-    small = argparse.Namespace(**{**vars(options), "exact": 2, "search": 2})
+    Y, Y_new, signal = Y[:, :part].copy(), Y_new[:, :part], signal[:part]
+    small = argparse.Namespace(**{**vars(options), "exact": 2, "most": 2})
     method(name, K[:, :60, :60].copy(), Y[:60, :8].copy(), small)  # compile, import, start threads
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time(), time.perf_counter()
@@ -154,56 +176,94 @@ def measure(name, n, t, options):
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     residuals = ((Y_new - predict(K_new)) ** 2).sum(axis=0)
     r2 = 1.0 - residuals / ((Y_new - Y_new.mean(axis=0)) ** 2).sum(axis=0)
-    first = slice(0, options.exact)
     told = {
+        "row": row,
+        "method": name,
+        "jobs": options.jobs,
         "seconds": seconds[0],
         "wall": seconds[1],
         "megabytes": (peak - before) / 1024 - answer / 2**20,
         "r2": float(np.nanmean(r2[signal])),
         "null": float(np.nanmean(r2[~signal])) if (~signal).any() else float("nan"),
-        "first": float(np.mean(r2[first][signal[first]])),
+        "targets": [round(float(each), 4) for each in r2[:200]],
         "loss": loss,
         "stationarity": stationarity,
     }
     print(json.dumps(told))
 
 
+def run(name, row, options):
+    """What one process tells; None where it failed."""
+    command = [sys.executable, __file__, "--measure", name, "--rows", row, "--backend", options.backend]
+    for key in ("exact", "jobs", "standard_errors"):
+        command += [f"--{key.replace('_', '-')}", str(getattr(options, key))]
+    environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode:
+        print(f"  {name:24s} failed: {(done.stderr.strip() or 'killed').splitlines()[-1]}", flush=True)
+        return None
+    told = json.loads(done.stdout.splitlines()[-1])
+    print(
+        f"  {name:24s} {told['seconds']:8.1f} s ({told['wall']:.0f} s on the clock)  R2 {told['r2']:.4f}  "
+        f"null {told['null']:.4f}  {told['megabytes']:5.0f} MB above the answer",
+        flush=True,
+    )
+    return told
+
+
+def known(path):
+    """The measurements that are kept, by row and method; the last of each counts."""
+    if path is None or not path.is_file():
+        return {}
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    return {(each["row"], each["method"]): each for each in lines}
+
+
+def table(found):
+    """The measurements as rows of Markdown, a heading for each of their sizes."""
+    lines = ["| samples x targets | method | processor s | R2 | R2 of null targets | MB |", "|---|---|---|---|---|---|"]
+    rows = sorted({row for row, _ in found}, key=sizes_of)
+    for row in rows:
+        n, t, part = sizes_of(row)
+        size = f"{n:,} x {t:,}" if part == t else f"{n:,} x {t:,}, the first {part:,}"
+        for name in (name for name in METHODS if (row, name) in found):
+            each = found[row, name]
+            r2, null = (f"{each[key]:.4f}".replace("0.", ".") for key in ("r2", "null"))
+            called = CALLED[name] if each["jobs"] == 1 else f"{CALLED[name]}, {each['jobs']} threads"
+            seconds, megabytes = f"{each['seconds']:,.1f}", f"{each['megabytes']:,.0f}"
+            lines.append(f"| {size} | {called} | {seconds} | {r2} | {null} | {megabytes} |")
+            size = ""
+    return "\n".join(lines) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sizes", nargs="+", default=["400x1000", "400x5000"])
+    parser.add_argument("--rows", nargs="+", default=["400x1000", "400x5000"])
     parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
-    parser.add_argument("--search", type=int, default=100, help="candidates of the random search")
     parser.add_argument("--exact", type=int, default=50, help="targets that are solved alone")
     parser.add_argument("--backend", default="torch", choices=["torch", "numpy"], help="of himalaya")
     parser.add_argument("--standard-errors", type=float, default=1.0, help="that weights of a target have to gain")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--keep", type=Path, help="the file of measurements")
+    parser.add_argument("--page", action="store_true", help="write the table of the documentation from that file")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    options.most = sys.maxsize
     if options.measure:
-        n, t = map(int, options.sizes[0].split("x"))
-        measure(options.measure, n, t, options)
+        measure(options.measure, options.rows[0], options)
         return
-    environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
-    for size in options.sizes:
-        print(f"n x targets = {size}", flush=True)
+    found = known(options.keep)
+    for row in [] if options.page else options.rows:
+        print(f"n x targets = {row}", flush=True)
         for name in options.methods:
-            command = [sys.executable, __file__, "--measure", name, "--sizes", size]
-            for key in ("search", "exact", "jobs", "backend"):
-                command += [f"--{key}", str(getattr(options, key))]
-            command += ["--standard-errors", str(options.standard_errors)]
-            done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-            if done.returncode:
-                print(f"  {name:24s} failed: {done.stderr.strip().splitlines()[-1]}", flush=True)
-                continue
-            told = json.loads(done.stdout.splitlines()[-1])
-            called = f"{name}, {options.search}" if name == "random search" else name
-            print(
-                f"  {called:24s} {told['seconds']:8.1f} s ({told['wall']:.0f} s on the clock)  R2 {told['r2']:.4f}  "
-                f"null {told['null']:.4f}  the first {options.exact}: {told['first']:.4f}  "
-                f"{told['megabytes']:5.0f} MB above the answer  held-out error of these {told['loss']:.5f}  "
-                f"stationarity {told['stationarity']:.1e}",
-                flush=True,
-            )
+            told = None if (row, name) in found else run(name, row, options)
+            if told is not None and options.keep is not None:
+                with options.keep.open("a") as kept:
+                    kept.write(json.dumps(told) + "\n")
+    if options.page:
+        before, _, rest = PAGE.read_text().partition(BEGIN)
+        _, _, after = rest.partition(END)
+        PAGE.write_text(before + BEGIN + table(found) + END + after)
 
 
 if __name__ == "__main__":

@@ -190,6 +190,8 @@ FEATURES_ROWS = 1024  # rows that are worth a thread
 
 # -- many targets ------------------------------------------------------------------------------------------------------
 
-TARGET_VALUES = 1 << 20  # numbers at a time for the residuals, or the derivatives of residuals, of many targets: 8 MB
-TARGET_BLOCK = 1 << 23  # numbers of targets that are solved together: 64 MB; candidates are shared within a block
+# numbers at a time for the residuals, or the derivatives of residuals, of many targets: 4 MB; with 8 MB a fit of 1,200
+# samples and 1,000 targets took 30 MB more, and as long
+TARGET_VALUES = 1 << 19
+TARGET_BLOCK = 1 << 22  # numbers of targets that are solved together: 32 MB; candidates are shared within a block
 PREDICTED_VALUES = 1 << 21  # products of kernels and coefficients of many targets at a time: 16 MB

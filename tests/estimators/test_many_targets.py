@@ -95,6 +95,49 @@ class TestAgainstEachAlone:
         np.testing.assert_allclose(two.cv_loss_, one.cv_loss_, rtol=2e-3)
 
 
+class TestOtherCriteria:
+    """Evidence, and columns without penalty, are those of each target alone."""
+
+    @pytest.mark.parametrize("criterion", ["evidence", "held_out"])
+    @pytest.mark.parametrize("fixed", [None, ["age"]])
+    def test_each_is_that_of_the_target_alone(self, criterion, fixed):
+        parts, Y = data(n=50, t=6, seed=2)
+        age = np.random.default_rng(0).normal(size=(50, 1))
+        Y[:, 3] = 2.0  # constant
+        Y[:, 4] += 3.0 * age[:, 0]
+        views = {"a": parts[0], "b": parts[1]}
+        if fixed is not None:
+            views["age"] = age
+        linear = {"a": [kernels.Linear()], "b": [kernels.Linear()]}
+        parameters = {"criterion": criterion, "fixed": fixed, "tol": 1e-8, "standard_errors": 0.0}
+        many = MultipleKernelRidgeCV(linear, **parameters).fit(views, Y)
+        assert many.target_stationarity_.max() <= 1e-8
+        for t in range(6):
+            alone = MultipleKernelRidgeCV(linear, n_init=2, random_state=0, **parameters).fit(views, Y[:, t])
+            assert many.objective_[t] <= alone.objective_ * (1.0 + 1e-5)
+            if many.objective_[t] >= alone.objective_ * (1.0 - 1e-5) and t != 3:  # there may be other minima
+                np.testing.assert_allclose(many.weights_[t], alone.weights_, atol=2e-3)
+                assert many.cv_loss_[t] == pytest.approx(alone.cv_loss_, rel=1e-3)
+                if fixed is not None:
+                    np.testing.assert_allclose(many.fixed_coef_[t], alone.fixed_coef_, rtol=1e-2)
+                    np.testing.assert_allclose(many.fixed_std_errors_[t], alone.fixed_std_errors_, rtol=1e-2)
+        np.testing.assert_allclose(many.predict(views)[:, 3], 2.0, rtol=1e-6)
+
+    def test_more_kernels_than_samples_and_matrices(self):
+        """New samples come as matrices, and a constant target is predicted as such."""
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(20, 25))
+        Y = np.column_stack([X[:, 0] + rng.normal(size=20), np.full(20, 3.0)])
+        K = np.stack([np.outer(x, x) for x in X.T])
+        many = model(criterion="evidence", fixed=[], tol=1e-2, max_iter=50).fit(K, Y)
+        assert many.stationarity_ <= 1e-2
+        new = rng.normal(size=(4, 25))
+        predicted = many.predict(np.stack([np.outer(x, z) for x, z in zip(new.T, X.T, strict=True)]))
+        np.testing.assert_allclose(predicted[:, 1], 3.0)
+        known = many.intercept_[0] + ((new * many.weights_[0]) @ X.T) @ many.dual_coef_[0]
+        np.testing.assert_allclose(predicted[:, 0], known)
+
+
 class TestEqualWeights:
     """A target whose weights gain no more than standard errors has equal ones, with a ridge of its own."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import warnings
 from typing import Any
 
 import numpy as np
@@ -96,11 +98,13 @@ def test_every_model_is_ridge_regression_with_its_kernel(model: Any, tmp_path: A
     P = np.eye(70) - a
     z = P @ Y[TRAIN]
     assert model.degrees_of_freedom_ == pytest.approx(np.trace(K[TRAIN, TRAIN] @ H), rel=1e-6)
-    scale = z @ H @ z / np.trace(P.T @ H @ P @ S)
-    np.testing.assert_allclose(model.kernel_scale_, scale, rtol=1e-3)  # of the coefficients, to the model's tolerance
-    error = alpha + np.diagonal(K)[NEW] - ((cross @ H) * cross).sum(axis=1)
-    error += (1.0 - cross @ H.sum(axis=1)) ** 2 * (a @ S @ a)
-    np.testing.assert_allclose(deviation, np.sqrt(model.kernel_scale_ * error), rtol=1e-6)
+    scale, noise = model.kernel_scale_, model.noise_variance_
+    if noise == pytest.approx(alpha * scale):  # unless targets contradict that, as those of one model here
+        expected = z @ H @ z / np.trace(P.T @ H @ P @ S)
+        np.testing.assert_allclose(scale, expected, rtol=1e-3)  # of the coefficients, to the model's tolerance
+    W = cross @ H @ P + a
+    error = np.diagonal(K)[NEW] - 2.0 * (W * cross).sum(axis=1) + ((W @ K[TRAIN, TRAIN]) * W).sum(axis=1)
+    np.testing.assert_allclose(deviation**2, scale * error + noise * (1.0 + (W**2).sum(axis=1)), rtol=1e-6)
     left_out = []
     for i in range(70):
         rest = np.delete(np.arange(70), i)
@@ -210,12 +214,14 @@ class TestVanishingRidges:
         return K, Z, Z @ rng.normal(size=(4, t)) + noise * rng.normal(size=(60, t))
 
     @pytest.mark.parametrize("alpha", [1e-3, 1e-9])
-    def test_residuals_have_what_the_kernel_does_not_reach(self, alpha: float) -> None:
+    @pytest.mark.parametrize("intercept", [False, True])
+    def test_noise_is_that_of_least_squares(self, alpha: float, intercept: bool) -> None:
+        """Over the samples that the features leave, not over all of them."""
         K, Z, T = self.rank_four()
-        model = mk.AverageMKLRegressor("precomputed", alpha=alpha, fit_intercept=False).fit(K, T[:, 0])
-        squares = np.linalg.lstsq(Z, T[:, 0])[1][0]
-        assert model.residual_variance_ == pytest.approx(squares / 56, rel=1e-4)
-        assert model.noise_variance_ == pytest.approx(squares / 60, rel=1e-2)
+        columns = np.column_stack([Z, np.ones(60)]) if intercept else Z
+        squares = np.linalg.lstsq(columns, T)[1]
+        model = mk.AverageMKLRegressor("precomputed", alpha=alpha, fit_intercept=intercept).fit(K, T)
+        np.testing.assert_allclose(model.noise_variance_, squares / (60 - columns.shape[1]), rtol=1e-3)
 
     @pytest.mark.parametrize("parameters", [{}, {"shared_weights": True}])
     def test_of_many_targets(self, parameters: Any) -> None:
@@ -226,11 +232,53 @@ class TestVanishingRidges:
         least = model.alpha_ < 1e-8
         assert least.sum() == 2
         np.testing.assert_allclose(model.residual_variance_, squares / 56, rtol=1e-2)
-        np.testing.assert_allclose(model.noise_variance_[least], squares[least] / 60, rtol=1e-2)
+        np.testing.assert_allclose(model.noise_variance_[least], squares[least] / 56, rtol=1e-2)
 
-    def test_a_noise_variance_that_is_no_estimate_says_so(self) -> None:
-        K, _, T = self.rank_four()
-        model = mk.AverageMKLRegressor("precomputed", alpha=1e-7).fit(K, T)
-        with pytest.warns(UserWarning, match="of 3 of 3 targets is no estimate of the noise"):
-            small = model.noise_variance_
-        assert (small < 1e-3 * model.residual_variance_).all()
+    @pytest.mark.parametrize("rank", [3, 20, 36])
+    @pytest.mark.parametrize("alpha", [1e-2, 1e-5, 1e-8, 1e-15])
+    @pytest.mark.parametrize("intercept", [False, True])
+    def test_deviations_are_those_of_the_errors(self, rank: int, alpha: float, intercept: bool) -> None:
+        """Of simulated linear functions with noise, whatever the ridge, the rank and the mean."""
+        rng = np.random.default_rng(rank)
+        A = rng.normal(size=(40 + 300, rank))
+        values = A @ rng.normal(size=(rank, 30)) + 0.7 * rng.normal(size=(len(A), 30)) + 5.0 * intercept
+        model = mk.AverageMKLRegressor([kernels.Linear()], alpha=alpha, fit_intercept=intercept)
+        model.fit(A[:40], values[:40])
+        with contextlib.ExitStack() as stack:
+            if alpha < 1e-12:
+                stack.enter_context(pytest.warns(UserWarning, match="beside which rounding hides a smaller one"))
+            mean, deviation = model.predict(A[40:], return_std=True)
+            lower, upper = model.predict_interval(A[40:], 0.8)
+        ratio = np.sqrt(((values[40:] - mean) ** 2).mean() / (deviation**2).mean())
+        assert 0.7 < ratio < 1.4
+        inside = ((lower <= values[40:]) & (values[40:] <= upper)).mean()
+        assert 0.65 < inside < 0.9
+
+    def test_one_feature_that_has_a_mean(self) -> None:
+        """Its size alone tells little of the ratio; the mean of the targets has a part of the function."""
+        rng = np.random.default_rng(0)
+        A = 3.0 + rng.normal(size=(60, 1))
+        T = A + 0.5 * rng.normal(size=(60, 5))
+        for alpha in (1e-2, 1e-6):
+            model = mk.AverageMKLRegressor([kernels.Linear()], alpha=alpha).fit(A, T)
+            squares = np.linalg.lstsq(np.column_stack([A, np.ones(60)]), T)[1]
+            np.testing.assert_allclose(model.noise_variance_, squares / 58, rtol=0.05)
+
+    def test_a_function_that_fits_all_samples_tells_nothing_of_noise(self) -> None:
+        rng = np.random.default_rng(0)
+        A, y = rng.normal(size=(20, 30)), rng.normal(size=20)
+        model = mk.AverageMKLRegressor([kernels.Linear()], alpha=1e-9).fit(A, y)
+        with pytest.warns(UserWarning, match="fits all samples, so that nothing tells of noise"):
+            _ = model.noise_variance_
+        with pytest.warns(UserWarning, match="fits all samples, so that nothing tells of noise"):
+            model.predict(A[:3], return_std=True)
+
+    def test_no_solution_leaves_all_of_the_targets(self) -> None:
+        """A ridge so small beside a smooth kernel that rounding leaves nothing: the predictor is the mean."""
+        rng = np.random.default_rng(0)
+        A, y = rng.normal(size=(60, 3)), rng.normal(size=60)
+        with warnings.catch_warnings(action="ignore"):
+            model = mk.AverageMKLRegressor([kernels.RBF(1e-3)], alpha=1e-16).fit(A, y)
+        assert not model.dual_coef_.any()
+        with pytest.warns(UserWarning, match="rounding hides"):
+            assert model.target_variance_ == pytest.approx(np.var(y))

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from multikernel.machines.ridge.precision import DensePrecision, FactoredPrecision
+from multikernel.machines.ridge.restricted import RestrictedSmoother
 from multikernel.machines.ridge.smoother import Smoother
 
 Array = Any
@@ -76,6 +77,61 @@ def test_new_observations_and_the_scale(intercept: bool, weight: Array) -> None:
     if (weight == 1.0).all():  # the expected value of J is tau times this trace
         z = Y - mean @ Y
         np.testing.assert_allclose(dense.scale, (z * (H @ z)).sum(axis=0) / np.trace(P.T @ H @ P @ S))
+
+
+@pytest.mark.parametrize(("intercept", "weight"), CASES)
+@pytest.mark.parametrize("alpha", [1e-3, 1e-6])
+def test_an_alpha_too_small_to_be_the_ratio(intercept: bool, weight: Array, alpha: float) -> None:
+    """The noise is that of weighted least squares on the features, and deviations are those of such a process."""
+    y = G @ RNG.normal(size=(Q, 2)) + 5.0 * RNG.normal(size=(N, 2)) / np.sqrt(weight)[:, None] + 3.0 * intercept
+    mean, R = averaging(weight, intercept), np.diag(alpha / weight)
+    P, H = np.eye(N) - np.outer(np.ones(N), mean), np.linalg.inv(K + R)
+    a, root = H @ P @ y, np.sqrt(weight)[:, None]
+    columns = np.column_stack([G, np.ones(N)]) if intercept else G
+    noise = np.linalg.lstsq(root * columns, root * y)[1] / (weight.sum() - columns.shape[1])
+    g = np.array([0.3, -1.0, 2.0, 0.5])
+    for form, cross in (
+        (DensePrecision(alpha, weight, K), (G @ g)[None]),
+        (FactoredPrecision(alpha, weight, G), g[None]),
+    ):
+        model = Smoother(form, a, intercept)
+        np.testing.assert_allclose(model.scales.noise, noise, rtol=0.02)
+        tau, sigma = model.scales.function, model.scales.noise
+
+        def variance(w: Array, own: float, k: Array, tau: Array = tau, sigma: Array = sigma) -> Array:
+            return tau * (own - 2.0 * w @ k + w @ K @ w) + sigma * (1.0 + (w**2 / weight).sum())
+
+        found = model.deviations(cross, np.array([g @ g]))[0] ** 2
+        np.testing.assert_allclose(found, variance((G @ g) @ H @ P + mean, g @ g, G @ g), rtol=1e-4)
+        for i in range(N):
+            rest = np.delete(np.arange(N), i)
+            own = averaging(weight[rest], intercept)
+            linear = np.zeros(N)
+            linear[rest] = K[i, rest] @ np.linalg.inv((K + R)[np.ix_(rest, rest)]) @ (np.eye(N - 1) - own) + own
+            found = model.left_out_deviations[i] ** 2
+            np.testing.assert_allclose(found, variance(linear, K[i, i], K[i]), rtol=1e-4)
+
+
+def test_an_alpha_too_small_beside_columns_without_penalty() -> None:
+    F = np.column_stack([np.ones(N), RNG.normal(size=N)])
+    B = np.linalg.qr(F)[0]
+    y = G @ RNG.normal(size=(Q, 1)) + 5.0 * RNG.normal(size=(N, 1)) + F @ [[3.0], [2.0]]
+    alpha, g, u = 1e-3, np.array([0.3, -1.0, 2.0, 0.5]), np.array([0.5, -0.2])
+    H = np.linalg.inv(K + alpha * np.eye(N))
+    M = H - H @ B @ np.linalg.inv(B.T @ H @ B) @ B.T @ H
+    model = RestrictedSmoother(DensePrecision(alpha, np.ones(N), K), M @ y, B)
+    tau, sigma = model.scales.function, model.scales.noise
+    left = np.linalg.lstsq(np.column_stack([G, F]), y)[1]
+    np.testing.assert_allclose(sigma, left / (N - Q - 2), rtol=0.02)
+    k = G @ g
+    w = M @ k + H @ B @ np.linalg.inv(B.T @ H @ B) @ u
+    known = tau * (g @ g - 2.0 * w @ k + w @ K @ w) + sigma * (1.0 + w @ w)
+    np.testing.assert_allclose(model.deviations(k[None], np.array([g @ g]), u[None])[0] ** 2, known, rtol=1e-5)
+    for i in range(N):
+        linear = -M[i] / M[i, i]
+        linear[i] = 0.0
+        known = tau * (K[i, i] - 2.0 * linear @ K[i] + linear @ K @ linear) + sigma * (1.0 + linear @ linear)
+        np.testing.assert_allclose(model.left_out_deviations[i] ** 2, known, rtol=1e-5)
 
 
 @pytest.mark.parametrize("intercept", [True, False])

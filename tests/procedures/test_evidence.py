@@ -51,6 +51,33 @@ def test_value_gradient_and_model(family: Any, t: int) -> None:
     assert (model.diagonal >= 0.0).all()
 
 
+@pytest.mark.parametrize("restricted", [False, True])
+def test_models_of_targets_that_share_a_factor(restricted: bool) -> None:
+    """Each as that of the target alone, and 0 for a constant one."""
+    basis = np.linalg.qr(np.column_stack([np.ones(40), X[:, 0]]))[0] if restricted else None
+    Z = np.column_stack([Y, np.full(40, 2.0)])
+    if basis is not None:
+        Z = Z - basis @ (basis.T @ Z)
+        Z[:, 2] = 0.0
+    bank, v = bind(FEW, X), RNG.exponential(size=4)
+    every = Evidence.of(bank, Z, basis=basis, keep=True)
+    shared = every.shared(v)
+    assert shared is not None
+    index = np.array([2, 0, 1])
+    errors, models = shared.errors(index), shared.models(index)
+    assert errors[0] == 0.0
+    assert not models.slopes[0].any()
+    for row, t in ((1, 0), (2, 1)):
+        alone = Evidence.of(bank, Z[:, [t]], basis=basis)
+        point = alone.at(v)
+        assert point is not None
+        assert errors[row] == pytest.approx(point.value, rel=1e-12)
+        assert every.constants()[t] == pytest.approx(alone.constant(), rel=1e-12)
+        model: Any = alone.model(point)
+        np.testing.assert_allclose(models.slopes[row], model.slope, rtol=1e-8)
+        np.testing.assert_allclose(models.curvatures[row], model.curvature, rtol=1e-8)
+
+
 def test_one_kernel_as_scikit_learn_finds_it() -> None:
     """The largest evidence over scale and noise, by an optimiser of its own."""
     y = Y[:, 0]

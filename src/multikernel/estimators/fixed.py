@@ -115,15 +115,17 @@ def learned_columns(model: Any, X: Any, n: int) -> FixedColumns | None:
     return found
 
 
-def unpenalised(model: Any, X: Any, n: int | None = None) -> Array:
+def unpenalised(model: Any, X: Any, n: int) -> Array:
     """The intercept and the fixed columns of samples, of which there are n: shape (n, c)."""
-    X = as_views(model, X)
-    if n is None:
-        n = int(X.shape[0]) if hasattr(X, "shape") else len(X)
     parts = [np.ones((n, int(model.fit_intercept)))]
     if model._fixed_samples.columns:
-        parts.append(model._fixed_samples.values(X))
+        parts.append(fixed_columns(model, X))
     return np.hstack(parts)
+
+
+def fixed_columns(model: Any, X: Any) -> Array:
+    """The fixed columns of samples, of which there are some."""
+    return np.asarray(model._fixed_samples.values(as_views(model, X)))
 
 
 # -- columns as numbers ------------------------------------------------------------------------------------------------

@@ -151,7 +151,7 @@ def checked_target(y: Any, n: int, **checks: Any) -> Array:
         target = column_or_1d(y, warn=True)
     check_consistent_length(target, np.empty(n))
     if checks.get("y_numeric"):
-        target = target.astype(float)
+        target = target.astype(float, copy=not several)  # targets may be as large as all else; nobody writes to them
         if not np.isfinite(target).all():
             raise ValueError(f"y has a NaN or infinity at row {int(np.argwhere(~np.isfinite(target))[0, 0])}")
     return target

@@ -20,6 +20,7 @@ from multikernel._arrays import host
 from multikernel._linalg import as_columns
 from multikernel._memory import check_memory
 from multikernel._typing import Array
+from multikernel._warnings import warn_user
 from multikernel.banks import KernelBank
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.low_rank import LowRankBank
@@ -28,7 +29,7 @@ from multikernel.banks.precomputed import rectangular
 from multikernel.estimators.feature_predictor import FeaturePredictor
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.protocol import Fitted, Model
-from multikernel.machines.ridge.precision import DensePrecision, FactoredPrecision, Precision
+from multikernel.machines.ridge.precision import DensePrecision, FactoredPrecision, Precision, resolved
 from multikernel.machines.ridge.restricted import RestrictedSmoother
 from multikernel.machines.ridge.smoother import Smoother
 from multikernel.procedures.ridge_cv.fixed import FixedColumns
@@ -47,6 +48,7 @@ class WeightedRidge:
     weight : array (r,) > 0, weights of these samples
     coef : array (r, t), coefficients of its targets
     half : the packed half of its kernel matrix; None where that follows from samples
+    beyond : array (r, t), what a singular kernel does not reach of the targets, where the coefficients lack it
     """
 
     rows: Array
@@ -54,6 +56,7 @@ class WeightedRidge:
     weight: Array
     coef: Array
     half: Array | None = None
+    beyond: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +67,12 @@ class TargetRidges(Sequence[WeightedRidge]):
     ----------
     alphas : array (t,)
     coef : array (n, t)
+    beyond : array (n, t) or None, as for each of the problems
     """
 
     alphas: Array
     coef: Array
+    beyond: Array | None = None
 
     def __len__(self) -> int:
         return len(self.alphas)
@@ -77,7 +82,8 @@ class TargetRidges(Sequence[WeightedRidge]):
             return [self[k] for k in range(*index.indices(len(self)))]
         n = len(self.coef)
         column = self.coef[:, index, None]
-        return WeightedRidge(np.arange(n), float(self.alphas[index]), np.ones(n), column)
+        rest = None if self.beyond is None else self.beyond[:, index, None]
+        return WeightedRidge(np.arange(n), float(self.alphas[index]), np.ones(n), column, beyond=rest)
 
 
 class _Smoothers(Sequence[Any]):
@@ -142,9 +148,23 @@ class Posterior(ABC):
         """
 
     def _smoother(self, precision: Precision, posed: WeightedRidge) -> Smoother | RestrictedSmoother:
+        rest = None
+        if posed.beyond is not None or precision.alpha > posed.alpha:
+            rest = posed.alpha * posed.coef / posed.weight[:, None]
+            if posed.beyond is not None:
+                rest = rest + posed.beyond
+        if precision.alpha > posed.alpha:
+            warn_user(
+                "standard deviations, criteria and degrees of freedom are those of a larger alpha, 1e-12 of the "
+                "largest value of the kernel, beside which rounding hides a smaller one: give a larger alpha"
+            )
         if self.fixed is None:
-            return Smoother(precision, posed.coef, self.fit_intercept)
-        return RestrictedSmoother(precision, posed.coef, self.fixed.basis)
+            return Smoother(precision, posed.coef, self.fit_intercept, rest)
+        return RestrictedSmoother(precision, posed.coef, self.fixed.basis, rest)
+
+    def _smoother_of(self, posed: WeightedRidge, K: Array) -> Smoother | RestrictedSmoother:
+        alpha = resolved(posed.alpha, posed.weight * np.diagonal(K))
+        return self._smoother(DensePrecision(alpha, posed.weight, K), posed)
 
     def _deviations(
         self, smoother: Smoother | RestrictedSmoother, cross: Array, prior: Array, columns: Array | None
@@ -216,7 +236,7 @@ class KernelPosterior(Posterior):
 
     def _made(self, p: int) -> Smoother | RestrictedSmoother:
         posed = self.posed[p]
-        return self._smoother(DensePrecision(posed.alpha, posed.weight, self._matrix(p)), posed)
+        return self._smoother_of(posed, self._matrix(p))
 
     def _matrix(self, p: int) -> Array:
         """The learned kernel of the samples of a problem."""
@@ -303,7 +323,8 @@ class FeaturePosterior(Posterior):
             assert self.predictor is not None
             F = self.predictor.reference.cross(self.samples).bank.F
         G = taken(F, self.features[p])[posed.rows] * self.roots[p]
-        return self._smoother(FactoredPrecision(posed.alpha, posed.weight, G), posed)
+        alpha = resolved(posed.alpha, posed.weight @ G**2)
+        return self._smoother(FactoredPrecision(alpha, posed.weight, G), posed)
 
     def deviations(self, bank: KernelBank, values: Array, columns: Array | None = None) -> Array:
         """The features themselves determine the self-values."""
@@ -331,29 +352,12 @@ def posed(model: Model, fitted: Fitted) -> WeightedRidge:
         weight = fitted.sample_weight
     kept = weight > 0
     coef = as_columns(fitted.solution.coef)[kept]
-    factor = as_columns(fitted.solution.factor)[kept]
     ridge = model._method.ridge
     assert ridge is not None
-    whole = _with_rest(coef, factor, weight[kept])
-    return WeightedRidge(fitted.rows[kept], ridge(model, fitted), weight[kept], whole)
-
-
-def _with_rest(coef: Array, factor: Array, weight: Array) -> Array:
-    """Coefficients with the part of the targets that a singular kernel does not reach.
-
-    Where the ridge is next to nothing, those of a machine lack it, since it makes a function that is zero. The factor
-    has it: P / alpha, orthogonal to them (machines/ridge/spectrum.py). Other factors are multiples of the coefficients.
-    """
-    if factor.shape != coef.shape:
-        return coef
-    size = float(np.abs(coef).max(initial=0.0)) or 1.0  # of which squares might leave the range of numbers
-    unit = coef / size
-    with np.errstate(over="ignore", invalid="ignore"):  # a factor out of all proportion is not of these coefficients
-        beside = (unit * (factor / size) / weight[:, None]).sum(axis=0)
-    own = (unit * unit / weight[:, None]).sum(axis=0)
-    if np.allclose(beside, own, rtol=1e-3, atol=0.0):  # as far as its length is known
-        return factor
-    return coef
+    beyond = fitted.solution.beyond
+    if beyond is not None:
+        beyond = as_columns(beyond)[kept]
+    return WeightedRidge(fitted.rows[kept], ridge(model, fitted), weight[kept], coef, beyond=beyond)
 
 
 def posterior_of(model: Model, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior | None:
@@ -369,7 +373,7 @@ def posterior_of(model: Model, bank: KernelBank, fitted: Sequence[Fitted]) -> Po
     assert model._method.ridge is not None
     alphas: Any = model._method.ridge(model, fitted[0])
     if np.ndim(alphas):  # one for each of many targets
-        problems: Sequence[WeightedRidge] = TargetRidges(alphas, fitted[0].solution.factor)
+        problems: Sequence[WeightedRidge] = TargetRidges(alphas, fitted[0].solution.coef, fitted[0].solution.beyond)
     else:
         problems = [posed(model, each) for each in fitted]
     intercept = getattr(model, "fit_intercept", True)

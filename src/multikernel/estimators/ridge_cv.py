@@ -16,6 +16,7 @@ from multikernel.estimators.binding import Binding, bound_given, double_precisio
 from multikernel.estimators.fit import fit_model
 from multikernel.estimators.fixed import (
     FixedParameter,
+    fixed_columns,
     hidden_columns,
     unpenalised,
     without_fixed_views,
@@ -86,10 +87,10 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         ridge in common; each target then has the ridge of least error for these weights. One ridge is all with
         criterion="evidence", with ``fixed``, and from streams.
     standard_errors : float >= 0, default 1.0
-        With weights for each of several targets: a target whose weights lower its held-out error by no more than this
-        many standard errors has equal weights instead (of kernels divided by their traces) with the best ridge for
-        them. The standard error of a gain g of an error s^2 is about 2 s sqrt(g / n). With 0 weights are always those
-        of least error, as they are for one target.
+        With weights for each of several targets, chosen by held-out errors: a target whose weights lower its error by
+        no more than this many standard errors has equal weights instead (of kernels divided by their traces) with the
+        best ridge for them. The standard error of a gain g of an error s^2 is about 2 s sqrt(g / n). With 0 weights are
+        always those of least error, as they are for one target.
     tol : float, default 1e-4
         Relative stationarity to reach. Steps also end where ten of them together gained less than a hundredth of that:
         the model has not converged then, and a ConvergenceWarning says so.
@@ -146,9 +147,10 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     a least-squares problem of order m, or of as many residuals where these are fewer. Centred kernels are centred once,
     on all samples.
 
-    Several targets with weights of their own are solved together, at points that they share: an inverse serves all of
-    them, of 1,000 targets and three kernels about 1,200 are needed. ``verbose`` then tells the geometric mean of their
-    stationarities, and ``history_`` has the largest before each round.
+    Several targets with weights of their own are solved together, at points that they share, for either criterion and
+    with ``fixed``: an inverse serves all of them, of 1,000 targets and three kernels about 1,200 are needed.
+    ``verbose`` then tells the geometric mean of their stationarities, and ``history_`` has the largest before each
+    round.
 
     References
     ----------
@@ -262,15 +264,14 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         return values if fixed is None else check_predicted(values + fixed, type(self).__name__)
 
     def _fixed_values(self, X: Any) -> Array | None:
-        if self._fixed_samples is None:
+        if self._fixed_samples is None or not self._fixed_samples.columns:
             return None
-        columns = unpenalised(self, X)[:, int(self.fit_intercept) :]
-        return np.asarray(columns @ np.atleast_2d(self.fixed_coef_).T)
+        return np.asarray(fixed_columns(self, X) @ np.atleast_2d(self.fixed_coef_).T)
 
-    def _unpenalised(self, X: Any) -> Array | None:
+    def _unpenalised(self, X: Any, n: int) -> Array | None:
         if self._fixed_samples is None:
             return None
-        return unpenalised(self, X)
+        return unpenalised(self, X, n)
 
     # -- variance components -----------------------------------------------------------------------------------------
 
@@ -307,8 +308,8 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
 
         Notes
         -----
-        One kernel is decomposed once for all targets. With several a target costs some ten inverses of order n for the
-        tests, and about fifty more for the intervals.
+        One kernel is decomposed once for all targets. With three a target costs some fourteen inverses of order n for
+        the tests, and about fifty more for the intervals.
 
         References
         ----------

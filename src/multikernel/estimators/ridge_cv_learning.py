@@ -48,8 +48,8 @@ def _shares_candidates(model: Any, target: Any) -> bool:
 
 
 def has_own_weights(model: Any) -> bool:
-    """Whether weights of several targets are found together: each has its own, chosen by held-out error alone."""
-    return not model.shared_weights and model.criterion == "held_out" and model.fixed is None
+    """Whether each of several targets has weights of its own, which are found together."""
+    return not model.shared_weights
 
 
 def _has_own_ridges(model: Any, target: Any) -> bool:
@@ -92,7 +92,7 @@ def cost_of(model: Any, bank: BankCost, task: Task) -> Cost:
     if _shares_candidates(model, task.target):
         t = task.target.shape[1]
         cost = model.n_init * many_targets(bank, folds, t)
-        if model.standard_errors > 0.0 and bank.m > 1:
+        if model.standard_errors > 0.0 and bank.m > 1 and model.criterion == "held_out":
             cost = cost + own_ridges(bank, folds, t)
         return cost
     cost = model.n_init * ridge_cv_cost(bank, folds) + ridge(bank)
@@ -114,11 +114,10 @@ def learn(
 
     Several targets that share weights of least held-out error have a ridge each.
     """
+    if _shares_candidates(model, task.target):
+        return _learn_each(model, bank, task, observe, seed, fixed)
     if fixed is not None:
         return _learn_beside(model, bank, task, observe, seed, fixed)
-    if _shares_candidates(model, task.target):
-        search = TargetSearch(model.fit_intercept, model.tol, model.max_iter, model.n_init, seed, model.standard_errors)
-        return ridge_cv_each(bank, task.target, _folds(model, task), search, model.n_jobs, observe)
     size, unit = kernel_size(bank), spread(task.target)
     bank, target = bank.scaled(np.full(len(bank), 1.0 / size)), task.target / unit
     with one_blas_thread(len(target)):
@@ -142,18 +141,46 @@ def learn(
     return weights.in_units(size, unit), MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
 
 
-def _learn_beside(
-    model: Any, bank: KernelBank, task: Task, observe: Observer, seed: int, fixed: FixedColumns
+def _learn_each(
+    model: Any, bank: KernelBank, task: Task, observe: Observer, seed: int, fixed: FixedColumns | None
 ) -> Learned:
-    """The same beside columns without penalty: weights for what these leave of the target, then their coefficients."""
+    """Weights for each of several targets."""
     folds = _folds(model, task)
-    held_out_is_known = determined(fixed.basis, folds)
-    if model.criterion == "held_out" and not held_out_is_known:
+    search = TargetSearch(
+        model.fit_intercept,
+        model.tol,
+        model.max_iter,
+        model.n_init,
+        seed,
+        model.standard_errors,
+        model.criterion == "evidence",
+    )
+    known = _held_out_is_known(model, fixed, folds)
+    weights, solution = ridge_cv_each(bank, task.target, folds, search, model.n_jobs, observe, fixed)
+    if not known:
+        weights = replace(weights, errors=np.full(len(weights.errors), np.nan))
+    return weights, solution
+
+
+def _held_out_is_known(model: Any, fixed: FixedColumns | None, folds: Folds) -> bool:
+    """Whether the samples outside each fold determine the coefficients of fixed columns, which folds need."""
+    if fixed is None or determined(fixed.basis, folds):
+        return True
+    if model.criterion == "held_out":
         raise ValueError(
             f"{type(model).__name__}: without the samples of one fold the coefficients of the fixed columns are not "
             "determined, as where one fold holds all samples of a level: give a cv that shuffles or stratifies, "
             "fewer fixed columns, or criterion='evidence', which needs no folds"
         )
+    return False
+
+
+def _learn_beside(
+    model: Any, bank: KernelBank, task: Task, observe: Observer, seed: int, fixed: FixedColumns
+) -> Learned:
+    """The same beside columns without penalty: weights for what these leave of the target, then their coefficients."""
+    folds = _folds(model, task)
+    held_out_is_known = _held_out_is_known(model, fixed, folds)
     rest = fixed.rest(as_columns(task.target))
     size, unit = kernel_size(bank), spread(rest)
     # a kernel whose functions the columns explain has no part

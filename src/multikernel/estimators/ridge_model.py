@@ -18,7 +18,7 @@ from multikernel._arrays import host, returned, taken
 from multikernel._linalg import as_columns
 from multikernel._rules import Choice, Number
 from multikernel._typing import Array
-from multikernel._warnings import keeping, warn_user
+from multikernel._warnings import each_warning_once, keeping
 from multikernel.banks import KernelBank
 from multikernel.banks.checks import numbers
 from multikernel.banks.rows import BankRows
@@ -60,7 +60,8 @@ class RidgeModel(KernelEstimator):
 
     def _of_smoothers(self, of: Any) -> Any:
         """A number of each smoother, or for several problems or targets an array."""
-        values = np.concatenate([np.atleast_1d(of(smoother)) for smoother in self._known.smoothers])
+        with each_warning_once():
+            values = np.concatenate([np.atleast_1d(of(smoother)) for smoother in self._known.smoothers])
         return float(values[0]) if self.dual_coef_.ndim == 1 else values
 
     # -- as a linear map of the targets --------------------------------------------------------------------------------
@@ -115,7 +116,8 @@ class RidgeModel(KernelEstimator):
     @property
     def loo_residuals_(self) -> Array:
         """y_i - f(x_i), f of the others with the same kernel: shape (n,) or (n, t); NaN for samples of weight zero."""
-        residuals, _ = self._known.left_out()
+        with each_warning_once():
+            residuals, _ = self._known.left_out()
         return residuals[:, 0] if self.dual_coef_.ndim == 1 else residuals
 
     # -- as a Gaussian process -----------------------------------------------------------------------------------------
@@ -127,19 +129,12 @@ class RidgeModel(KernelEstimator):
 
     @property
     def noise_variance_(self) -> Any:
-        """The variance of the noise of an observation of weight one: alpha times ``kernel_scale_``.
+        """The variance of the noise of an observation of weight one.
 
-        A warning says where the ridge is so small beside a singular kernel that it is no estimate.
+        That is alpha times ``kernel_scale_``, unless the targets contradict that ratio by more than chance would do:
+        then it is the squared residuals over the degrees of freedom that the function leaves them.
         """
-        told = self._of_smoothers(lambda s: np.full(s.coef.shape[1], float(s.is_told_by_mean)))
-        if np.any(told):
-            of_targets = "" if np.ndim(told) == 0 else f" of {int(np.sum(told))} of {len(told)} targets"
-            warn_user(
-                f"{type(self).__name__}: noise_variance_{of_targets} is no estimate of the noise: alpha is next to "
-                "nothing beside a kernel that cannot fit all samples, so that the ratio of noise and kernel is "
-                "arbitrary; use residual_variance_, or weights and alpha of MultipleKernelRidgeCV(criterion='evidence')"
-            )
-        return self._of_smoothers(lambda s: s.precision.alpha * s.scale)
+        return self._of_smoothers(lambda s: s.scales.noise)
 
     @property
     def log_evidence_(self) -> Any:
@@ -187,10 +182,10 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
             return mean
         if self_values is not None:
             self_values = self._checked_self_values(self_values, len(mean))
-        columns = self._unpenalised(X)
+        columns = self._unpenalised(X, len(mean))
         parts = []
         start = 0
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"), each_warning_once():
             for bank, values in self._met(X, self_values):
                 rows = slice(start, start + bank.shape[0])
                 own = None if columns is None else columns[rows]
@@ -221,16 +216,17 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
         ValueError : for a coverage outside (0, 1)
         """
         _PART.check(coverage, f"{type(self).__name__}: coverage")
-        mean, deviation = map(host, self.predict(X, return_std=True, self_values=self_values))
-        reach = self._multiples(coverage) * as_columns(deviation)
+        with each_warning_once():
+            mean, deviation = map(host, self.predict(X, return_std=True, self_values=self_values))
+            reach = self._multiples(coverage) * as_columns(deviation)
         if mean.ndim == 1:
             reach = reach[:, 0]
         return returned(mean - reach, X), returned(mean + reach, X)
 
     def _multiples(self, coverage: float) -> Array:
         """The quantile of |residual| / deviation over samples that are left out, for each target."""
-        known, found = self._known, []
-        for smoother in known.smoothers:
+        found = []
+        for smoother in self._known.smoothers:
             order_of = np.divide(
                 np.abs(smoother.left_out),
                 smoother.left_out_deviations,
@@ -240,8 +236,8 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
             found += [_quantile(column, smoother.weight, coverage) for column in order_of.T]
         return np.array(found)
 
-    def _unpenalised(self, X: Any) -> Array | None:
-        """The columns without penalty of new samples, among them the intercept; None where a model has none."""
+    def _unpenalised(self, X: Any, n: int) -> Array | None:
+        """The columns without penalty of n new samples, among them the intercept; None where a model has none."""
         return None
 
     # -- new samples with their self-values ----------------------------------------------------------------------------

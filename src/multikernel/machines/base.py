@@ -34,6 +34,8 @@ class DualSolution:
     n_iter : int
     warm : array, what a later solve may start from
     history : the gap after each round
+    beyond : array like ``coef``, the part of the targets that the kernel does not reach, where the coefficients lack it
+        because it makes a function that is zero; None elsewhere
     """
 
     coef: Array
@@ -46,6 +48,7 @@ class DualSolution:
     n_iter: int
     warm: Array
     history: tuple[float, ...] = ()
+    beyond: Array | None = None
 
 
 class Machine(ABC):

@@ -22,8 +22,8 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from multikernel._typing import Array
-from multikernel.numerics.lapack import divide, factored, reduce
-from multikernel.tuning import CHOLESKY_ROWS
+from multikernel.numerics.lapack import divide, factored, inverted, reduce
+from multikernel.tuning import CHOLESKY_ROWS, SQUARE_TILE
 
 _JITTERS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # parts of the largest diagonal entry
 
@@ -104,6 +104,23 @@ def solved(factor: Array, B: Array, lower: bool = True) -> Array:
         return np.zeros(B.shape, dtype=factor.dtype)
     solve = lapack.spotrs if factor.dtype == np.float32 else lapack.dpotrs
     return np.asarray(solve(factor, B, lower=lower)[0])
+
+
+def invert(factor: Array) -> bool:
+    """Replace the lower factor of A, in Fortran order and double precision, by the whole of A^{-1}; whether it is one.
+
+    A^{-1} is symmetric, so the transpose of the array is the same matrix in C order.
+    """
+    if not inverted(factor):
+        return False
+    whole = factor.T
+    n = len(whole)
+    for start in range(0, n, SQUARE_TILE):
+        stop = min(start + SQUARE_TILE, n)
+        whole[stop:, start:stop] = whole[start:stop, stop:].T
+        tile = whole[start:stop, start:stop]
+        tile[:] = np.triu(tile) + np.triu(tile, 1).T
+    return True
 
 
 def _halved(A: Array, lower: bool) -> bool:

@@ -22,7 +22,7 @@ Efficient control of population structure in model organism association mapping,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -88,7 +88,7 @@ class OfKernels(Likelihood):
         a = left.coef[:, 0]
         images = np.column_stack([evidence.images(left.coef)[:, :, 0].T, a])
         U = linalg.solve_triangular(left.factor, images, lower=True, check_finite=False)
-        H = evidence.inverse(left)
+        H = evidence.inverse(left.factor)
         beyond = count - (len(a) - (0 if evidence.basis is None else evidence.basis.shape[1]))
         traces = np.append(evidence.bank.inner(H), np.trace(H) + beyond)
         score = -0.5 * (traces / noise - a @ images / noise**2)
@@ -145,7 +145,7 @@ class OfOneKernel(Likelihood):
         return Local(theta, value, score, 0.5 * images.T @ (images / V[:, None]))
 
 
-def maximised(likelihood: Likelihood, start: Local, free: Array) -> Local:
+def maximised(likelihood: Likelihood, start: Local, free: Array, least: float = _GAIN) -> Local:
     """Where the likelihood is largest over some of the variances, the others as they are.
 
     Parameters
@@ -153,12 +153,13 @@ def maximised(likelihood: Likelihood, start: Local, free: Array) -> Local:
     likelihood : Likelihood
     start : Local, where to begin
     free : int array, which variances are estimated
+    least : float, what a step has to promise of the log likelihood
     """
     here = start
     damping = 1e-3
     for _ in range(_STEPS):
         step, gain = _step(here, free, damping)
-        if gain <= _GAIN:
+        if gain <= least:
             break
         there = likelihood.at(here.theta + step)
         if there is not None and there.value > here.value:
@@ -168,6 +169,14 @@ def maximised(likelihood: Likelihood, start: Local, free: Array) -> Local:
         else:
             damping *= 10.0
     return here
+
+
+def held(here: Local, k: int, value: float) -> Array:
+    """The variances where the model near a point is largest, one of them held at a value: where to begin with that."""
+    change = np.zeros(len(here.theta))
+    change[k] = value - here.theta[k]
+    there = Local(here.theta + change, here.value, here.score - here.information @ change, here.information)
+    return there.theta + _step(there, np.delete(np.arange(len(change)), k), 1e-8)[0]
 
 
 def _step(here: Local, free: Array, damping: float) -> tuple[Array, float]:
@@ -186,8 +195,3 @@ def _step(here: Local, free: Array, damping: float) -> tuple[Array, float]:
     step = np.zeros(len(here.theta))
     step[free] = change
     return step, float(g @ change - 0.5 * change @ A @ change)
-
-
-def of_target(evidence: Evidence, t: int) -> Evidence:
-    """The evidence of one of its targets."""
-    return replace(evidence, Y=np.asfortranarray(evidence.Y[:, t : t + 1]))

@@ -87,6 +87,7 @@ class MachineUnits:
                 value=self.in_user_units(found.value),
                 upper=self.in_user_units(found.upper),
                 factor=self.coef * found.factor,
+                beyond=None if found.beyond is None else self.target * found.beyond,
                 warm=self.coef * found.warm,
             )
 

@@ -45,8 +45,8 @@ from multikernel.procedures.restricted_likelihood import (
     Local,
     OfKernels,
     OfOneKernel,
+    held,
     maximised,
-    of_target,
 )
 from multikernel.procedures.ridge_cv.evidence import Evidence
 from multikernel.procedures.ridge_cv.fixed import FixedColumns
@@ -217,7 +217,7 @@ class VarianceComponents:
     def _likelihood(self, t: int, kernels: Array) -> Likelihood:
         """That of some of the kernels."""
         if len(kernels) > 1:
-            evidence = of_target(self.evidence, t)
+            evidence = self.evidence.of_targets([t])
             if len(kernels) < len(self.used):
                 evidence = replace(evidence, bank=self.evidence.bank.select(kernels))
             return OfKernels(evidence)
@@ -245,9 +245,9 @@ class VarianceComponents:
             assert end is not None
             return maximised(self._likelihood(t, np.array([0])), end, others)
         reduced = self._likelihood(t, others[:-1])
-        start = reduced.at(theta[others])
+        start = reduced.at(held(best, k, 0.0)[others]) or reduced.at(theta[others])
         assert start is not None
-        found = maximised(reduced, start, np.arange(m))
+        found = maximised(reduced, start, np.arange(m), 0.01 * _ROUNDED)
         theta[others] = found.theta
         if found.value <= best.value:
             return replace(found, theta=theta)
@@ -299,12 +299,10 @@ class _Profile:
 
     def loss(self, value: float, near: Local) -> tuple[float, Local]:
         """The root, and the maximum over the other variances."""
-        theta = near.theta.copy()
-        theta[self.k] = value
-        start = self.likelihood.at(theta)
+        start = self.likelihood.at(held(near, self.k, value))
         if start is None:
             return np.inf, near
-        found = maximised(self.likelihood, start, np.delete(np.arange(len(theta)), self.k))
+        found = maximised(self.likelihood, start, np.delete(np.arange(len(near.theta)), self.k), _CLOSE**2)
         return float(np.sqrt(max(2.0 * (self.best.value - found.value), 0.0))), found
 
     def upper(self, reach: float) -> float:

@@ -13,7 +13,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.posterior import Posterior
 from multikernel.estimators.predictor import Predictor
-from multikernel.machines.ridge.precision import DensePrecision
+from multikernel.machines.ridge.restricted import RestrictedSmoother
 from multikernel.machines.ridge.smoother import Smoother
 from multikernel.procedures.two_layers import SecondLayer
 
@@ -131,17 +131,14 @@ class TwoLayerPosterior(Posterior):
         return False
 
     @cached_property
-    def smoothers(self) -> Sequence[Smoother]:
+    def smoothers(self) -> Sequence[Smoother | RestrictedSmoother]:
         return [
-            Smoother(
-                DensePrecision(posed.alpha, posed.weight, function.second(function.outputs, function.outputs)),
-                posed.coef,
-                self.fit_intercept,
-            )
+            self._smoother_of(posed, function.second(function.outputs, function.outputs))
             for posed, function in zip(self.posed, self.predictor.functions, strict=True)
         ]
 
     def deviations(self, bank: KernelBank, values: Array, columns: Array | None = None) -> Array:
         function = self.predictor.functions[0]
         Z = function.first_layer(bank)
-        return self.smoothers[0].deviations(function.second(Z, function.outputs), function.second.diagonal(Z))
+        cross = function.second(Z, function.outputs)
+        return self._deviations(self.smoothers[0], cross, function.second.diagonal(Z), None)

@@ -144,7 +144,16 @@ class _Posed:
         intercept: Any = float(self.mean[0]) if self.single else self.mean
         proved = found.gap <= 0.05  # with a larger gap, rounding of K decides what the problem is
         value, upper = (self.unit * (self.unit * each) for each in (found.value, found.upper))
-        return DualSolution(coef, intercept, value, upper, factor, found.gap, proved, n_iter=1, warm=coef)
+        beyond = None if found.beyond is None else self._unreached(found.beyond)
+        return DualSolution(
+            coef, intercept, value, upper, factor, found.gap, proved, n_iter=1, warm=coef, beyond=beyond
+        )
+
+    def _unreached(self, P: Array) -> Array:
+        P = self.unit * P
+        if self.root is not None:
+            P = np.divide(P, self.root, out=np.zeros_like(P), where=self.root > 0.0)
+        return P[:, 0] if self.single else P
 
     def _given(self, A: Array) -> Array:
         A = self.unit * (A if self.root is None else self.root * A)

@@ -17,9 +17,21 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
+from multikernel._floats import SINGULAR
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.numerics.cholesky import cholesky, solved
+
+
+def resolved(alpha: float, scaled: Array) -> float:
+    """A ridge, or the smallest that rounding of a matrix does not hide, where this is larger.
+
+    Parameters
+    ----------
+    alpha : float > 0
+    scaled : array, the diagonal of S^{1/2} K S^{1/2}, or of G'S G
+    """
+    return max(alpha, SINGULAR * float(scaled.max(initial=0.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +79,15 @@ class Precision(ABC):
     def met(self, cross: Array, v: Array) -> Array:
         """k_x'v for v of shape (n,) and samples of kernel values ``cross`` (r, n), or of features (r, q)."""
 
+    @property
+    @abstractmethod
+    def squares(self) -> Array:
+        """sum_j H_ij^2 / s_j, shape (n,)."""
+
+    @abstractmethod
+    def met_squares(self, cross: Array) -> Array:
+        """sum_j (H k_x)_j^2 / s_j for samples of kernel values or features ``cross``."""
+
     @abstractmethod
     def remaining(self, cross: Array, prior: Array) -> Array:
         """k(x, x) - k_x'H k_x for samples of kernel values or features ``cross``, and of self-values k(x, x)."""
@@ -95,6 +116,16 @@ class DensePrecision(Precision):
     @cached_property
     def diagonal(self) -> Array:
         return np.diagonal(lapack.dpotri(self._factor, lower=1)[0]).copy()
+
+    @property
+    def squares(self) -> Array:
+        below = np.tril(lapack.dpotri(self._factor, lower=1)[0])
+        np.square(below, out=below)
+        one = 1.0 / self.weight
+        return np.asarray(below @ one + below.T @ one - np.diagonal(below) * one)
+
+    def met_squares(self, cross: Array) -> Array:
+        return np.asarray((1.0 / self.weight) @ solved(self._factor, cross.T) ** 2)
 
     @cached_property
     def log_determinant(self) -> float:
@@ -146,6 +177,15 @@ class FactoredPrecision(Precision):
     @property
     def diagonal(self) -> Array:
         return self.weight * np.maximum(1.0 - self.weight * self._leverage, 0.0) / self.alpha
+
+    @property
+    def squares(self) -> Array:
+        beyond = self.alpha * (self._inner(self.G.T) ** 2).sum(axis=0)  # alpha |M^{-1} g_i|^2
+        return self.weight * np.maximum(1.0 - self.weight * (self._leverage + beyond), 0.0) / self.alpha**2
+
+    def met_squares(self, cross: Array) -> Array:
+        inner = self._inner(cross.T)  # H G g = S G M^{-1} g
+        return np.asarray((cross.T * inner).sum(axis=0) - self.alpha * (inner**2).sum(axis=0))
 
     @property
     def log_determinant(self) -> float:

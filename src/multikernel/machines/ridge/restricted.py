@@ -8,9 +8,11 @@ g = C^{-1} B'H y, and
 
 so the trace of the map from y to fitted values is tr K M + p. A sample that is left out, with b of the others, has the
 residual a_i / M_ii and for it the variance tau / M_ii. At a new sample with the row u of the basis the error of the
-prediction of an observation has the variance
+prediction w'y, w = H k_x + H B C^{-1} d, of an observation has the variance
 
-    tau (alpha + k(x, x) - k_x'H k_x + d'C^{-1} d),      d = u - B'H k_x.
+    tau (alpha + k(x, x) - k_x'H k_x + d'C^{-1} d),      d = u - B'H k_x,
+
+where the noise has the variance tau alpha; any other adds to it as in ``smoother.py``, with c = a and n - p contrasts.
 
 The density is that of the n - p contrasts that no b changes (restricted likelihood), the largest over tau with
 J = y'M y = a'(K + alpha I) a and N = n - p:
@@ -31,7 +33,7 @@ from scipy.linalg import solve_triangular
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.machines.ridge.precision import Precision
-from multikernel.machines.ridge.smoother import CRITERIA, Smoother
+from multikernel.machines.ridge.smoother import CRITERIA, Scales, Smoother
 from multikernel.numerics.cholesky import cholesky, solved
 
 
@@ -44,11 +46,13 @@ class RestrictedSmoother:
     precision : H
     coef : array (n, t), a of each target
     basis : array (n, p), B
+    rest : array (n, t), what the fitted values leave of the targets, where that is not alpha a
     """
 
     precision: Precision
     coef: Array
     basis: Array
+    rest: Array | None = None
 
     @property
     def weight(self) -> Array:
@@ -71,7 +75,7 @@ class RestrictedSmoother:
     @cached_property
     def _alone(self) -> Smoother:
         """The smoother of y - F b."""
-        return Smoother(self.precision, self.coef, False)
+        return Smoother(self.precision, self.coef, False, self.rest)
 
     @cached_property
     def _image(self) -> Array:
@@ -108,12 +112,18 @@ class RestrictedSmoother:
     @cached_property
     def left_out(self) -> Array:
         """The residuals of samples that are left out one by one, shape (n, t)."""
-        return np.asarray(self.coef / self._diagonal[:, None])
+        return np.asarray(self.residuals / (self.precision.alpha * self._diagonal[:, None]))
 
     @cached_property
     def left_out_deviations(self) -> Array:
         """The standard deviations of these, (n, t)."""
-        return np.sqrt(np.outer(1.0 / self._diagonal, self.scale))
+
+        def lengths() -> Array:
+            half = self._half
+            beside = product(product(half, half.T), half) - 2.0 * self.precision.solve(half.T).T
+            return np.asarray((self.precision.squares + (half * beside).sum(axis=0)) / self._diagonal**2)
+
+        return self.scales.deviations(self.precision.alpha, 1.0 / self._diagonal, lengths)
 
     def criterion(self, name: str, noise: Array | None = None) -> Array:
         """As for a ``Smoother``."""
@@ -134,14 +144,16 @@ class RestrictedSmoother:
         return len(self.coef) - self.basis.shape[1]
 
     @property
-    def is_told_by_mean(self) -> bool:
-        """Never: the contrasts have no mean."""
-        return False
+    def scales(self) -> Scales:
+        """tau and sigma^2."""
+        degrees = self.degrees_of_freedom
+        scale = self._alone.energy / self._contrasts
+        return Scales.of(scale, self.precision.alpha, self._alone.energies, (degrees, self._contrasts - degrees))
 
     @property
     def scale(self) -> Array:
         """tau, shape (t,)."""
-        return self._alone.energy / self._contrasts
+        return self.scales.function
 
     def deviations(self, cross: Array, prior: Array, rows: Array) -> Array:
         """Standard deviations of the errors of predictions of new observations, shape (r, t).
@@ -154,7 +166,15 @@ class RestrictedSmoother:
         d = rows - np.column_stack([self.precision.met(cross, column) for column in self._image.T])
         of_columns = (solve_triangular(self._factor, d.T, lower=True) ** 2).sum(axis=0)
         rest = self.precision.alpha + self.precision.remaining(cross, prior) + of_columns
-        return np.sqrt(np.outer(rest, self.scale))
+
+        def lengths() -> Array:
+            e = solved(self._factor, d.T)
+            twice = self.precision.solve(self._image)
+            along = np.column_stack([self.precision.met(cross, column) for column in twice.T])
+            squares = 1.0 + self.precision.met_squares(cross) + 2.0 * (along * e.T).sum(axis=1)
+            return np.asarray(squares + (product(self._image, e) ** 2).sum(axis=0))
+
+        return self.scales.deviations(self.precision.alpha, rest, lengths)
 
     @property
     def log_evidence(self) -> Array:
@@ -162,4 +182,4 @@ class RestrictedSmoother:
         N = self._contrasts
         determinant = self.precision.log_determinant + 2.0 * float(np.log(np.diagonal(self._factor)).sum())
         with np.errstate(divide="ignore"):
-            return np.asarray(-0.5 * (N + N * np.log(2.0 * np.pi * self.scale) + determinant))
+            return np.asarray(-0.5 * (N + N * np.log(2.0 * np.pi * self._alone.energy / N) + determinant))

@@ -9,14 +9,31 @@ without intercept tr F = df, and the residual of a sample that is left out, with
 
     r_i = (a_i + (H 1)_i s_i (y_i - m) / (N - s_i)) / H_ii.
 
-As a process, y = mean + f + noise with f of covariance tau K and noise of variance tau alpha / s_i, a is what predicts
-f. The error of the prediction f(x) = m + k_x'a of a new observation of weight one has the variance
+As a process, y = mean + f + noise with f of covariance tau K and noise of variance sigma^2 / s_i, a is what predicts f
+where sigma^2 = tau alpha. The error of the prediction f(x) = m + k_x'a of a new observation of weight one then has the
+variance tau v,
 
-    tau (alpha + k(x, x) - k_x'H k_x + (1 - k_x'H 1)^2 q),        q = s'(K + alpha S^{-1}) s / N^2,
+    v = alpha + k(x, x) - k_x'H k_x + (1 - k_x'H 1)^2 q,        q = s'(K + alpha S^{-1}) s / N^2,
 
 q tau being the variance of m; the parts are uncorrelated. A sample that is left out is the same with 1 / H_ii for
-the first three terms. The expected value of J = a'(K + alpha S^{-1}) a is tau (N - 2 + q 1'H 1), or tau N without
-intercept: that gives tau. A weight of two is a sample that is there twice, and N samples have the log density
+the first three terms. The prediction is w'y, w = H k_x + (1 - k_x'H 1) s / N, and of any tau and sigma^2 its error has
+
+    tau v + (sigma^2 - tau alpha) (1 + w'S^{-1}w).                                                                (1)
+
+With sigma^2 = tau alpha the expected value of J = a'(K + alpha S^{-1}) a is tau (N - 2 + q 1'H 1), or tau N without
+intercept: that gives tau. But J has a part of the residuals and one of the function, and each of them tells tau:
+
+    r / alpha  for  r = alpha^2 c'S^{-1}c / (N - 1 - tr K M),        a'K a / df,
+
+where M = H - H 1 1'H / 1'H 1 and c = M y have lost what a mean changes (without intercept M = H and N in place of
+N - 1). Where the first exceeds the second by more than chance would do (``_CHANCE``, by the F distribution), alpha is
+too small to be the ratio of noise and function. As it vanishes beside a singular kernel, J / N is what the kernel does
+not reach of the targets, over N and not over how many samples are left by the rank. Then the noise is that of the
+residuals, sigma^2 = r, and tau = a'K a / df. Where q 1'H 1 > N, J tells more of the error of the mean than of all else:
+the noise is r, too, and tau that of J, which the error of the mean needs. Where N - 1 - tr K M < 1 nothing tells of
+noise: it stays tau alpha, and a warning says so.
+
+A weight of two is a sample that is there twice, and N samples have the log density
 
     -(N + N log(2 pi J / N) + log det(S^{1/2} K S^{1/2} + alpha I) + (N - n) log alpha) / 2        with tau = J / N
 
@@ -35,9 +52,13 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from scipy import stats
 
 from multikernel._typing import Array
+from multikernel._warnings import warn_user
 from multikernel.machines.ridge.precision import Precision
+
+_CHANCE = 1e-3  # of targets so contrary to an alpha that is the ratio of noise and function: one fit in a thousand
 
 
 class Linear(Protocol):
@@ -60,6 +81,57 @@ class Linear(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class Scales:
+    """How large function and noise are, as a Gaussian process.
+
+    Parameters
+    ----------
+    function : array (t,), tau
+    noise : array (t,), sigma^2
+    """
+
+    function: Array
+    noise: Array
+
+    @classmethod
+    def of(
+        cls,
+        scale: Array,
+        alpha: float,
+        parts: tuple[Array, Array],
+        degrees: tuple[float, float],
+        of_mean: bool = False,
+    ) -> Scales:
+        """From what J tells of tau, and from a'K a and alpha^2 c'S^{-1} c with the samples that each has.
+
+        ``of_mean`` says that J tells of the error of the mean alone.
+        """
+        function, residuals = parts
+        of_function, of_noise = degrees
+        noise = alpha * scale
+        if of_noise < 1.0:
+            warn_user(
+                "the function fits all samples, so that nothing tells of noise: standard deviations are those of "
+                "targets without noise, but for alpha; raise alpha, or choose it by MultipleKernelRidgeCV"
+            )
+        elif of_function > 0.0:
+            with np.errstate(all="ignore"):  # targets without a function, or without noise
+                ratio = (residuals / (alpha * of_noise)) / (function / of_function)
+            contrary = stats.f.sf(ratio, of_noise, of_function) < _CHANCE
+            scale = np.where(contrary & ~np.array(of_mean), function / of_function, scale)
+            noise = np.where(contrary | of_mean, residuals / of_noise, noise)
+        return cls(scale, noise)
+
+    def deviations(self, alpha: float, variances: Array, lengths: Callable[[], Array]) -> Array:
+        """The roots of (1), shape (r, t); ``lengths`` gives 1 + w'S^{-1}w, shape (r,), where they are needed."""
+        found = np.outer(variances, self.function)
+        beside = self.noise - alpha * self.function
+        if beside.any():
+            found += np.outer(lengths(), beside)
+        return np.sqrt(np.maximum(found, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
 class Smoother:
     """A solution of the ridge machine, and what its kernel matrix says of it.
 
@@ -68,11 +140,13 @@ class Smoother:
     precision : H
     coef : array (n, t), a of each target
     fit_intercept : bool, whether the mean of the targets was taken off
+    rest : array (n, t), what the predictor leaves of the targets, where that is not alpha S^{-1} a
     """
 
     precision: Precision
     coef: Array
     fit_intercept: bool
+    rest: Array | None = None
 
     # -- the parts of the formulas -------------------------------------------------------------------------------------
 
@@ -106,17 +180,38 @@ class Smoother:
     @cached_property
     def residuals(self) -> Array:
         """y - F y, shape (n, t)."""
+        if self.rest is not None:
+            return self.rest
         return self.precision.alpha * self.coef / self.weight[:, None]
+
+    @cached_property
+    def _whole(self) -> Array:
+        """a with the part that makes a function that is zero."""
+        if self.rest is None:
+            return self.coef
+        return self.weight[:, None] * self.rest / self.precision.alpha
 
     @cached_property
     def _centred(self) -> Array:
         """y - m 1, shape (n, t)."""
-        return self.precision.times(self.coef) + self.residuals
+        return self._image_of_coef + self.residuals
 
     @cached_property
+    def _image_of_coef(self) -> Array:
+        """K a."""
+        return self.precision.times(self.coef)
+
+    @cached_property
+    def energies(self) -> tuple[Array, Array]:
+        """a'K a and alpha^2 a'S^{-1} a, whose sum is J where the second is divided by alpha: shape (t,)."""
+        function = (self.coef * self._image_of_coef).sum(axis=0)
+        return np.maximum(function, 0.0), self.weight @ self.residuals**2
+
+    @property
     def energy(self) -> Array:
         """J, shape (t,)."""
-        return np.maximum((self.coef * self._centred).sum(axis=0), 0.0)
+        function, residuals = self.energies
+        return np.asarray(function + residuals / self.precision.alpha)
 
     # -- as a linear map -----------------------------------------------------------------------------------------------
 
@@ -136,7 +231,7 @@ class Smoother:
     @cached_property
     def left_out(self) -> Array:
         """The residuals r of samples that are left out one by one, shape (n, t)."""
-        a = self.coef
+        a = self._whole
         if self.fit_intercept:
             a = a + (self._ones * self.weight / (self.count - self.weight))[:, None] * self._centred
         return a / self.precision.diagonal[:, None]
@@ -168,33 +263,37 @@ class Smoother:
     # -- as a Gaussian process -----------------------------------------------------------------------------------------
 
     @property
-    def scale(self) -> Array:
-        """tau, shape (t,).
+    def scales(self) -> Scales:
+        """tau and sigma^2.
 
         Raises
         ------
         ValueError : where the weights of the samples add up to one sample or less
         """
-        known = self.count
+        function, residuals = self.energies
+        known = noise = self.count
+        of_mean = 0.0
+        degrees = self.degrees_of_freedom
         if self.fit_intercept:
-            known = known - 2.0 + self._part_of_mean
+            total = float(self._ones.sum())  # 1'H 1
+            of_mean = self._of_mean * total
+            known = known - 2.0 + of_mean
+            own = self.precision.alpha * (self._ones / self.weight)  # alpha S^{-1} H 1
+            noise -= float(self._ones @ own) / total
+            residuals = self.weight @ (self.residuals - np.outer(own, self._whole.sum(axis=0) / total)) ** 2
         if known <= 0.0:
             raise ValueError(
                 f"the weights of the samples add up to {self.count:.3g}, and noise is estimated from that many "
                 "samples: multiply them so that they count samples"
             )
-        return np.asarray(self.energy / known)
+        parts = function, residuals
+        told_by_mean = of_mean > self.count
+        return Scales.of(self.energy / known, self.precision.alpha, parts, (degrees, noise - degrees), told_by_mean)
 
     @property
-    def _part_of_mean(self) -> float:
-        """q 1'H 1, the part of the expected J / tau that is due to the error of the mean."""
-        return self._of_mean * float(self._ones.sum())
-
-    @property
-    def is_told_by_mean(self) -> bool:
-        """Whether J tells more of the error of the mean than of the noise: the ridge is next to nothing beside a kernel
-        that is singular, and the ratio of noise and kernel is then arbitrary."""
-        return self.fit_intercept and self._part_of_mean > self.count
+    def scale(self) -> Array:
+        """tau, shape (t,)."""
+        return self.scales.function
 
     def deviations(self, cross: Array, prior: Array) -> Array:
         """Standard deviations of the errors of predictions of new observations, shape (r, t).
@@ -207,7 +306,15 @@ class Smoother:
         rest = self.precision.alpha + self.precision.remaining(cross, prior)
         if self.fit_intercept:
             rest = rest + self._of_mean * (1.0 - self.precision.met(cross, self._ones)) ** 2
-        return np.sqrt(np.outer(rest, self.scale))
+
+        def lengths() -> Array:
+            squares = 1.0 + self.precision.met_squares(cross)
+            if not self.fit_intercept:
+                return squares
+            met = self.precision.met(cross, self._ones)
+            return np.asarray(squares + (1.0 - met**2) / self.count)  # 2 (1 - met) met + (1 - met)^2
+
+        return self.scales.deviations(self.precision.alpha, rest, lengths)
 
     @cached_property
     def left_out_deviations(self) -> Array:
@@ -218,8 +325,16 @@ class Smoother:
             own = self.precision.prior + self.precision.alpha / s
             others = (self._of_mean * N**2 - 2.0 * s * self._image + s**2 * own) / (N - s) ** 2
             rest = rest + (self._ones / diagonal) ** 2 * others
+
+        def lengths() -> Array:
+            squares = self.precision.squares
+            if self.fit_intercept:
+                c = self._ones / (N - s)
+                squares = squares - 2.0 * c * (self._ones - diagonal) + c**2 * (N - s)
+            return np.asarray(squares / diagonal**2 + 1.0 - 1.0 / s)
+
         # of a weight s the observation has noise alpha / s, and one of weight one has alpha
-        return np.sqrt(np.outer(rest + self.precision.alpha * (1.0 - 1.0 / s), self.scale))
+        return self.scales.deviations(self.precision.alpha, rest + self.precision.alpha * (1.0 - 1.0 / s), lengths)
 
     @property
     def log_evidence(self) -> Array:

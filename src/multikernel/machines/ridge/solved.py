@@ -36,6 +36,7 @@ class Solved:
     coef, factor : arrays (n, t), C and A
     value, upper : float, the dual value of A and the primal value of C
     gap : float, upper - value relative to upper; infinite where these are no solution
+    beyond : array (n, t), P, where C lacks P / alpha: alpha C + P is what the predictor leaves of the targets
     """
 
     coef: Array
@@ -43,6 +44,7 @@ class Solved:
     value: float
     upper: float
     gap: float
+    beyond: Array | None = None
 
     @classmethod
     def at(cls, gram: Gram, Y: Array, alpha: float, coef: Array) -> Solved:
@@ -116,7 +118,8 @@ def _apart(gram: Gram, Y: Array, alpha: float, coef: Array, beyond: Array) -> So
         residual = left - alpha * beyond - alpha * coef
         excess = float(np.vdot(residual, residual)) / alpha + max(float(np.vdot(beyond, gram.multiply(beyond))), 0.0)
         upper = float(np.vdot(coef, KC) + np.vdot(left, left) / alpha)
-        return _scaled(coef, factor, Y, alpha, upper - excess - gram.hidden(factor), upper)
+        found = _scaled(coef, factor, Y, alpha, upper - excess - gram.hidden(factor), upper)
+        return replace(found, beyond=alpha * beyond)
 
 
 def _scaled(coef: Array, factor: Array, Y: Array, alpha: float, value: float, upper: float) -> Solved:
@@ -135,4 +138,4 @@ def _scaled(coef: Array, factor: Array, Y: Array, alpha: float, value: float, up
 def _nothing(Y: Array, alpha: float) -> Solved:
     """What is known where rounding leaves no solution: the predictor zero, and that no value is negative."""
     zero, upper = np.zeros_like(Y), float(np.vdot(Y, Y)) / alpha
-    return Solved(zero, zero, 0.0, upper, relative(upper, upper) if np.isfinite(upper) else np.inf)
+    return Solved(zero, zero, 0.0, upper, relative(upper, upper) if np.isfinite(upper) else np.inf, Y)

@@ -13,7 +13,8 @@ costs one pass with one matrix. The model of a step has the average of the secon
 
     C = (L / 2 t) sum_t (U_t'U_t / J_t - U_t'q_t q_t'U_t / J_t^2),    U_t = R^{-1} (K_1 a_t, .., K_m a_t)
 
-for S = R R' and q_t = R^{-1} z_t: it is never negative, since q_t'q_t = J_t.
+for S = R R' and q_t = R^{-1} z_t: it is never negative, since q_t'q_t = J_t. Where each of many targets has weights of
+its own, R, det S and <K_k, H> of one v serve all of them.
 
 Restricted likelihood (REML). Where the targets have a mean F b that is to be estimated, F of shape (n, p) with the
 orthonormal basis B, the density is that of what no b changes: of the n - p contrasts Q'y, Q'B = 0, whose covariance is
@@ -33,20 +34,23 @@ C. K. I. Williams (2006), Gaussian processes for machine learning, section 5.4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import cast
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import solve_triangular
 
 from multikernel._floats import ROUNDING
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.numerics.cholesky import factorise, solved
-from multikernel.procedures.ridge_cv.criterion import Criterion, Point
+from multikernel.banks.threads import slices
+from multikernel.numerics.cholesky import factorise, invert, solved
+from multikernel.procedures.ridge_cv.criterion import Criterion, Point, SharedWeights, TargetModels
 from multikernel.procedures.ridge_cv.fixed import project
 from multikernel.procedures.ridge_cv.model import QuadraticModel, Tall, Wide
+from multikernel.tuning import TARGET_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,14 +68,17 @@ class Evidence(Criterion):
     """L(v) for the kernels of a bank, and targets Y of shape (n, t) that have lost their means; constant ones are gone.
 
     ``samples`` are those that there were, where Y and the kernels are in few coordinates, and less the columns of
-    ``basis``, B, where the likelihood is restricted.
+    ``basis``, B, where the likelihood is restricted. ``errors`` of targets are L of each alone; of constant ones they
+    are 0, where these are kept.
     """
 
     samples: int
     basis: Array | None = None
 
     @classmethod
-    def of(cls, bank: KernelBank, Y: Array, fit_intercept: bool = True, basis: Array | None = None) -> Evidence:
+    def of(
+        cls, bank: KernelBank, Y: Array, fit_intercept: bool = True, basis: Array | None = None, keep: bool = False
+    ) -> Evidence:
         """Of kernels of few features in few coordinates: beyond them the covariance is that of the noise.
 
         Parameters
@@ -80,9 +87,11 @@ class Evidence(Criterion):
         Y : array (n, t); where there is a basis, what ordinary least squares on it leaves of the targets
         fit_intercept : whether targets lose their means, where there is no basis
         basis : array (n, p) with orthonormal columns, for the restricted likelihood
+        keep : whether constant targets are kept, as zeros
         """
         Z = Y - Y.mean(axis=0) if fit_intercept and basis is None else Y
-        Z = Z[:, (Z**2).mean(axis=0) > ROUNDING**2 * (Y**2).mean(axis=0)]
+        varied = (Z**2).mean(axis=0) > ROUNDING**2 * (Y**2).mean(axis=0)
+        Z = Z * varied if keep else Z[:, varied]
         samples = len(Y) if basis is None else len(Y) - basis.shape[1]
         columns = Z if basis is None else np.column_stack([Z, basis])
         rotation = bank.rotation(columns) if Z.shape[1] else None
@@ -96,21 +105,42 @@ class Evidence(Criterion):
     def count(self) -> float:
         return float(self.samples)
 
-    def at(self, v: Array) -> Point | None:
+    def factor(self, v: Array) -> Array | None:
+        """R, the lower triangle of an array in Fortran order; None where S is singular in floating point."""
         factor = np.array(self.bank.combine(v).dense().T, dtype=np.float64, order="F")
         if self.basis is not None:
             project(factor.T, self.basis)
         factor.T.flat[:: len(factor) + 1] += 1.0
-        if not factorise(factor):
-            return None
-        A = solved(factor, self.Y)
+        return factor if factorise(factor) else None
+
+    def coef(self, factor: Array, Y: Array) -> Array:
+        """The a of targets."""
+        A = solved(factor, Y)
         if self.basis is not None:
             A -= product(self.basis, product(self.basis.T, A))
+        return A
+
+    def at(self, v: Array) -> Point | None:
+        factor = self.factor(v)
+        if factor is None:
+            return None
+        A = self.coef(factor, self.Y)
         energies = (self.Y * A).sum(axis=0)
-        value = self._value(energies, 2.0 * float(np.log(np.diagonal(factor)).sum()))
+        value = self._value(energies, _log_determinant(factor))
         if not np.isfinite(value):
             return None
         return Point(v, Explained(factor, A, energies, value))
+
+    def shared(self, v: Array) -> SharedWeights | None:
+        factor = self.factor(v)
+        return None if factor is None else SharedFactor(v, self, factor)
+
+    def of_targets(self, index: Array | list[int]) -> Evidence:
+        """Some of the targets."""
+        return replace(self, Y=np.asfortranarray(self.Y[:, index]))
+
+    def constants(self) -> Array:
+        return np.asarray((self.Y**2).sum(axis=0) / self.count)
 
     def constant(self) -> float:
         return self._value((self.Y**2).sum(axis=0), 0.0)
@@ -123,19 +153,20 @@ class Evidence(Criterion):
     def gradient(self, point: Point) -> Array:
         """dL / dv: shape (m,)."""
         left = cast(Explained, point.left)
-        M = self.inverse(left)
+        M = self.inverse(left.factor)
         M /= self.count
         A = left.coef / np.sqrt(left.energies)
         M -= product(A, A.T) / A.shape[1]
         return left.value * self.bank.inner(M)
 
-    def inverse(self, left: Explained) -> Array:
+    def inverse(self, factor: Array) -> Array:
         """H: shape (n, n)."""
-        H, _ = lapack.dpotri(left.factor, lower=1)
-        M = np.tril(H) + np.tril(H, -1).T
+        H = factor.copy(order="F")
+        if not invert(H):
+            raise np.linalg.LinAlgError("the factor of the kernel matrix with its ridge is singular")
         if self.basis is not None:
-            project(M, self.basis)
-        return np.asarray(M)
+            project(H.T, self.basis)
+        return H.T
 
     def images(self, A: Array) -> Array:
         """P K_k A for every k: shape (m, n, t) for A of shape (n, t)."""
@@ -165,3 +196,51 @@ class Evidence(Criterion):
         U = solve_triangular(left.factor, np.column_stack([images, self.Y[:, k]]), lower=True, check_finite=False)
         q = U[:, -1] / np.sqrt(energy)
         return np.asarray((U[:, :-1] - np.outer(q, q @ U[:, :-1])) * np.sqrt(left.value / (2.0 * t * energy)))
+
+
+@dataclass(frozen=True, eq=False)
+class SharedFactor(SharedWeights):
+    """Weights whose factor serves all targets."""
+
+    error: Evidence
+    factor: Array
+
+    def errors(self, index: Array) -> Array:
+        Z = self.error.Y[:, index]
+        energies = (Z * self.error.coef(self.factor, Z)).sum(axis=0)
+        return np.asarray(self._scale * energies)
+
+    def models(self, index: Array) -> TargetModels:
+        m = len(self.v)
+        found = TargetModels(np.empty((len(index), m)), np.empty((len(index), m, m)))
+        for part in slices(len(index), max(1, TARGET_VALUES // (m * len(self.error.Y)))):
+            Z = self.error.Y[:, index[part]]
+            A = self.error.coef(self.factor, Z)
+            energies = (Z * A).sum(axis=0)
+            known = np.where(energies > 0.0, energies, 1.0)  # constant targets have zeros for everything else
+            images = self.error.images(A)
+            (n, t) = Z.shape
+            right = np.column_stack([images.transpose(1, 2, 0).reshape(n, t * m), Z])
+            U = solve_triangular(self.factor, right, lower=True, check_finite=False)
+            q = (U[:, t * m :] / np.sqrt(known)).T
+            U = U[:, : t * m].reshape(n, t, m).transpose(1, 0, 2)
+            along = np.einsum("tn,tnk->tk", q, U)
+            half = 0.5 * self._scale
+            found.slopes[part] = half * (energies[:, None] * self._traces - np.einsum("it,kit->tk", A, images))
+            found.curvatures[part] = np.matmul(U.transpose(0, 2, 1), U) - along[:, :, None] * along[:, None, :]
+            found.curvatures[part] *= half
+        return found
+
+    @cached_property
+    def _scale(self) -> float:
+        """(det S)^(1/n) / n."""
+        return float(np.exp(_log_determinant(self.factor) / self.error.count)) / self.error.count
+
+    @cached_property
+    def _traces(self) -> Array:
+        """<K_k, H> / n."""
+        return self.error.bank.inner(self.error.inverse(self.factor)) / self.error.count
+
+
+def _log_determinant(factor: Array) -> float:
+    return 2.0 * float(np.log(np.diagonal(factor)).sum())

@@ -122,8 +122,8 @@ class FixedEffects:
     coef: Array
     errors: Array
 
-    def in_units(self, target: float) -> FixedEffects:
-        """Of targets times a number."""
+    def in_units(self, target: Any) -> FixedEffects:
+        """Of targets times a number, or times one each."""
         return FixedEffects(target * self.coef, target * self.errors)
 
 

@@ -21,7 +21,7 @@ the residuals themselves gave -.0141 and .1772, from sums over folds the same.)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel._workers import limited, on_cluster, on_threads, seconds_left, time_is_up
+from multikernel._workers import check_interrupted, limited, on_cluster, on_threads, seconds_left, time_is_up
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread, slices, threads_of
 from multikernel.certificate import Certificate
@@ -37,6 +37,8 @@ from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.directions import equal_traces
 from multikernel.procedures.ridge_cv.each_target import EachTarget, each_target
+from multikernel.procedures.ridge_cv.evidence import Evidence
+from multikernel.procedures.ridge_cv.fixed import FixedColumns, FixedEffects
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
@@ -55,6 +57,7 @@ class TargetSearch:
     fit_intercept : as in ``ridge_cv``
     tol, max_iter, n_init, seed : as in ``each_target``
     standard_errors : by how many standard errors weights of its own have to predict a target better than equal weights
+    evidence : whether weights have the largest evidence of each target instead of its least error
     """
 
     fit_intercept: bool = True
@@ -63,51 +66,60 @@ class TargetSearch:
     n_init: int = 1
     seed: int = 0
     standard_errors: float = 1.0
+    evidence: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class _Answer:
     """What the blocks write to, a row or a number for each target, in the user's units.
 
-    ``factors`` has rows with the factors of their machines, where these are not the coefficients.
+    ``beyond`` has rows with the parts of their targets that kernels do not reach, where coefficients lack them;
+    ``effects`` the coefficients of columns without penalty and their standard errors, both (t, c); None without any.
     """
 
     weights: Array
     alpha: Array
+    objective: Array
     errors: Array
     stationarity: Array
     coef: Array
     intercept: Array
     gap: Array
-    factors: list[tuple[Array, Array]]
+    beyond: list[tuple[Array, Array]]
+    effects: Array | None
 
     @classmethod
-    def of(cls, t: int, m: int, n: int, dtype: Any) -> _Answer:
-        numbers = [np.empty(t) for _ in range(5)]
-        alpha, errors, stationarity, intercept, gap = numbers
+    def of(cls, t: int, m: int, n: int, dtype: Any, fixed: FixedColumns | None) -> _Answer:
+        numbers = [np.empty(t) for _ in range(6)]
+        alpha, objective, errors, stationarity, intercept, gap = numbers
         coef = np.empty((t, n), dtype=dtype)
-        return cls(np.empty((t, m)), alpha, errors, stationarity, coef, intercept, gap, [])
+        effects = None if fixed is None else np.empty((2, t, len(fixed.map)))
+        return cls(np.empty((t, m)), alpha, objective, errors, stationarity, coef, intercept, gap, [], effects)
 
     def found(self, tol: float, ends: Sequence[EachTarget]) -> tuple[RidgeCVWeights, DualSolution]:
         """The answer of all blocks."""
         worst = float(self.stationarity.max())
         weights = RidgeCVWeights(
             values=self.weights,
-            objective=self.errors,
+            objective=self.objective,
             certificate=Certificate.stationarity(worst, 1.0),
             converged=worst <= tol,
             n_iter=max(end.n_iter for end in ends),
             history=max((end.history for end in ends), key=len),
             alpha=self.alpha,
             errors=self.errors,
+            effects=None if self.effects is None else FixedEffects(self.effects[0].T, self.effects[1].T),
             stationarities=self.stationarity,
         )
         gap = float(self.gap.max())
         coef = self.coef.T
-        factor = coef.copy() if self.factors else coef
-        for rows, own in self.factors:
-            factor[:, rows] = own
-        return weights, DualSolution(coef, self.intercept, 0.0, 0.0, factor, gap, gap <= 0.05, n_iter=1, warm=coef)
+        beyond = None
+        if self.beyond:
+            beyond = np.zeros(coef.shape)
+            for rows, own in self.beyond:
+                beyond[:, rows] = own
+        known = gap <= 0.05
+        return weights, DualSolution(coef, self.intercept, 0.0, 0.0, coef, gap, known, 1, warm=coef, beyond=beyond)
 
 
 def ridge_cv_each(
@@ -117,6 +129,7 @@ def ridge_cv_each(
     search: TargetSearch,
     n_jobs: int | None = None,
     observe: Observer = silent,
+    fixed: FixedColumns | None = None,
 ) -> tuple[RidgeCVWeights, DualSolution]:
     """Weights of least held-out error for each target, a row each, and the machines on all samples.
 
@@ -129,6 +142,7 @@ def ridge_cv_each(
     search : TargetSearch
     n_jobs : threads over blocks of targets
     observe : called after each round of a block
+    fixed : columns without penalty, the intercept among them; None where there are none
 
     Raises
     ------
@@ -136,8 +150,11 @@ def ridge_cv_each(
     """
     (n, t), m = Y.shape, len(bank)
     size = kernel_size(bank)
-    scaled = bank.scaled(np.full(m, 1.0 / size))
-    answer = _Answer.of(t, m, n, np.float32 if Y.dtype == np.float32 else np.float64)
+    multiples = np.full(m, 1.0 / size)
+    if fixed is not None:
+        multiples[fixed.traces(bank) <= 0.0] = 0.0  # a kernel whose functions the columns explain has no part
+    scaled = bank.scaled(multiples)
+    answer = _Answer.of(t, m, n, np.float32 if Y.dtype == np.float32 else np.float64, fixed)
     jobs = threads_of(n_jobs)
     most = max(1, min(TARGET_BLOCK // n, TARGET_BLOCK // m**2, -(-t // jobs)))
     parts = list(slices(t, -(-t // -(-t // most))))  # of about equal size
@@ -145,17 +162,13 @@ def ridge_cv_each(
 
     def solve(number: int) -> EachTarget:
         part = parts[number]
-        columns = np.asarray(Y[:, part], dtype=np.float64)
-        units = np.array([spread(y) for y in columns.T])
-        columns = columns / units
         later = 0.0
         if jobs == 1 and np.isfinite(seconds_left()):
             later = seconds_left() * (t - part.stop) / (t - part.start)
         with limited(seconds_left() - later), one_blas_thread(n if jobs == 1 else 0):
-            error = held_out_error(scaled, columns, folds, search.fit_intercept)
-            found = _ends(scaled, columns, folds, error, search, progress.observer(number))
-            gram = error.gram if isinstance(error, ErrorInFeatures) else scaled.combine
-            _write(answer, part, found, gram, columns, units, size, search.fit_intercept)
+            block = _Block.of(scaled, np.asarray(Y[:, part], dtype=np.float64), folds, search, fixed)
+            found = block.ends(progress.observer(number))
+            block.write(answer, part, found, size)
         return found
 
     if jobs == 1 or on_cluster():
@@ -165,40 +178,120 @@ def ridge_cv_each(
     return answer.found(search.tol, ends)
 
 
-def _ends(
-    bank: KernelBank,
-    Y: Array,
-    folds: Folds,
-    error: HeldOutError | ErrorInFeatures,
-    search: TargetSearch,
-    observe: Observer,
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Targets that are solved together, divided by their spread; ``Z`` is what columns without penalty leave of them.
+
+    ``held_out`` is the held-out error of ``Z``.
+    """
+
+    bank: KernelBank
+    Y: Array
+    Z: Array
+    units: Array
+    folds: Folds
+    search: TargetSearch
+    fixed: FixedColumns | None
+    held_out: HeldOutError | ErrorInFeatures
+
+    @classmethod
+    def of(cls, bank: KernelBank, Y: Array, folds: Folds, search: TargetSearch, fixed: FixedColumns | None) -> _Block:
+        rest = Y if fixed is None else fixed.rest(Y)
+        units = np.array([spread(y) for y in rest.T])
+        Y = Y / units
+        Z = Y if fixed is None else rest / units
+        basis = None if fixed is None else fixed.basis
+        held_out = held_out_error(bank, Z, folds, search.fit_intercept and fixed is None, basis)
+        return cls(bank, Y, Z, units, folds, search, fixed, held_out)
+
+    def ends(self, observe: Observer) -> EachTarget:
+        """Where the targets end: at weights of their own, or at equal ones."""
+        search = self.search
+        error: Evidence | HeldOutError | ErrorInFeatures = self.held_out
+        if search.evidence:
+            basis = None if self.fixed is None else self.fixed.basis
+            error = Evidence.of(self.bank, self.Z, search.fit_intercept, basis, keep=True)
+        if len(self.bank) > len(self.Y):
+            found = _each_alone(error, self.held_out, search)
+        else:
+            found = each_target(error, search.tol, search.max_iter, search.n_init, search.seed, observe)
+        simple = search.standard_errors == 0.0 or search.evidence or (error.diagonals > 0.0).sum() < 2
+        return found if simple or time_is_up() else self._equal_where_own_gain_nothing(found)
+
+    def _equal_where_own_gain_nothing(self, found: EachTarget) -> EachTarget:
+        search, error = self.search, self.held_out
+        traces = equal_traces(error.diagonals)
+        own_basis = None if self.fixed is None else self.fixed.basis
+        fit_intercept = search.fit_intercept and self.fixed is None
+        equal = own_ridges_of(
+            self.bank, self.Z, self.folds, traces, fit_intercept, search.tol, search.max_iter, own_basis
+        )
+        gained = equal.errors - found.errors
+        simple = gained <= 4.0 * search.standard_errors**2 / error.count * found.errors
+        return EachTarget(
+            v=np.where(simple[:, None], equal.v * traces, found.v),
+            errors=np.where(simple, equal.errors, found.errors),
+            stationarity=np.where(simple, equal.stationarity, found.stationarity),
+            n_iter=found.n_iter + equal.n_iter,
+            history=found.history,
+        )
+
+    def write(self, answer: _Answer, part: slice, found: EachTarget, size: float) -> None:
+        """The rows of the block: each of its weights has one machine, for all the targets that ended there."""
+        totals = found.v.sum(axis=1)
+        some = totals > 0
+        totals[~some] = 1.0
+        weights = found.v / totals[:, None]
+        answer.weights[part] = weights
+        answer.alpha[part] = np.where(some, size / totals, size)
+        answer.objective[part] = self.units * (self.units * found.errors)
+        answer.errors[part] = answer.objective[part]
+        answer.stationarity[part] = found.stationarity
+        _, places, groups = np.unique(found.v, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(groups.ravel(), kind="stable")
+        ends = np.cumsum(np.bincount(groups.ravel()))[:-1]
+        for place, own in zip(places, np.split(order, ends), strict=True):
+            check_interrupted()
+            self._machine(answer, part.start + own, own, weights[place], 1.0 / float(totals[place]), size)
+            if self.search.evidence:
+                shared = self.held_out.shared(found.v[place])
+                errors = np.full(len(own), np.nan) if shared is None else shared.errors(own)
+                answer.errors[part.start + own] = self.units[own] * (self.units[own] * errors)
+
+    def _machine(self, answer: _Answer, rows: Array, own: Array, weights: Array, alpha: float, size: float) -> None:
+        """The coefficients of the targets that share weights and ridge."""
+        units = self.units[own]
+        if isinstance(self.held_out, ErrorInFeatures):
+            gram = self.held_out.gram(weights)
+        else:
+            gram = self.bank.combine(weights)
+        Y = self.Y[:, own]
+        effects = None
+        if self.fixed is not None:
+            assert answer.effects is not None
+            effects, values = self.fixed.effects(gram, alpha, Y, self.Z[:, own])
+            effects = effects.in_units(units)
+            answer.effects[:, rows] = effects.coef.T, effects.errors.T
+            Y = Y - values
+        solution = RidgeMachine(alpha, self.search.fit_intercept and self.fixed is None).solve(gram, Y)
+        answer.coef[rows] = solution.coef.T * (units[:, None] / size)
+        if solution.beyond is not None:
+            answer.beyond.append((rows, solution.beyond * units))
+        answer.intercept[rows] = solution.intercept * units
+        if effects is not None and self.search.fit_intercept:
+            answer.intercept[rows] = effects.coef[0]
+        answer.gap[rows] = solution.gap
+
+
+def _each_alone(
+    error: Evidence | HeldOutError | ErrorInFeatures, held_out: HeldOutError | ErrorInFeatures, search: TargetSearch
 ) -> EachTarget:
-    """Where the targets of a block end: at weights of their own, or at equal ones."""
-    if len(bank) > len(Y):
-        found = _each_alone(error, search.tol, search.max_iter, search.n_init, search.seed)
-    else:
-        found = each_target(error, search.tol, search.max_iter, search.n_init, search.seed, observe)
-    if search.standard_errors == 0.0 or (error.diagonals > 0.0).sum() < 2 or time_is_up():
-        return found
-    traces = equal_traces(error.diagonals)
-    equal = own_ridges_of(bank, Y, folds, traces, search.fit_intercept, search.tol, search.max_iter)
-    gained = equal.errors - found.errors
-    simple = gained <= 4.0 * search.standard_errors**2 / error.count * found.errors
-    return EachTarget(
-        v=np.where(simple[:, None], equal.v * traces, found.v),
-        errors=np.where(simple, equal.errors, found.errors),
-        stationarity=np.where(simple, equal.stationarity, found.stationarity),
-        n_iter=found.n_iter + equal.n_iter,
-        history=found.history,
-    )
-
-
-def _each_alone(error: HeldOutError | ErrorInFeatures, tol: float, max_iter: int, n_init: int, seed: int) -> EachTarget:
     """The same for more kernels than samples, whose models are kept by residuals (model.py): each target by itself."""
     ends = []
     for k in range(error.Y.shape[1]):
-        one = error.of_targets([k])
-        ends.append(least_error(one, one, tol, max_iter, n_init, seed))
+        one = error.of_targets([k] if error.Y[:, k].any() or not search.evidence else [])
+        beside = one if error is held_out else held_out.of_targets([k])
+        ends.append(least_error(one, beside, search.tol, search.max_iter, search.n_init, search.seed))
     return EachTarget(
         v=np.stack([end.values / end.alpha for end in ends]),
         errors=np.array([end.objective for end in ends]),
@@ -206,39 +299,6 @@ def _each_alone(error: HeldOutError | ErrorInFeatures, tol: float, max_iter: int
         n_iter=max(end.n_iter for end in ends),
         history=max((end.history for end in ends), key=len),
     )
-
-
-def _write(
-    answer: _Answer,
-    part: slice,
-    found: EachTarget,
-    gram: Callable[[Array], Any],
-    columns: Array,
-    units: Array,
-    size: float,
-    fit_intercept: bool,
-) -> None:
-    """The rows of a block: each of its weights has one machine, for all the targets that ended there."""
-    totals = found.v.sum(axis=1)
-    some = totals > 0
-    totals[~some] = 1.0
-    weights = found.v / totals[:, None]
-    answer.weights[part] = weights
-    answer.alpha[part] = np.where(some, size / totals, size)
-    answer.errors[part] = units * (units * found.errors)
-    answer.stationarity[part] = found.stationarity
-    _, places, groups = np.unique(found.v, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(groups.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(groups.ravel()))[:-1]
-    for place, own in zip(places, np.split(order, ends), strict=True):
-        machine = RidgeMachine(1.0 / float(totals[place]), fit_intercept)
-        solution = machine.solve(gram(weights[place]), columns[:, own])
-        rows = part.start + own
-        answer.coef[rows] = solution.coef.T * (units[own, None] / size)
-        if not np.array_equal(solution.factor, solution.coef):
-            answer.factors.append((rows, solution.factor * (units[own] / size)))
-        answer.intercept[rows] = solution.intercept * units[own]
-        answer.gap[rows] = solution.gap
 
 
 class _JointProgress:

@@ -17,8 +17,11 @@ import numpy as np
 from multikernel._arrays import taken
 from multikernel._floats import ROUNDING
 from multikernel._typing import Array
-from multikernel.banks import KernelBank, precomputed
+from multikernel.banks import KernelBank
 from multikernel.banks.factor import FactorBank
+from multikernel.banks.packed import PackedBank
+from multikernel.banks.packing import pack
+from multikernel.banks.precomputed import Precomputed
 from multikernel.certificate import Certificate, worst
 from multikernel.kernels.samples import scaled_columns
 from multikernel.machines import DualSolution, RidgeMachine
@@ -58,14 +61,15 @@ def with_own_ridges(
     gram = error.gram(ones) if isinstance(error, ErrorInFeatures) else combined.combine(ones)
     rounded = max(float(combined.traces()[0]) / ROUNDING, weights.alpha)
     v = np.maximum(found.v[:, 0], 1.0 / rounded)
-    coef, factor = np.empty((2, *Y.shape))
+    coef, beyond = np.zeros((2, *Y.shape))
     intercept = np.empty(len(units))
     gap = 0.0
     for each in np.unique(v):
         own = np.flatnonzero(v == each)
         solution = RidgeMachine(1.0 / float(each), fit_intercept).solve(gram, Z[:, own])
         coef[:, own] = solution.coef * units[own]
-        factor[:, own] = solution.factor * units[own]
+        if solution.beyond is not None:
+            beyond[:, own] = solution.beyond * units[own]
         intercept[own] = solution.intercept * units[own]
         gap = max(gap, solution.gap)
     largest = Certificate.stationarity(float(found.stationarity.max()), 1.0)
@@ -79,14 +83,26 @@ def with_own_ridges(
         errors=units * (units * found.errors),
         stationarities=found.stationarity,
     )
-    return answer, DualSolution(coef, intercept, 0.0, 0.0, factor, gap, gap <= 0.05, n_iter=1, warm=coef)
+    known = gap <= 0.05
+    rest = beyond if beyond.any() else None
+    return answer, DualSolution(coef, intercept, 0.0, 0.0, coef, gap, known, n_iter=1, warm=coef, beyond=rest)
 
 
 def own_ridges_of(
-    bank: KernelBank, Y: Array, folds: Folds, w: Array, fit_intercept: bool, tol: float, max_iter: int
+    bank: KernelBank,
+    Y: Array,
+    folds: Folds,
+    w: Array,
+    fit_intercept: bool,
+    tol: float,
+    max_iter: int,
+    basis: Array | None = None,
 ) -> EachTarget:
-    """1 / alpha of least held-out error for each target, (t, 1), with the weights w for all; parameters as above."""
-    return each_target(held_out_error(_combined(bank, w), Y, folds, fit_intercept), tol, max_iter)
+    """1 / alpha of least held-out error for each target, (t, 1), with the weights w for all; parameters as above.
+
+    ``basis`` is as in ``held_out_error``.
+    """
+    return each_target(held_out_error(_combined(bank, w), Y, folds, fit_intercept, basis), tol, max_iter)
 
 
 def _combined(bank: KernelBank, w: Array) -> KernelBank:
@@ -98,4 +114,5 @@ def _combined(bank: KernelBank, w: Array) -> KernelBank:
         kept = np.flatnonzero(roots)
         F = scaled_columns(taken(factors.F, kept, axis=1), roots[kept])
         return FactorBank(F, F, np.array([len(kept)]), np.arange(len(kept)))
-    return precomputed(np.asarray(bank.combine(w).dense(), dtype=np.float64)[None])
+    half = pack(np.asarray(bank.combine(w).dense(), dtype=np.float64))
+    return PackedBank(Precomputed(1, bank.shape[0]), half[None], bank.shape[0])

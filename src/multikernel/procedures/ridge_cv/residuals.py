@@ -39,12 +39,10 @@ import numpy as np
 from multikernel import _arrays, _linalg
 from multikernel._arrays import foreign, host, like, taken
 from multikernel._typing import Array, Index
-from multikernel.banks.threads import slices
 from multikernel.numerics import lapack
-from multikernel.numerics.cholesky import factorise
+from multikernel.numerics.cholesky import factorise, invert
 from multikernel.procedures.ridge_cv.fixed import project
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
-from multikernel.tuning import SQUARE_TILE
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,13 +228,8 @@ def _inverse(K: Any) -> Any:
     if foreign(K):
         return _arrays.Cholesky.of(K, 1.0).inverse()
     K.flat[:: len(K) + 1] += 1.0
-    if not (factorise(K.T) and lapack.inverted(K.T)):
+    if not (factorise(K.T) and invert(K.T)):
         raise np.linalg.LinAlgError("the kernel matrix with its ridge is not positive definite")
-    for part in slices(len(K), SQUARE_TILE):
-        below = slice(part.stop, None)
-        tile = K[part, part]
-        K[below, part] = K[part, below].T
-        tile[:] = np.triu(tile) + np.triu(tile, 1).T
     return K
 
 
