@@ -29,6 +29,7 @@ from multikernel.optimizers import (
 from multikernel.optimizers.block_norm import _stretched
 from multikernel.optimizers.reduced_gradient import _Way
 from multikernel.problem import Problem
+from outsiders import Logistic
 from zoo import PROBLEMS
 
 Array = Any
@@ -277,6 +278,25 @@ def test_what_stops_early_is_usable() -> None:
     assert found.n_iter == 2
     assert np.isfinite(found.certificate.value)
     assert NormBall(2.0).contains(found.theta)
+
+
+def test_two_layers_with_logistic_losses_are_a_machine_on_the_simplex() -> None:
+    """Of functions of the kernels, with half the square of the sum of their norms; Clarabel has the functions."""
+    case = PROBLEMS["random"]()
+    C = 0.7
+    problem = Problem(precomputed(case.K), Linear(), Logistic(C, 1e-9), Simplex(), case.y)
+    found = ReducedGradient(tol=1e-5).minimise(problem)
+    roots = [np.linalg.cholesky(K + 1e-12 * np.trace(K) * np.eye(len(K))) for K in case.K]
+    parts = [cp.Variable(len(K)) for K in case.K]
+    f = sum(root @ part for root, part in zip(roots, parts, strict=True))
+    norms = sum(cp.norm(part) for part in parts)
+    losses = cp.sum(cp.logistic(-cp.multiply(case.y, f)))
+    cp.Problem(cp.Minimize(C * losses + 0.5 * cp.square(norms))).solve(solver=cp.CLARABEL)
+    want = C * losses.value + 0.5 * norms.value**2
+    assert found.converged
+    assert found.evaluation.upper == pytest.approx(want, rel=1e-4)
+    share = np.array([np.linalg.norm(part.value) for part in parts])
+    np.testing.assert_allclose(found.theta, share / share.sum(), atol=5e-3)
 
 
 def test_steps_of_a_model_end_at_a_small_part_of_its_first_gradient() -> None:

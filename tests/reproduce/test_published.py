@@ -42,7 +42,9 @@ def test_what_counts_as_a_result() -> None:
     assert kinds == {Kind.RESULT: 277, Kind.SIZE: 94, Kind.TIME: 35, Kind.PROTOCOL: 33, Kind.BLANK: 9}
     for row in published():
         assert (row.kind is Kind.BLANK) <= (row.value == "")
-        assert (row.metric.startswith(("training time", "running time", "seconds", "time s"))) == (row.kind is Kind.TIME)
+        assert (row.metric.startswith(("training time", "running time", "seconds", "time s"))) == (
+            row.kind is Kind.TIME
+        )
         if row.deviation is not None and row.kind is Kind.RESULT:
             assert row.repetitions > 1, row
         if found := re.search(r"x(\d+)", row.setting):

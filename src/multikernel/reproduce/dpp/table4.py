@@ -47,8 +47,8 @@ _HABERMAN = (
     "to make the folds give 0.69 to 0.72"
 )
 _COST = (
-    "C: with features on [-1, 1], and C divided by the number of samples, so that its grid ends at about 3, the "
-    "published areas come out; where it is not divided, its end at 1000 is chosen"
+    "C, as far as can be told: with features on [-1, 1] and C divided by the number of samples, so that its grid ends "
+    "at about 3, the published areas come out here, though not on Diabetes; undivided, its end at 1000 is chosen"
 )
 
 
