@@ -143,7 +143,7 @@ def curvature_bounds(bank: Any, domain: NormBall | None = None) -> CurvatureBoun
         E=E[:2],
         H=H,
         convex_below=E[1] * float(np.log(4.0 / (E[1] * H * B[1]))) if known else float("-inf"),
-        concave_above=4.0 * C[1] / D if D > 0.0 else float("inf"),
+        concave_above=4.0 * C[1] / D if D > 0.0 and C[1] > 0.0 else float("inf"),
     )
 
 
