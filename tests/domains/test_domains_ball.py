@@ -35,12 +35,23 @@ def projection_by_bisection(z: Array, p: float, radius: float, center: float) ->
     return np.maximum(center + delta, 0.0)
 
 
-@pytest.mark.parametrize("p", [1.1, 1.5, 2.0, 3.0, 7.5])
+@pytest.mark.parametrize("p", [1.0, 1.1, 1.5, 2.0, 3.0, 7.5])
 @pytest.mark.parametrize("center", [0.0, 0.4])
 def test_projection_is_that_of_nested_bisection(p: float, center: float) -> None:
     z = np.array([3.0, -2.0, 0.5, 0.0, 0.3])
     found = NormBall(p, 0.8, center).project(z)
     np.testing.assert_allclose(found, projection_by_bisection(z, p, 0.8, center), atol=1e-9)
+
+
+@given(st.sampled_from([1.0, 1.5, 2.0, 4.0]), st.integers(1, 8), seeds, st.floats(-2, 3))
+def test_no_weights_of_the_ball_are_further_on_the_way_to_the_point(p: float, m: int, seed: int, power: float) -> None:
+    """(z - d)'(x - d) <= 0 for all x, which makes d the nearest; centres differ and may be 0, entries may tie."""
+    rng = np.random.default_rng(seed)
+    ball = NormBall(p, 0.7, rng.choice([0.0, 0.1, 1.0], size=m))
+    z = 10.0**power * np.round(rng.normal(size=m), 1)
+    d = ball.project(z)
+    assert ball.contains(d, 1e-12)
+    assert ball.support(z - d) <= (z - d) @ d + 1e-9 * 10.0**power
 
 
 def test_projection_on_the_euclidean_ball_around_0_shortens_the_positive_part() -> None:

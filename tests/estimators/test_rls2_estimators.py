@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from sklearn.datasets import load_iris
 
 import multikernel
@@ -136,6 +137,34 @@ def test_on_disk(tmp_path):
     again = multikernel.load(tmp_path / "model.mk")
     np.testing.assert_array_equal(again.decision_function(NEW), model.decision_function(NEW))
     np.testing.assert_array_equal(again.scaling_, model.scaling_)
+
+
+def test_centred_kernels_are_fishers_discriminant_with_the_largest_ratio():
+    """Kim, Magnani and Boyd (2006): the ratio by explicit features, maximised by SciPy over three weights."""
+    rng = np.random.default_rng(0)
+    signs = np.where(np.arange(40) < 13, 1, -1)
+    F = [rng.normal(size=(40, 3)) + shift * (signs > 0)[:, None] * rng.random(3) for shift in (1.0, 0.5, 0.0)]
+    K = np.stack([(f - f.mean(axis=0)) @ (f - f.mean(axis=0)).T for f in F])
+    alpha, q = 2.0, 13 * 27 / 40
+
+    def ratio(d):
+        Z = np.hstack([np.sqrt(max(w, 0.0)) * f for w, f in zip(d, F, strict=True)])
+        classes = [Z[signs > 0], Z[signs < 0]]
+        scatter = sum((c - c.mean(axis=0)).T @ (c - c.mean(axis=0)) for c in classes)
+        between = classes[0].mean(axis=0) - classes[1].mean(axis=0)
+        return between @ np.linalg.solve(scatter + alpha * np.eye(9), between)
+
+    model = RLS2Classifier("precomputed", alpha=alpha, scaling="none", tol=1e-9).fit(K, signs)
+    best = minimize(
+        lambda d: -ratio(d),
+        np.full(3, 1.0 / 3.0),
+        bounds=[(0.0, 1.0)] * 3,
+        constraints={"type": "eq", "fun": lambda d: d.sum() - 1.0},
+        options={"ftol": 1e-12},
+    )
+    assert ratio(model.weights_) == pytest.approx(-best.fun, rel=1e-6)
+    np.testing.assert_allclose(model.weights_, best.x, atol=1e-3)
+    assert model.objective_ == pytest.approx(2.0 * q / (1.0 + q * ratio(model.weights_)), rel=1e-8)
 
 
 def test_paper_mode_tells_the_true_gap():

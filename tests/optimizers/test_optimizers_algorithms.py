@@ -29,6 +29,7 @@ from multikernel.optimizers import (
 from multikernel.optimizers.block_norm import _stretched
 from multikernel.optimizers.reduced_gradient import _Way
 from multikernel.problem import Problem
+from outsiders import Logistic
 from zoo import PROBLEMS
 
 Array = Any
@@ -277,6 +278,66 @@ def test_what_stops_early_is_usable() -> None:
     assert found.n_iter == 2
     assert np.isfinite(found.certificate.value)
     assert NormBall(2.0).contains(found.theta)
+
+
+def test_two_layers_with_logistic_losses_are_a_machine_on_the_simplex() -> None:
+    """Of functions of the kernels, with half the square of the sum of their norms; Clarabel has the functions."""
+    case = PROBLEMS["random"]()
+    C = 0.7
+    problem = Problem(precomputed(case.K), Linear(), Logistic(C, 1e-9), Simplex(), case.y)
+    found = ReducedGradient(tol=1e-5).minimise(problem)
+    roots = [np.linalg.cholesky(K + 1e-12 * np.trace(K) * np.eye(len(K))) for K in case.K]
+    parts = [cp.Variable(len(K)) for K in case.K]
+    f = sum(root @ part for root, part in zip(roots, parts, strict=True))
+    norms = sum(cp.norm(part) for part in parts)
+    losses = cp.sum(cp.logistic(-cp.multiply(case.y, f)))
+    cp.Problem(cp.Minimize(C * losses + 0.5 * cp.square(norms))).solve(solver=cp.CLARABEL)
+    want = C * losses.value + 0.5 * norms.value**2
+    assert found.converged
+    assert found.evaluation.upper == pytest.approx(want, rel=1e-4)
+    share = np.array([np.linalg.norm(part.value) for part in parts])
+    np.testing.assert_allclose(found.theta, share / share.sum(), atol=5e-3)
+
+
+def test_steps_of_a_model_end_at_a_small_part_of_its_first_gradient() -> None:
+    """Over a box, on a model whose curvatures differ by 30 times; all hundred of them were made before."""
+    rng = np.random.default_rng(0)
+    m = 20
+    axes = np.linalg.qr(rng.normal(size=(m, m)))[0]
+    B = axes @ np.diag(np.logspace(0, 1.5, m)) @ axes.T
+    curvature = Curvature.none(m, True)
+    for s in np.eye(m):
+        curvature = curvature.with_pair(s, B @ s)
+    size, W, M = curvature._form
+    model = size * np.eye(m) - W.T @ np.linalg.solve(M, W)
+    slope = 10.0 * rng.normal(size=m)
+    points = []
+
+    def project(z: Array) -> Array:
+        points.append(z)
+        return np.clip(z, 0.0, 1.0)
+
+    start = np.full(m, 0.5)
+    end = start + curvature.step(start, slope, project)
+    assert 2 < len(points) < 60
+
+    def gradient(x: Array, g: Array) -> float:
+        return float(np.linalg.norm(np.clip(x - g / size, 0.0, 1.0) - x))
+
+    assert gradient(end, slope + model @ (end - start)) <= 0.01 * gradient(start, slope)
+
+
+def test_values_that_the_machine_does_not_resolve_end_the_run() -> None:
+    """Squares of features that differ by five decades leave per cents of it to rounding: a thousand machines before."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 12)) * np.logspace(3, -2, 12)
+    y = np.sign(X[:, 9] * X[:, 2] + rng.normal(size=60))
+    bank = bind(kernels.linear_features(), X)
+    problem = Problem(bank, HadamardPower(2), RidgeMachine(1e-1), NormBall(1.0, 12.0, 1.0), y)
+    result = QuasiNewton(tol=1e-6).minimise(problem)
+    assert not result.converged
+    assert result.n_iter < 100
+    assert result.evaluation.dual.gap > 1e-6
 
 
 def test_a_step_whose_gain_rounding_hides_is_not_made_for_ever() -> None:

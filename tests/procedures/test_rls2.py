@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse.linalg import cg
 
 import rational
 import reference as ref
@@ -106,7 +107,7 @@ def test_one_kernel_is_ridge_regression():
     np.testing.assert_allclose(solution.coef, np.linalg.solve(K[3] + 0.1 * np.eye(40), centred(VALUES)))
 
 
-@pytest.mark.parametrize("mode", ["certified", "paper"])
+@pytest.mark.parametrize("mode", ["certified", "paper", "conjugate"])
 def test_constant_target(mode):
     scaling = np.where(np.arange(len(BANK)) % 2, TRACES, 0.0)
     weights, solution = rls2(BANK, np.full(40, 3.0), 0.1, scaling, mode=mode)
@@ -119,7 +120,7 @@ def test_constant_target(mode):
     assert weights.values.sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("mode", ["certified", "paper"])
+@pytest.mark.parametrize("mode", ["certified", "paper", "conjugate"])
 @pytest.mark.parametrize("alpha", [1e-3, 1.0])
 def test_zero_kernels_get_nothing(mode, alpha):
     bank = precomputed(np.concatenate([np.zeros((2, 40, 40)), K[:20]]))
@@ -184,6 +185,28 @@ def test_paper_stalls_at_small_alpha_and_says_so():
     assert not stalled.converged
     assert stalled.objective > 1.5 * certified.objective
     assert stalled.gap >= 1.0 - certified.objective / stalled.objective - 1e-9
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 1e-2, 0.3, 1e6])
+def test_paper_with_conjugate_gradients(alpha):
+    """Algorithm 1 written out, with systems solved by SciPy to the residual of the rule, from the last coefficients."""
+    y = centred(VALUES)
+    weights, solution = rls2(BANK, VALUES, alpha, TRACES, mode="conjugate")
+    size = np.linalg.norm(y)
+    d, c = np.eye(len(K))[ref.quad(K, y).argmax()], np.zeros(40)
+    residual, steps = np.inf, 0
+    while residual > 1e-2 * size:
+        c = cg(ref.combine(K, d) + alpha * np.eye(40), y, x0=c, rtol=0.0, atol=1e-2 * size)[0]
+        V, u = ref.apply(K, c[:, None])[:, :, 0].T, y - 0.5 * alpha * c
+        d = simplex_least_squares(V, u, d)
+        residual, steps = np.linalg.norm(V @ d + alpha * c - y), steps + 1
+    assert weights.n_iter == steps
+    assert weights.rule_met
+    np.testing.assert_allclose(ref.combine(K, weights.values), ref.combine(K, d), atol=1e-6)
+    np.testing.assert_allclose(solution.coef, c, atol=1e-5 * np.abs(c).max())
+    best = rls2(BANK, VALUES, alpha, TRACES, tol=1e-10)[0].objective
+    assert weights.bound <= best * (1.0 + 1e-9)
+    assert weights.objective >= best * (1.0 - 1e-9)
 
 
 def test_steps_run_out():

@@ -15,7 +15,9 @@ multiplier lam >= 0 of the constraint is taken coordinate by coordinate:
     delta = max(-center / radius, sign(a) u),        u + lam u^{p-1} = |a|  (p > 1),   u = max(|a| - lam, 0)  (p = 1)
 
 because a convex function of one variable has its minimum over a ray at the nearest point to its own. Its norm falls as
-lam grows, from |a|_p at 0 to 1 or less at lam = |a|_{p*}; what remains is a root in one variable.
+lam grows, from |a|_p at 0 to 1 or less at lam = |a|_{p*}; what remains is a root in one variable. For p = 1 and 2 the
+norm, or its square, is linear in lam, or in (1 + lam)^-2, between the points where an entry starts or stops to move:
+they are sorted, and the root is a division (Held, Wolfe and Crowder 1974 for the simplex).
 
 Scores may be negative where kernels are not linear in the weights. The best weights are then
 
@@ -174,38 +176,75 @@ def project_ball(z: Array, norm: float, radius: float, center: Array) -> Array:
     """The nearest point to z of { d >= 0, |d - center|_norm <= radius }."""
     if radius == 0.0:
         return center.copy()
-    floor = -center / radius
     a = (z - center) / radius
-
-    def shrunk(lam: float) -> Array:
-        return np.maximum(floor, np.sign(a) * _shrink(np.abs(a), lam, norm))
-
-    def excess(lam: float) -> float:
-        return norm_of(shrunk(lam), norm) - 1.0
-
-    if excess(0.0) <= 0.0:
+    room = np.where(a < 0.0, center / radius, np.inf)
+    sizes = np.abs(a)
+    if norm_of(np.minimum(sizes, room), norm) <= 1.0:
         return np.maximum(z, 0.0)
-    top = 2.0 * norm_of(a, dual_exponent(norm))
-    lam = brentq(excess, 0.0, top, xtol=np.finfo(float).tiny, rtol=4.0 * np.finfo(float).eps, maxiter=1000)
-    delta = shrunk(float(lam))  # on the sphere but for what rounding of a large multiplier leaves
-    if not delta.any():  # which may be nothing: so far away the nearest points of a 1-norm ball are at its corners
-        reach = np.abs(shrunk(0.0))
-        delta = shrunk(0.0) * (reach == reach.max())
+    if norm == 1.0:
+        u = _shifted(sizes, room)
+    elif norm == 2.0:
+        u = _scaled(sizes, room)
+    else:
+        u = _shrunk(sizes, room, norm)
+    delta = np.sign(a) * u  # on the sphere but for rounding
     return np.maximum(center + (radius / norm_of(delta, norm)) * delta, 0.0)
 
 
+def _shifted(a: Array, room: Array) -> Array:
+    """u = min(max(a - lam, 0), room) whose sum is 1: from the largest lam down, the sum is linear between its knots."""
+    knots = np.concatenate([a, a - room])
+    order = np.argsort(-knots, kind="stable")
+    order = order[np.isfinite(knots[order])]
+    falling = knots[order]
+    growing = np.cumsum(np.where(order < len(a), 1.0, -1.0))  # how many entries grow from a knot to the next
+    total = np.concatenate([[0.0], np.cumsum(-np.diff(falling) * growing[:-1])])
+    last = int(np.flatnonzero(total < 1.0)[-1])
+    further = (1.0 - total[last]) / max(growing[last], 1.0)
+    # relative to the knot, since large entries would swallow the sum
+    return np.minimum(np.maximum(a - falling[last] + further, 0.0), room)
+
+
+def _scaled(a: Array, room: Array) -> Array:
+    """u = min(a / (1 + lam), room) of length 1: the entries stop growing in the order of room / a."""
+    a = a / a.max()
+    order = np.argsort(np.divide(room, a, out=np.full(len(a), np.inf), where=a > 0.0), kind="stable")
+    a_sorted = a[order]
+    limits = room[order]
+    held = np.concatenate([[0.0], np.cumsum(limits**2)[:-1]])  # the squares of those that have stopped
+    growing = np.cumsum((a_sorted**2)[::-1])[::-1]
+    with np.errstate(divide="ignore", invalid="ignore"):  # beyond the first entry without a limit nothing is asked
+        scale = np.sqrt((1.0 - held) / growing)
+        first = int(np.argmax(a_sorted * scale <= limits))
+    return np.minimum(a * scale[first], room)
+
+
+def _shrunk(a: Array, room: Array, norm: float) -> Array:
+    """u = min(u', room) of norm 1, with u' + lam u'^{norm - 1} = a, by a search for lam."""
+
+    def at(lam: float) -> Array:
+        return np.minimum(_shrink(a, lam, norm), room)
+
+    def excess(lam: float) -> float:
+        return norm_of(at(lam), norm) - 1.0
+
+    top = 2.0 * norm_of(a, dual_exponent(norm))
+    lam = brentq(excess, 0.0, top, xtol=np.finfo(float).tiny, rtol=4.0 * np.finfo(float).eps, maxiter=1000)
+    u = at(float(lam))
+    if u.any():
+        return u
+    reach = np.minimum(a, room)  # so far away that rounding leaves nothing: nearest are the corners
+    return reach * (reach == reach.max())
+
+
 def _shrink(a: Array, lam: float, p: float) -> Array:
-    """u >= 0 with u + lam u^{p-1} = a, for a >= 0 in every entry.
+    """u >= 0 with u + lam u^{p-1} = a, for a >= 0 in every entry and p other than 1 and 2.
 
     Newton's method on a convex increasing function from the right of its root: it cannot overshoot. For p < 2 the
     function is convex in s = u^{p-1}, not in u.
     """
-    if p == 1.0:
-        return np.maximum(a - lam, 0.0)
     if lam == 0.0:
         return a
-    if p == 2.0:
-        return a / (1.0 + lam)
     if p > 2.0:
         return _newton(np.minimum(a, (a / lam) ** (1.0 / (p - 1.0))), a, 1.0, lam, p - 1.0)
     r = 1.0 / (p - 1.0)

@@ -32,6 +32,10 @@ from multikernel.problem import Problem
 
 Search = Generator[Proposal, State, None]
 
+# Evaluations in a row that show no fall above what the machine leaves unknown. After twenty, 180 more on features of
+# four decades, of whose values 0.3 to 20 % are rounding, lowered them by 0.4 % at most; after ten, by 0.5 %.
+_UNRESOLVED = 20
+
 
 @dataclass(frozen=True)
 class Optimizer(ABC):
@@ -117,7 +121,8 @@ class Optimizer(ABC):
         )
 
     def _finished(self, state: State) -> bool:
-        given_up = state.unknown >= 3  # so many values in a row were mostly unknown
+        # so many values in a row were mostly unknown, or differ by less than the machine resolves
+        given_up = state.unknown >= 3 or state.unresolved >= _UNRESOLVED
         over = len(state.history) >= self.max_iter or given_up or time_is_up()
         return over or state.certificate.reached(self.tol)
 
@@ -146,7 +151,7 @@ class Optimizer(ABC):
         while True:
             asked = max(self.inner_gap(min(max(gap, self.tol), 1.0)), FINEST_GAP)
             found = problem.evaluate(theta, warm, problem.machine.with_tolerance(asked))
-            state = State.first(found) if state is None else state.after(found, self.tol)
+            state = State.first(found) if state is None else state.after(found, self.tol, asked)
             state = state.certified(self.certificate(problem, state))
             gap = state.certificate.value
             # an inner gap of more than a tenth of the outer one has to shrink before the algorithm goes on

@@ -48,6 +48,9 @@ class State:
     certificate : of the best point; that of the first evaluation if not given
     history : the certificate's value after each evaluation
     unknown : int, how many of the last evaluations left more than half of the value unknown
+    unresolved : int, how many of the last evaluations left more unknown than was asked of the machine and than the
+        tolerance, while no value was surely below ``mark``
+    mark : float, the least value that the best point may have had when such evaluations began
     """
 
     latest: Evaluation
@@ -56,6 +59,8 @@ class State:
     certificate: Certificate
     history: tuple[float, ...] = ()
     unknown: int = 0
+    unresolved: int = 0
+    mark: float = np.inf
 
     @property
     def event(self) -> Event:
@@ -73,17 +78,32 @@ class State:
         before = self.history if step else self.history[:-1]
         return replace(self, certificate=certificate, history=(*before, certificate.value))
 
-    def after(self, evaluation: Evaluation, tol: float) -> State:
+    def after(self, evaluation: Evaluation, tol: float, asked: float) -> State:
         """The state after a further evaluation.
 
         The best point is the one of the lowest value; where no bound is known, the first of stationarity ``tol``.
+        ``asked`` is the gap that was asked of the machine.
         """
         stationary = not np.isfinite(evaluation.bound) and evaluation.certificate.reached(tol)
         better = stationary or evaluation.upper < self.best.upper
         bound = max(self.bound, evaluation.bound)
         unknown = self.unknown + 1 if _unknown(evaluation) else 0
         best = evaluation if better else self.best
-        return replace(self, latest=evaluation, best=best, bound=bound, unknown=unknown)
+        unresolved = self.unresolved + 1
+        mark = self.mark
+        if evaluation.dual.gap <= max(tol, asked) or best.upper < mark:
+            unresolved = 0
+            mark = best.value
+        return State(
+            latest=evaluation,
+            best=best,
+            bound=bound,
+            certificate=self.certificate,
+            history=self.history,
+            unknown=unknown,
+            unresolved=unresolved,
+            mark=mark,
+        )
 
 
 def _unknown(evaluation: Evaluation) -> int:

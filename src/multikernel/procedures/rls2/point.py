@@ -30,6 +30,7 @@ from multikernel.machines.ridge.half_factor import space as half_factor_space
 from multikernel.machines.ridge.solved import Solved, reduced, spectral
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
 from multikernel.numerics.cholesky import factorise, solved
+from multikernel.numerics.conjugate_gradients import conjugate_gradients
 from multikernel.tuning import RLS2_FEATURES_FROM, RLS2_HALF_FROM
 
 Whiten = Callable[[Array], Array]
@@ -77,6 +78,19 @@ class Ridge:
         if self.large:
             solved = reduced(gram, self.Y, self.alpha, solved.factor)
         return RidgePoint(self, solved, float(np.vdot(solved.factor, gram.multiply(solved.factor))), whiten)
+
+    def near(self, bank: KernelBank, d: Array, C: Array, residual: float) -> RidgePoint:
+        """The same by conjugate gradients from C on, to |(R + alpha I)C - Y| <= residual; it has no factor.
+
+        Ten times as many products as samples at most: in exact arithmetic they end after as many as there are samples.
+        """
+        gram = bank.combine(d)
+        C = conjugate_gradients(lambda B: gram.multiply(B) + self.alpha * B, self.Y, C, residual, 10 * len(C))
+        if self.large:
+            found = reduced(gram, self.Y, self.alpha, C)
+        else:
+            found = Solved.at(gram, self.Y, self.alpha, C)
+        return RidgePoint(self, found, float(np.vdot(found.factor, gram.multiply(found.factor))), _no_factor)
 
     def _factored(self, gram: Gram, work: Array) -> tuple[Solved, Whiten] | None:
         """The solution and M -> L^{-1} M; None where it is not accurate."""
@@ -145,6 +159,10 @@ class Ridge:
             return product(U, inside / roots) + beyond
 
         return spectral(spectrum, gram, self.Y, self.alpha), whiten
+
+
+def _no_factor(M: Array) -> Array:
+    raise ValueError("coefficients by conjugate gradients have no factor")
 
 
 @dataclass(frozen=True, eq=False)

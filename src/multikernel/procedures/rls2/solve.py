@@ -7,8 +7,9 @@ and weights alternately,
     d = argmin over the simplex of |V d - u|^2,     V = [R_1 c, ..., R_m c],  u = y - alpha c / 2
 
 until |(R(d) + alpha I) c - y| <= 0.01 |y| for the new d and the old c. Its fixed points are the optima, but a step in d
-is of the order of alpha: with small alpha the rule is met at once, wherever d is. The gap that is returned is the true
-one.
+is of the order of alpha: with small alpha the rule is met at once, wherever d is. Mode "conjugate" is the same as the
+paper's experiments run it: the systems are solved by conjugate gradients, from the last c on and to the residual of the
+rule. The gap that is returned is the true one, also of such a c.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ def rls2(
     alpha : float > 0
     scaling : array (m,) >= 0, the factors s_k
     fit_intercept : bool, whether the means of the targets are taken off first
-    mode : "certified", Newton steps to a relative duality gap of ``tol``; "paper", its alternation and stopping rule
+    mode : "certified", Newton steps to a relative duality gap of ``tol``; "paper", its alternation and stopping rule;
+        "conjugate", the same with systems solved by conjugate gradients
     tol : float, the relative duality gap to reach in mode "certified"
     max_iter : int, steps at most
     start : ScaledWeights of a similar problem, to begin with; by default, of many samples, that of a quarter of
@@ -84,9 +86,10 @@ def rls2(
         large = float((begin @ scaled.quad(Y)) / alpha) <= LARGE * float(np.vdot(Y, Y))
         ridge = Ridge(Y, alpha, large)
         restated = posed.observer(observe, terms)
-        if mode == "paper":
+        if mode in ("paper", "conjugate"):
             size = float(np.hypot(np.linalg.norm(Y), np.linalg.norm(terms.beyond)))
-            weights, point = alternation(scaled, ridge, size, max_iter, begin, restated)
+            systems = _Systems(scaled, ridge, 1e-2 * size, exact=mode == "paper")  # the paper's tolerance
+            weights, point = alternation(systems, max_iter, begin, restated)
         else:
             scores = None if start is None else start.scores
             weights, point = newton(scaled, ridge, tol, max_iter, begin, scores, restated)
@@ -206,25 +209,43 @@ def _begin(scaled: KernelBank, scaling: Array, Y: Array) -> Array:
 # -- the paper's alternation -------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, eq=False)
+class _Systems:
+    """The systems of the alternation: kernels, scaled already, the ridge, the rule's residual, and whether exact."""
+
+    bank: KernelBank
+    ridge: Ridge
+    residual: float
+    exact: bool
+
+    def at(self, d: Array, C: Array, work: Array) -> RidgePoint:
+        """The coefficients at d, after those of C."""
+        if self.exact:
+            return self.ridge.at(self.bank, d, work)
+        return self.ridge.near(self.bank, d, C, self.residual)
+
+
 def alternation(
-    bank: KernelBank, ridge: Ridge, size: float, max_iter: int, start: Array, observe: Observer = silent
+    systems: _Systems, max_iter: int, start: Array, observe: Observer = silent
 ) -> tuple[ScaledWeights, RidgePoint]:
-    """From ``start`` on, to the paper's stopping rule for targets of this size; kernels are scaled already."""
+    """From ``start`` on, to the paper's stopping rule."""
+    bank = systems.bank
+    ridge = systems.ridge
     d = start
     work = ridge.space()
     alpha = ridge.alpha
     y = ridge.Y.T.ravel()
     stopped = False
     history: list[float] = []
-    point = ridge.at(bank, d, work)
+    point = systems.at(d, np.zeros_like(ridge.Y), work)
     while not stopped and len(history) < max_iter and not time_is_up():
         V, scores = point.products(bank)
         c = point.C.T.ravel()
         history.append(point.gap(float(scores.max())))
         observe(Event(len(history), Certificate("duality gap", history[-1]), value=point.value))
         d = nearest_point(V - (y - 0.5 * alpha * c)[:, None], d)
-        stopped = bool(np.linalg.norm(V @ d + alpha * c - y) <= 1e-2 * size)  # the paper's tolerance
-        point = ridge.at(bank, d, work)
+        stopped = bool(np.linalg.norm(V @ d + alpha * c - y) <= systems.residual)
+        point = systems.at(d, point.C, work)
     scores = bank.quad(point.C)
     gap = point.gap(float(scores.max()))
     bound = point.bound(float(scores.max()))

@@ -34,11 +34,21 @@ INNER = 1e-2
 OUTER = 1e-3  # relative duality gaps of hierarchical kernel learning
 GAUSSIANS = "Gaussians"
 CONSTANT = "with a constant"
-_PREPARATIONS = {**SCALINGS, GAUSSIANS: SCALINGS["standardised"], CONSTANT: FeatureScaling("interval", constant=True)}
+PER_SAMPLE = "signed, C per sample"
+_PREPARATIONS = {
+    **SCALINGS,
+    GAUSSIANS: SCALINGS["standardised"],
+    CONSTANT: FeatureScaling("interval", constant=True),
+    PER_SAMPLE: SCALINGS["signed"],
+}
 _LONG = {"australian": 2}  # test folds of Gaussians, where a model takes minutes and a gigabyte
 _HABERMAN = (
     "three features on [0, 1], at unit length, have lost one of three dimensions; with a constant beside them ten ways "
     "to make the folds give 0.69 to 0.72"
+)
+_COST = (
+    "C, as far as can be told: with features on [-1, 1] and C divided by the number of samples, so that its grid ends "
+    "at about 3, the published areas come out here, though not on Diabetes; undivided, its end at 1000 is chosen"
 )
 
 
@@ -52,7 +62,14 @@ def _cells(quick: bool) -> Sequence[Cell]:
     constant = grid(data=[NAMES["Haberman"]], variant=[CONSTANT], method=[EASY], fold=range(10))
     products = grid(data=names, variant=["stated"], method=list(RHOS), fold=range(10))
     gaussians = grid(data=names, variant=[GAUSSIANS], method=list(RHOS), fold=range(10))
-    return [*easy, *constant, *products, *(cell for cell in gaussians if cell["fold"] < _LONG.get(cell["data"], 10))]
+    average = grid(data=[NAMES["Liver"]], variant=[PER_SAMPLE], method=list(RHOS), fold=range(10))
+    return [
+        *easy,
+        *constant,
+        *products,
+        *average,
+        *(cell for cell in gaussians if cell["fold"] < _LONG.get(cell["data"], 10)),
+    ]
 
 
 def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -66,21 +83,22 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
         bank = bind(gaussian, scaled)
     else:
         bank = bind(kernels.linear_features(), normalize(scaled))
-    return _hierarchical(bank, y, split, RHOS[cell["method"]])
+    costs = np.array(COSTS) / (len(split[0]) if cell["variant"] == PER_SAMPLE else 1)
+    return _hierarchical(bank, y, split, RHOS[cell["method"]], costs.tolist())
 
 
-def _hierarchical(bank: KernelBank, y: Array, split: Split, rho: float) -> Mapping[str, Any]:
+def _hierarchical(bank: KernelBank, y: Array, split: Split, rho: float, costs: Sequence[float]) -> Mapping[str, Any]:
     """The area under the curve on the test rows; C is the smallest of the best over three inner folds."""
     train, test = split
     areas = []
     gaps = []
     for own, held in folds(y, 3, 0, stratified=True, rows=train):
-        along = path(HKLClassifier(rho=rho, tol=INNER), bank.block(own, own), y[own], "C", COSTS)
+        along = path(HKLClassifier(rho=rho, tol=INNER), bank.block(own, own), y[own], "C", costs)
         new = bank.block(held, own)
         areas.append([area_under_curve(y[held], model.decision_function(new)) for model in along.models])
         gaps.append(float(along.duality_gap.max()))
     mean = np.mean(areas, axis=0)
-    C = min(C for C, area in zip(COSTS, mean, strict=True) if area >= mean.max() - 1e-12)
+    C = min(C for C, area in zip(costs, mean, strict=True) if area >= mean.max() - 1e-12)
     model = HKLClassifier(C=C, rho=rho, tol=OUTER).fit(bank.block(train, train), y[train])
     return {
         "auc": area_under_curve(y[test], model.decision_function(bank.block(test, train))),
@@ -95,12 +113,14 @@ def _hierarchical(bank: KernelBank, y: Array, split: Split, rho: float) -> Mappi
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.place != "Table 4":
         return None
-    if row.data == "Haberman":
-        cause = _HABERMAN
-    else:
-        cause = "features on [-1, 1] give the published numbers"
     where = {"data": NAMES[row.data], "method": row.method}
-    return Query(where, ("auc",), "higher", cause=cause if row.method == EASY else "")
+    return Query(where, ("auc",), "higher", cause=_cause(row))
+
+
+def _cause(row: PublishedNumber) -> str:
+    if row.method != EASY:
+        return _COST if row.data == "Liver" else ""
+    return _HABERMAN if row.data == "Haberman" else "features on [-1, 1] give the published numbers"
 
 
 EXPERIMENT = Experiment(
@@ -121,6 +141,7 @@ EXPERIMENT = Experiment(
         "signed": SIGNED,
         "standardised": STANDARDISED,
         GAUSSIANS: "Gaussians on standardised features.",
+        PER_SAMPLE: "Features on [-1, 1], and C divided by the number of training samples.",
         CONSTANT: "A constant feature beside those on [0, 1]: a sample of unit length still shows how long it was.",
     },
     tol=1e-3,

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel.banks import Gram, KernelBank
+from multikernel.numerics.conjugate_gradients import conjugate_gradients
 from multikernel.procedures import nearest_point
 from multikernel.typing import Array
 
@@ -57,16 +58,4 @@ def path(bank: KernelBank, y: Array, alphas: Sequence[float]) -> Iterator[Step]:
 
 
 def _solved(gram: Gram, alpha: float, y: Array, c: Array, residual: float) -> Array:
-    """c with |(R + alpha I) c - y| <= residual, by conjugate gradients from c on."""
-    r = y - gram.multiply(c) - alpha * c
-    p = r.copy()
-    square = float(r @ r)
-    while square > residual**2:
-        q = gram.multiply(p) + alpha * p
-        t = square / float(p @ q)
-        c = c + t * p
-        r = r - t * q
-        before = square
-        square = float(r @ r)
-        p = r + (square / before) * p
-    return c
+    return conjugate_gradients(lambda p: gram.multiply(p) + alpha * p, y, c, residual, 1000 * len(y))
