@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
@@ -10,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from multikernel import streams
+from multikernel import PredictionWarning, streams
 from multikernel.app.jobs.methods import PRINTED_WEIGHTS, FitRequest, make_model
+from multikernel.app.jobs.stream_rows import WatchedRows, WrittenNumbers, learned_of, written_in
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.files import is_excel
 from multikernel.app.tables.table import cells_of
+from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.datasets import Task
 from multikernel.kernels import for_columns
 from multikernel.streams import Source, bytes_of
@@ -61,12 +64,26 @@ class StreamOptions:
             return asked or not path.is_file() or _BYTES * cells_of(path) > bytes_of(None)
         return path.is_file() and _CELLS * path.stat().st_size > bytes_of(self.memory)
 
-    def source(self, path: Path, target: str | None, features: tuple[str, ...] | None = None) -> Any:
-        """The rows of the file."""
-        parquet = path.suffix.lower() == ".parquet" or (path.is_dir() and any(path.glob("*.parquet")))
+    def source(
+        self, path: Path, target: str | None, features: tuple[str, ...] | None = None, *, comma: bool = False
+    ) -> Any:
+        """The rows of the file; ``comma`` says that decimals follow a comma where that is not clear."""
+        parquet = _is_parquet(path)
         make: Any = streams.parquet if parquet else streams.csv
-        more = {} if features is None else {"features": features}
+        more: dict[str, Any] = {} if features is None else {"features": features}
+        if comma and not parquet:
+            more["decimal"] = ","
         return make(path, target, memory=self.memory, checkpoint=self.checkpoint, **more)
+
+    def written(self, path: Path, before: Mapping[str, Any] | None = None) -> WrittenNumbers:
+        """How the numbers of the file, or the first one of a directory, are written; a warning says what is unusual."""
+        if _is_parquet(path):
+            return WrittenNumbers()
+        first = next(iter(sorted(path.glob("*.csv*"))), path) if path.is_dir() else path
+        found = written_in(first, before)
+        if found.note:
+            warnings.warn(f"{first}: {found.note}", PredictionWarning, stacklevel=2)
+        return found
 
 
 def train(
@@ -91,7 +108,10 @@ def train(
         model.fit(source)
     model = streams.without_sums(model)
     weights = np.atleast_2d(model.weights_).mean(axis=0).tolist()
-    metadata = {"stream": {"features": list(source.taken), "target": request.target}}
+    metadata = {
+        "stream": {"features": list(source.taken), "target": request.target},
+        **learned_of(source, streaming.written(path)),
+    }
     return (
         model,
         metadata,
@@ -130,10 +150,20 @@ def describe(found: Mapping[str, Any]) -> list[tuple[str, list[str], list[list[s
     return [("Model", ["", ""], facts), (title, ["kernel", "weight"], rows)]
 
 
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() == ".parquet" or (path.is_dir() and any(path.glob("*.parquet")))
+
+
 def source_of(path: Path, metadata: Mapping[str, Any], streaming: StreamOptions) -> Source:
     """The rows that a model learned from a stream is to predict."""
-    found: Source = streaming.source(path, None, tuple(metadata["stream"]["features"]))
-    return found
+    return watched_rows(path, metadata, streaming).source
+
+
+def watched_rows(path: Path, metadata: Mapping[str, Any], streaming: StreamOptions) -> WatchedRows:
+    """The same, with what is to be said of them once they are read."""
+    written = streaming.written(path, metadata.get("numerals", {}))
+    rows = streaming.source(path, None, tuple(metadata["stream"]["features"]), comma=written.comma)
+    return WatchedRows(rows, path, TrainingRanges.of(metadata))
 
 
 def _task(y: Array) -> Task:

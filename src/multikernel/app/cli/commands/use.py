@@ -93,18 +93,20 @@ def _in_chunks(model: Path, new: Path, proba: bool, memory: str | None, out: Pat
     if new == STANDARD_INPUT:
         raise ValueError(f"{model} was learned in chunks, and predicts files in chunks; give a file in place of -")
     from multikernel import streams
-    from multikernel.app.jobs.fit_stream import StreamOptions, source_of
+    from multikernel.app.jobs.fit_stream import StreamOptions, watched_rows
     from multikernel.app.jobs.predict import harmless
 
-    source = source_of(new, metadata, StreamOptions(memory))
+    rows = watched_rows(new, metadata, StreamOptions(memory))
     if proba:
         raise ValueError(f"{model} was learned in chunks and gives no probabilities; leave --proba out")
     if out is not None:
-        typer.echo(f"{streams.write_predictions(fitted, source, out)} predictions written to {out}")
+        typer.echo(f"{streams.write_predictions(fitted, rows.source, out)} predictions written to {out}")
+        rows.tell()
         return True
     typer.echo("prediction")
-    for part in streams.predict(fitted, source):
+    for part in streams.predict(fitted, rows.source):
         typer.echo("\n".join(str(harmless(value)) for value in part.tolist()))
+    rows.tell()
     return True
 
 
