@@ -18,7 +18,7 @@ from sklearn.metrics import (
     roc_curve,
 )
 
-from multikernel.app.jobs.criteria import profiles_of
+from multikernel.app.jobs.criteria import profiles_of, slopes_along
 from multikernel.app.web.learning.held_out import FoldResult
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.diagnostics import positive_weights
@@ -278,7 +278,9 @@ def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | N
         each = [np.atleast_2d(w) for w in folds]
         counts.append(float(np.mean([positive_weights(w).any(axis=0).sum() for w in each])))
     best = int(mean.argmax())
-    profiles = profiles_of(path(search.estimator, X, y, recipe.path, values))
+    along = path(search.estimator, X, y, recipe.path, values)
+    linear = hasattr(X, "columns") and all(words == ["slopes"] for words in recipe.kernels.values())
+    profiles = profiles_of(along, slopes_along(along, X) if linear and recipe.kernels else None)
     return {
         "parameter": recipe.path,
         "values": values,
