@@ -1,29 +1,119 @@
-"""Scikit-learn estimators."""
+"""Scikit-learn estimators; each is imported when it is first asked for."""
 
-from multikernel.estimators.easymkl import EasyMKLClassifier
-from multikernel.estimators.forecast import Forecast
-from multikernel.estimators.generalized.gmkl import GMKLClassifier, GMKLRegressor, GMKLSupportRegressor
-from multikernel.estimators.hierarchical.hkl import HKLClassifier, HKLRegressor
-from multikernel.estimators.localized.convex import LocalizedMKLClassifier, LocalizedMKLRegressor
-from multikernel.estimators.localized.gated import GatedMKLClassifier, GatedMKLRegressor
-from multikernel.estimators.polynomial.polynomial import PolynomialMKLClassifier, PolynomialMKLRegressor
-from multikernel.estimators.ridge_cv import MultipleKernelRidgeCV
-from multikernel.estimators.rls2.linear import LinearRLS2Classifier, LinearRLS2Regressor
-from multikernel.estimators.rls2.rls2 import RLS2Classifier, RLS2Regressor
-from multikernel.estimators.rules.alignment import AlignmentMKLClassifier, AlignmentMKLRegressor
-from multikernel.estimators.rules.baselines import (
-    AverageMKLClassifier,
-    AverageMKLRegressor,
-    BestKernelClassifier,
-    BestKernelRegressor,
-)
-from multikernel.estimators.rules.proportional import ProportionalMKLClassifier, ProportionalMKLRegressor
-from multikernel.estimators.scales.learned_scales import LearnedScalesClassifier, LearnedScalesRegressor
-from multikernel.estimators.support.l1 import L1MKLClassifier, L1MKLRegressor
-from multikernel.estimators.support.lp import LpMKLClassifier, LpMKLRegressor
-from multikernel.estimators.support.one_class import OneClassMKL
-from multikernel.estimators.support.smoothed import SMKLClassifier, SMKLRegressor
-from multikernel.estimators.two_layers.two_layers import TwoLayerClassifier, TwoLayerRegressor
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from multikernel.estimators.easymkl import EasyMKLClassifier as EasyMKLClassifier
+    from multikernel.estimators.forecast import Forecast as Forecast
+    from multikernel.estimators.generalized.gmkl import GMKLClassifier as GMKLClassifier
+    from multikernel.estimators.generalized.gmkl import GMKLRegressor as GMKLRegressor
+    from multikernel.estimators.generalized.gmkl import GMKLSupportRegressor as GMKLSupportRegressor
+    from multikernel.estimators.hierarchical.hkl import HKLClassifier as HKLClassifier
+    from multikernel.estimators.hierarchical.hkl import HKLRegressor as HKLRegressor
+    from multikernel.estimators.localized.convex import LocalizedMKLClassifier as LocalizedMKLClassifier
+    from multikernel.estimators.localized.convex import LocalizedMKLRegressor as LocalizedMKLRegressor
+    from multikernel.estimators.localized.gated import GatedMKLClassifier as GatedMKLClassifier
+    from multikernel.estimators.localized.gated import GatedMKLRegressor as GatedMKLRegressor
+    from multikernel.estimators.polynomial.polynomial import PolynomialMKLClassifier as PolynomialMKLClassifier
+    from multikernel.estimators.polynomial.polynomial import PolynomialMKLRegressor as PolynomialMKLRegressor
+    from multikernel.estimators.ridge_cv import MultipleKernelRidgeCV as MultipleKernelRidgeCV
+    from multikernel.estimators.rls2.linear import LinearRLS2Classifier as LinearRLS2Classifier
+    from multikernel.estimators.rls2.linear import LinearRLS2Regressor as LinearRLS2Regressor
+    from multikernel.estimators.rls2.rls2 import RLS2Classifier as RLS2Classifier
+    from multikernel.estimators.rls2.rls2 import RLS2Regressor as RLS2Regressor
+    from multikernel.estimators.rules.alignment import AlignmentMKLClassifier as AlignmentMKLClassifier
+    from multikernel.estimators.rules.alignment import AlignmentMKLRegressor as AlignmentMKLRegressor
+    from multikernel.estimators.rules.baselines import AverageMKLClassifier as AverageMKLClassifier
+    from multikernel.estimators.rules.baselines import AverageMKLRegressor as AverageMKLRegressor
+    from multikernel.estimators.rules.baselines import BestKernelClassifier as BestKernelClassifier
+    from multikernel.estimators.rules.baselines import BestKernelRegressor as BestKernelRegressor
+    from multikernel.estimators.rules.proportional import ProportionalMKLClassifier as ProportionalMKLClassifier
+    from multikernel.estimators.rules.proportional import ProportionalMKLRegressor as ProportionalMKLRegressor
+    from multikernel.estimators.scales.learned_scales import LearnedScalesClassifier as LearnedScalesClassifier
+    from multikernel.estimators.scales.learned_scales import LearnedScalesRegressor as LearnedScalesRegressor
+    from multikernel.estimators.support.l1 import L1MKLClassifier as L1MKLClassifier
+    from multikernel.estimators.support.l1 import L1MKLRegressor as L1MKLRegressor
+    from multikernel.estimators.support.lp import LpMKLClassifier as LpMKLClassifier
+    from multikernel.estimators.support.lp import LpMKLRegressor as LpMKLRegressor
+    from multikernel.estimators.support.one_class import OneClassMKL as OneClassMKL
+    from multikernel.estimators.support.smoothed import SMKLClassifier as SMKLClassifier
+    from multikernel.estimators.support.smoothed import SMKLRegressor as SMKLRegressor
+    from multikernel.estimators.two_layers.two_layers import TwoLayerClassifier as TwoLayerClassifier
+    from multikernel.estimators.two_layers.two_layers import TwoLayerRegressor as TwoLayerRegressor
+
+_FILES = {
+    "easymkl": ("EasyMKLClassifier",),
+    "forecast": ("Forecast",),
+    "generalized.gmkl": (
+        "GMKLClassifier",
+        "GMKLRegressor",
+        "GMKLSupportRegressor",
+    ),
+    "hierarchical.hkl": (
+        "HKLClassifier",
+        "HKLRegressor",
+    ),
+    "localized.convex": (
+        "LocalizedMKLClassifier",
+        "LocalizedMKLRegressor",
+    ),
+    "localized.gated": (
+        "GatedMKLClassifier",
+        "GatedMKLRegressor",
+    ),
+    "polynomial.polynomial": (
+        "PolynomialMKLClassifier",
+        "PolynomialMKLRegressor",
+    ),
+    "ridge_cv": ("MultipleKernelRidgeCV",),
+    "rls2.linear": (
+        "LinearRLS2Classifier",
+        "LinearRLS2Regressor",
+    ),
+    "rls2.rls2": (
+        "RLS2Classifier",
+        "RLS2Regressor",
+    ),
+    "rules.alignment": (
+        "AlignmentMKLClassifier",
+        "AlignmentMKLRegressor",
+    ),
+    "rules.baselines": (
+        "AverageMKLClassifier",
+        "AverageMKLRegressor",
+        "BestKernelClassifier",
+        "BestKernelRegressor",
+    ),
+    "rules.proportional": (
+        "ProportionalMKLClassifier",
+        "ProportionalMKLRegressor",
+    ),
+    "scales.learned_scales": (
+        "LearnedScalesClassifier",
+        "LearnedScalesRegressor",
+    ),
+    "support.l1": (
+        "L1MKLClassifier",
+        "L1MKLRegressor",
+    ),
+    "support.lp": (
+        "LpMKLClassifier",
+        "LpMKLRegressor",
+    ),
+    "support.one_class": ("OneClassMKL",),
+    "support.smoothed": (
+        "SMKLClassifier",
+        "SMKLRegressor",
+    ),
+    "two_layers.two_layers": (
+        "TwoLayerClassifier",
+        "TwoLayerRegressor",
+    ),
+}
+_FILE_OF = {name: file for file, names in _FILES.items() for name in names}
 
 __all__ = [
     "AlignmentMKLClassifier",
@@ -64,3 +154,13 @@ __all__ = [
     "TwoLayerClassifier",
     "TwoLayerRegressor",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FILE_OF:
+        return getattr(import_module(f"{__name__}.{_FILE_OF[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

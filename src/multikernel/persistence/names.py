@@ -9,9 +9,12 @@ those that the user registered, and nowhere else.
 from __future__ import annotations
 
 import pkgutil
+import re
 from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -100,6 +103,7 @@ _MAPPED = {  # banks of earlier versions that mapped their samples, and the map 
     "multikernel.banks:ViewBank": "multikernel.sources:ViewSamples",
 }
 _REGISTERED: dict[str, type] = {}
+_CLASS = re.compile(r"^class (\w+)", re.MULTILINE)
 
 
 class RefusedError(ValueError):
@@ -199,7 +203,7 @@ def class_of(name: str) -> type:
     if name not in _WITH_STATE and module not in _ROOMS | _FOREIGN:
         raise RefusedError(f"{abbreviated(name)} is not a class of multikernel or scikit-learn that models are made of")
     if module.startswith("multikernel."):
-        found = _in_room(module).get(qualname)
+        found = _of_room(module, qualname)
     else:
         found = None
     cls = found or getattr(_imported(module), qualname, None)
@@ -253,6 +257,37 @@ def _imported(module: str) -> ModuleType | None:
         return import_module(module)
     except ImportError:
         return None
+
+
+def _of_room(room: str, qualname: str) -> type | None:
+    """The class of a part of this package that has this name; its file alone is imported, where it is found there."""
+    name = _files_of(room).get(qualname)
+    module = None if name is None else _imported(name)
+    found = getattr(module, qualname, None)
+    if isinstance(found, type) and found.__module__ == name:
+        return found
+    return _in_room(room).get(qualname)
+
+
+@cache
+def _files_of(room: str) -> dict[str, str]:
+    """The module of each class of a part of this package, by the lines of its files that begin with ``class``."""
+    spec = find_spec(room)
+    if spec is None or spec.origin is None:
+        return {}
+    files = [Path(spec.origin)]
+    if spec.submodule_search_locations:
+        files = sorted(Path(spec.origin).parent.rglob("*.py"))
+    found = {}
+    for file in files:
+        if spec.submodule_search_locations:
+            own = file.relative_to(Path(spec.origin).parent).with_suffix("").parts
+            name = ".".join((room, *(part for part in own if part != "__init__")))
+        else:
+            name = room
+        for each in _CLASS.findall(file.read_text(encoding="utf-8")):
+            found[each] = name
+    return found
 
 
 @cache

@@ -76,3 +76,34 @@ def test_a_small_parquet_file_is_read_as_a_csv_file_with_the_same_cells(folder):
     told = [run(f"predict {name}.mk small.{name}") for name in ("parquet", "csv")]
     assert told[0] == told[1]
     assert "L1MKLRegressor" in run("fit small.parquet --target y --method l1mkl --C 1 --out l.mk")
+
+
+def test_new_rows_are_warned_of_as_for_a_small_table(folder, tmp_path):
+    run("fit big.parquet --target y --approximation nystroem --rank 20 --set alpha=1e-5 --out m.mk")
+    low, high = folder["a"].min(), folder["a"].max()
+    (tmp_path / "far.csv").write_text("a,b,word\n0,0,up\n77.5,0,up\n-2000,0,down\n")
+    for words in ("predict m.mk far.csv", "predict m.mk far.csv --out far.out.csv"):
+        said = " ".join(run(words).split())
+        assert f"2 cells of 'a', such as -2000.0 in row 4 (in training {low:.6g} to {high:.6g})" in said
+    (tmp_path / "written.csv").write_text('a,b,word\n"1,234",0,up\n"0,5",0,up\n"2,5",1,down\n')
+    assert "a decimal comma in 'a' ('1,234' is 1.234)" in run("predict m.mk written.csv")
+    (tmp_path / "twofold.csv").write_text('a,b,word\n"1,234",0,up\n"2,345",1,down\n')
+    assert "'1,234' is 1234" in run("predict m.mk twofold.csv")
+    (tmp_path / "bad.csv").write_text("a,b,word\n1,0,up\nfoo,1,down\n")
+    assert run("predict m.mk bad.csv", 1) == (
+        "error: bad.csv: row 3, column 'a': 'foo' is not a number, and the column was numeric in training\n"
+    )
+    folder[:5].assign(a="x").to_parquet("bad.parquet")
+    assert "column 'a' holds" in run("predict m.mk bad.parquet", 1)
+
+
+def test_numbers_that_can_be_read_in_two_ways_are_read_as_in_training(folder, tmp_path):
+    (tmp_path / "days").mkdir()
+    rows = [f"{a:.3f};{k % 2};{a + k % 2:.3f}".replace(".", ",") for k, a in enumerate(folder["a"])]
+    (tmp_path / "days" / "german.csv").write_text("\n".join(["a;b;y", *rows]))
+    run("fit days --target y --rank 20 --set alpha=1e-5 --out g.mk")
+    (tmp_path / "comma.csv").write_text('a,b\n"1,234",0\n')
+    (tmp_path / "point.csv").write_text("a,b\n1.234,0\n")
+    comma, point = (run(f"predict g.mk {name}.csv").splitlines() for name in ("comma", "point"))
+    assert comma[-1] == point[-1]
+    assert "a decimal comma in 'a' ('1,234' is 1.234)" in comma[0]

@@ -142,4 +142,9 @@ def test_the_linear_method_is_rls2_with_linear_kernels_of_the_columns() -> None:
     found = path_of(searched, replace(recipe, path="alpha"), given, y)
     assert found is not None
     assert set(found["profiles"]["weights"]["names"][:2]) == {"a", "b"}
+    finest = mk.LinearRLS2Regressor(alpha=100.0 / 1e8 ** (2 / 3)).fit((X - X.mean()) / X.std(ddof=0), y)
+    drawn = dict(
+        zip(found["profiles"]["coefficients"]["names"], found["profiles"]["coefficients"]["curves"], strict=True)
+    )
+    assert [drawn[name][1] for name in "ab"] == pytest.approx(finest.coef_[:2].tolist(), abs=1e-2)
     assert set(found["profiles"]["criteria"]) == {"degrees_of_freedom", "gcv", "aic", "bic"}

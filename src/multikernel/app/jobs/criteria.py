@@ -55,12 +55,36 @@ def coefficients_along(path: Path) -> tuple[list[str], Array] | None:
     return [feature_of(str(name)) for name in path.kernel_names], values
 
 
-def profiles_of(path: Path) -> dict[str, Any]:
+def slopes_along(path: Path, X: Any) -> tuple[list[str], Array] | None:
+    """The same of models with a linear kernel for each column of a frame, named after it; None of several problems.
+
+    A kernel of a standardised column adds its coefficient times the column to the function, so the deviation of what it
+    adds is the size of the coefficient. Of a category it is the size of the differences between its levels.
+
+    Parameters
+    ----------
+    path : of models of these samples
+    X : data frame
+    """
+    added = np.stack([np.asarray(model.contributions(X)) for model in path.models])
+    if added.ndim != 3:
+        return None
+    names = [str(name) for name in path.kernel_names]
+    coef = added.std(axis=1)
+    for j, name in enumerate(names):
+        if X[name].dtype.kind in "fiu":
+            known = X[name].to_numpy(float) - X[name].mean()
+            coef[:, j] *= np.where(np.nan_to_num(known) @ added[:, :, j].T < 0.0, -1.0, 1.0)
+    return names, coef
+
+
+def profiles_of(path: Path, linear: tuple[list[str], Array] | None = None) -> dict[str, Any]:
     """What charts of a path need beside its scores, as dictionaries, lists and numbers.
 
     Parameters
     ----------
     path : of models of all rows
+    linear : names and coefficients of columns, where they are not those that the models publish
 
     Returns
     -------
@@ -71,7 +95,7 @@ def profiles_of(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = {
         "weights": _largest(short_names([feature_of(str(name)) for name in path.kernel_names]), weights)
     }
-    linear = coefficients_along(path)
+    linear = linear or coefficients_along(path)
     found["coefficients"] = None if linear is None else _largest(*linear)
     found["criteria"] = {name: values.tolist() for name, values in criteria_along(path).items()}
     variance = getattr(path.models[0], "target_variance_", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
@@ -10,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from multikernel import streams
+from multikernel import PredictionWarning, streams
 from multikernel.app.jobs.fit import automatic_summary
 from multikernel.app.jobs.methods import PRINTED_WEIGHTS, FitRequest, check, make_model
+from multikernel.app.jobs.stream_rows import WatchedRows, WrittenNumbers, learned_of, written_in
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.files import is_excel
 from multikernel.app.tables.table import cells_of
+from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.datasets import Task
 from multikernel.kernels import for_columns
@@ -65,11 +68,15 @@ class StreamOptions:
             return asked or not path.is_file() or _BYTES * cells_of(path) > bytes_of(None)
         return path.is_file() and _CELLS * path.stat().st_size > bytes_of(self.memory)
 
-    def source(self, path: Path, target: str | None, features: tuple[str, ...] | None = None) -> Any:
-        """The rows of the file."""
-        parquet = path.suffix.lower() == ".parquet" or (path.is_dir() and any(path.glob("*.parquet")))
+    def source(
+        self, path: Path, target: str | None, features: tuple[str, ...] | None = None, *, comma: bool = False
+    ) -> Any:
+        """The rows of the file; ``comma`` says that decimals follow a comma where that is not clear."""
+        parquet = _is_parquet(path)
         make: Any = streams.parquet if parquet else streams.csv
-        given = {"memory": self.memory, "checkpoint": self.checkpoint}
+        given: dict[str, Any] = {"memory": self.memory, "checkpoint": self.checkpoint}
+        if comma and not parquet:
+            given["decimal"] = ","
         if features is not None:
             return make(path, target, features=features, **given)
         found = make(path, target, **given)
@@ -82,6 +89,16 @@ class StreamOptions:
         if not kept:
             raise ValueError(f"--leave-out leaves no column of {path} to learn from")
         return make(path, target, features=kept, **given)
+
+    def written(self, path: Path, before: Mapping[str, Any] | None = None) -> WrittenNumbers:
+        """How the numbers of the file, or the first one of a directory, are written; a warning says what is unusual."""
+        if _is_parquet(path):
+            return WrittenNumbers()
+        first = next(iter(sorted(path.glob("*.csv*"))), path) if path.is_dir() else path
+        found = written_in(first, before)
+        if found.note:
+            warnings.warn(f"{first}: {found.note}", PredictionWarning, stacklevel=2)
+        return found
 
 
 def train_automatic(
@@ -97,7 +114,10 @@ def train_automatic(
     given = {"random_state": request.seed, "types": dict(request.types) or None, **request.parameters}
     with watch.fitting("fit"):
         model = estimator(**given).fit(source)
-    metadata = {"stream": {"features": list(source.taken), "target": request.target}}
+    metadata = {
+        "stream": {"features": list(source.taken), "target": request.target},
+        **learned_of(source, streaming.written(path)),
+    }
     rest = [name for name in source.names if name not in source.taken and name != request.target]
     return model, metadata, automatic_summary(model, request.target, model.n_samples_, source.taken, rest)
 
@@ -130,7 +150,10 @@ def train(
         model.fit(source)
     model = streams.without_sums(model)
     weights = np.atleast_2d(model.weights_).mean(axis=0).tolist()
-    metadata = {"stream": {"features": list(source.taken), "target": request.target}}
+    metadata = {
+        "stream": {"features": list(source.taken), "target": request.target},
+        **learned_of(source, streaming.written(path)),
+    }
     return (
         model,
         metadata,
@@ -169,10 +192,20 @@ def describe(found: Mapping[str, Any]) -> list[tuple[str, list[str], list[list[s
     return [("Model", ["", ""], facts), (title, ["kernel", "weight"], rows)]
 
 
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() == ".parquet" or (path.is_dir() and any(path.glob("*.parquet")))
+
+
 def source_of(path: Path, metadata: Mapping[str, Any], streaming: StreamOptions) -> Source:
     """The rows that a model learned from a stream is to predict."""
-    found: Source = streaming.source(path, None, tuple(metadata["stream"]["features"]))
-    return found
+    return watched_rows(path, metadata, streaming).source
+
+
+def watched_rows(path: Path, metadata: Mapping[str, Any], streaming: StreamOptions) -> WatchedRows:
+    """The same, with what is to be said of them once they are read."""
+    written = streaming.written(path, metadata.get("numerals", {}))
+    rows = streaming.source(path, None, tuple(metadata["stream"]["features"]), comma=written.comma)
+    return WatchedRows(rows, path, TrainingRanges.of(metadata))
 
 
 def _task(y: Array) -> Task:

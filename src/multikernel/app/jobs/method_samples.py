@@ -24,7 +24,6 @@ from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.tables.views import split
 from multikernel.auto import PreparedColumns
 from multikernel.datasets import Task
-from multikernel.kernels import for_columns
 from multikernel.tables import Column, typed
 from multikernel.typing import Array
 
@@ -54,7 +53,7 @@ class MethodSamples:
     y: Array
     task: Task
     features: tuple[str, ...]
-    metadata: Mapping[str, Any]
+    metadata: dict[str, Any]
     steps: tuple[Any, ...] = ()
     kernels: Any = None
     scaled: Any = None
@@ -76,7 +75,7 @@ class MethodSamples:
         y, task, found = read_target(table, request.target, request.task)
         table.check_types(request.types, request.target)
         frame = ColumnKinds.learn(found, request.types).frame(table)
-        columns = [_column(table, frame, name, request.types) for name in frame]
+        columns = [_column(table, frame, name, request.types) for name in map(str, frame)]
         if all(column.type in _PLAIN and not column.gaps for column in columns):
             return cls._plain(table, request)
         used = {str(column.key): column.type for column in columns if column.used}
@@ -97,7 +96,7 @@ class MethodSamples:
         known = cls(X, y, task, tuple(used), metadata)
         types = {name: kind for name, kind in request.types.items() if name in used} or None
         if kernels_by_type(request, task) and not as_numbers:
-            return known._by_type(views, types)
+            return known.by_type(views, types)
         if views:
             raise ValueError(
                 f"{table.file}: columns of dates and texts, and missing cells, have kernels by their types where there "
@@ -126,15 +125,21 @@ class MethodSamples:
             scaled=encoding.as_given(encoding.scale(raw)),
         )
 
-    def _by_type(self, views: Mapping[str, Mapping[str, str]], types: Mapping[str, str] | None) -> Self:
-        """With kernels by the types of the columns, of each view where there are several."""
+    def by_type(self, views: Mapping[str, Mapping[str, str]], types: Mapping[str, Any] | None) -> Self:
+        """The same with kernels by the types of the columns, of each view where there are several.
+
+        Parameters
+        ----------
+        views : for each view its columns here, and their names in the view; empty for a single table
+        types : what columns are declared to hold
+        """
         if not views:
-            return replace(self, kernels=for_columns(self.X, types=types))
+            return replace(self, kernels=mk.kernels.for_columns(self.X, types=types))
         parts = split(self.X, views)
         kernels = {}
         for view, names in views.items():
-            own = {name: types[full] for full, name in names.items() if full in (types or {})} if types else {}
-            kernels[view] = for_columns(parts[view], types=own or None)
+            own = {name: types[full] for full, name in names.items() if types and full in types}
+            kernels[view] = mk.kernels.for_columns(parts[view], types=own or None)
         return replace(self, X=mk.views(parts, list(parts)), kernels=kernels)
 
     def model(self, request: FitRequest) -> Any:
@@ -162,7 +167,7 @@ def _column(table: CsvTable, frame: pd.DataFrame, name: str, types: Mapping[str,
     part = frame[[name]]
     if lacking:
         part = part[[i not in lacking for i in range(len(part))]]
-    own = {name: types[name]} if name in types else None
+    own: dict[str, Any] | None = {name: types[name]} if name in types else None
     try:
         return next(column for column, _ in typed(part, own))
     except ValueError as error:

@@ -160,7 +160,7 @@ def kernels_by_type(request: FitRequest, task: Task) -> bool:
 def takes_kernels(request: FitRequest, task: Task) -> bool:
     """Whether the method combines kernels that can be chosen, and does not make its own."""
     estimator = estimator_of(request.chosen(task), task, request.target)[0]
-    return any(each.name == "kernels" for each in fields(estimator))  # type: ignore[arg-type]
+    return any(each.name == "kernels" for each in fields(estimator))
 
 
 def make_model(request: FitRequest, task: Task) -> Any:

@@ -6,8 +6,8 @@ each column is stored with the model. (Of categories that training did not have,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any, Self
 
@@ -21,6 +21,32 @@ from multikernel.typing import Array
 
 _NAMED = 5  # columns that a sentence lists
 _EPOCH = date(1970, 1, 1)  # from which days are counted
+
+
+@dataclass(frozen=True)
+class BeyondTraining:
+    """The cells of a column that are beyond training.
+
+    Parameters
+    ----------
+    name : str, the column
+    count : int, how many there are
+    cell : str, one of them
+    row : int, its row
+    rows : int, how many rows were looked at
+    """
+
+    name: str
+    count: int
+    cell: str
+    row: int
+    rows: int
+
+    def after(self, earlier: BeyondTraining | None) -> BeyondTraining:
+        """With those of earlier rows."""
+        if earlier is None:
+            return self
+        return replace(earlier, count=earlier.count + self.count, rows=earlier.rows + self.rows)
 
 
 @dataclass(frozen=True)
@@ -75,25 +101,39 @@ class TrainingRanges:
         table : new rows; columns that it lacks are passed over
         """
         found = []
-        for name, (low, high) in self.ranges.items():
+        for name in self.ranges:
             if name not in table.columns:
                 continue
             column = table.columns[name]
             values = _values(column, self.orders.get(name, ""))
-            away = np.nan_to_num(np.maximum(low - values, values - high), nan=0.0)
-            count = int((away > 0.0).sum())
-            if count:
-                farthest = int(away.argmax())
-                if len(values) == 1:
-                    which = f"{name!r} is {column.cells[0]}"
-                else:
-                    cells = f"{count} cell{'s' if count > 1 else ''} of {name!r}"
-                    which = f"{cells}, such as {column.cells[farthest]} in row {column.rows[farthest]}"
-                found.append(f"{which} (in training {self._said(name, low)} to {self._said(name, high)})")
+            beyond = self.beyond_values(name, values)
+            if beyond is not None:
+                count, i = beyond
+                found.append(BeyondTraining(name, count, column.cells[i], column.rows[i], len(values)))
+        return self.sentence(found)
+
+    def beyond_values(self, name: str, values: Array) -> tuple[int, int] | None:
+        """How many values of a column are beyond its range, and the place of the farthest; None where none is."""
+        low, high = self.ranges[name]
+        away = np.nan_to_num(np.maximum(low - values, values - high), nan=0.0)
+        count = int((away > 0.0).sum())
+        return (count, int(away.argmax())) if count else None
+
+    def sentence(self, found: Sequence[BeyondTraining]) -> str:
+        """A sentence about columns with such values; "" for none."""
         if not found:
             return ""
+        parts = []
+        for each in found[:_NAMED]:
+            low, high = self.ranges[each.name]
+            if each.rows == 1:
+                which = f"{each.name!r} is {each.cell}"
+            else:
+                cells = f"{each.count} cell{'s' if each.count > 1 else ''} of {each.name!r}"
+                which = f"{cells}, such as {each.cell} in row {each.row}"
+            parts.append(f"{which} (in training {self._said(each.name, low)} to {self._said(each.name, high)})")
         more = f"; and cells of {len(found) - _NAMED} more columns" if len(found) > _NAMED else ""
-        return f"Values beyond those of training, where predictions are guesses: {'; '.join(found[:_NAMED])}{more}"
+        return f"Values beyond those of training, where predictions are guesses: {'; '.join(parts)}{more}"
 
     def _said(self, name: str, value: float) -> str:
         """A value as a person writes it."""

@@ -93,20 +93,22 @@ def _in_chunks(model: Path, new: Path, proba: bool, memory: str | None, out: Pat
     if new == STANDARD_INPUT:
         raise ValueError(f"{model} was learned in chunks, and predicts files in chunks; give a file in place of -")
     from multikernel import streams
-    from multikernel.app.jobs.fit_stream import StreamOptions, source_of
+    from multikernel.app.jobs.fit_stream import StreamOptions, watched_rows
     from multikernel.app.jobs.predict import harmless
 
-    source = source_of(new, metadata, StreamOptions(memory))
+    rows = watched_rows(new, metadata, StreamOptions(memory))
     if proba and not hasattr(fitted, "predict_proba"):
         raise ValueError(f"{model} was learned in chunks and gives no probabilities; leave --proba out")
     method: Literal["predict", "predict_proba"] = "predict_proba" if proba else "predict"
     if out is not None:
-        typer.echo(f"{streams.write_predictions(fitted, source, out, method)} predictions written to {out}")
+        typer.echo(f"{streams.write_predictions(fitted, rows.source, out, method)} predictions written to {out}")
+        rows.tell()
         return True
     typer.echo(",".join(f"probability {label}" for label in fitted.classes_) if proba else "prediction")
-    for part in streams.predict(fitted, source, method):
-        rows = part if proba else part[:, None]
-        typer.echo("\n".join(",".join(str(harmless(value)) for value in row) for row in rows.tolist()))
+    for part in streams.predict(fitted, rows.source, method):
+        lines = part if proba else part[:, None]
+        typer.echo("\n".join(",".join(str(harmless(value)) for value in line) for line in lines.tolist()))
+    rows.tell()
     return True
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel.app.jobs.criteria import profiles_of
+from multikernel.app.jobs.criteria import profiles_of, slopes_along
 from multikernel.app.web.learning.held_out import spread
 from multikernel.app.web.learning.measures import measure_of
 from multikernel.app.web.learning.recipe import Recipe
@@ -123,7 +123,9 @@ def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | N
         each = [np.atleast_2d(w) for w in folds]
         counts.append(float(np.mean([positive_weights(w).any(axis=0).sum() for w in each])))
     best = int(mean.argmax())
-    profiles = profiles_of(path(search.estimator, X, y, recipe.path, values))
+    along = path(search.estimator, X, y, recipe.path, values)
+    linear = hasattr(X, "columns") and all(words == ["slopes"] for words in recipe.kernels.values())
+    profiles = profiles_of(along, slopes_along(along, X) if linear and recipe.kernels else None)
     chosen_by = measure_of(recipe.task, recipe.chosen_by)
     return {
         "parameter": recipe.path,

@@ -1,0 +1,163 @@
+"""What is said of rows that are read in chunks, as of a small table: how numbers are written, values beyond training.
+
+The first rows of a CSV file decide how its numbers are written, beside what training knows; the ranges of the columns
+are taken in one pass over the training rows, and new rows are compared with them while they are predicted.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from multikernel import PredictionWarning, streams
+from multikernel.app.tables.number_marks import plainly
+from multikernel.app.tables.training_ranges import BeyondTraining, TrainingRanges
+from multikernel.datasets import Column
+from multikernel.streams import Records, Source, is_missing
+from multikernel.tables import Numerals
+from multikernel.typing import Array
+
+_HEAD = 10_000  # rows that decide how the numbers of a column are written, as in streams.csv
+_DAY = np.timedelta64(1, "D")
+
+
+@dataclass(frozen=True)
+class WrittenNumbers:
+    """How the numbers of a CSV file are written.
+
+    Parameters
+    ----------
+    numerals : dict from columns of numbers to the mark before decimals and the unit
+    note : str, what was unusual, and may have been meant otherwise
+    comma : bool, whether commas stand before decimals where a column can be read in two ways
+    """
+
+    numerals: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    note: str = ""
+    comma: bool = False
+
+
+def written_in(path: Path, before: Mapping[str, Any] | None = None) -> WrittenNumbers:
+    """How the numbers of a CSV file are written, by its first rows.
+
+    Parameters
+    ----------
+    path : the file, which is no Parquet file
+    before : how those of training were written, for columns that can be read in two ways
+
+    Raises
+    ------
+    ValueError : where a column that was one of numbers in training holds another text
+    """
+    found = Records.of(path)
+    numbers, rows = zip(*islice(found, _HEAD), strict=True) if any(True for _ in found) else ((), ())
+    if not rows:
+        return WrittenNumbers()
+    cells = dict(zip(found.names, zip(*rows, strict=True), strict=True))
+    stored = {name: Numerals(*parts) for name, parts in (before or {}).items() if name in cells}
+    columns, numerals, notes = plainly(cells, found.delimiter, is_missing, stored)
+    for name in stored:
+        _check_numbers(Column(str(path), name, list(columns[name]), list(numbers)))
+    comma = any(own.decimal == "," for name, own in numerals.items() if name in cells)
+    return WrittenNumbers({name: (own.decimal, own.unit) for name, own in numerals.items()}, "; ".join(notes), comma)
+
+
+def _check_numbers(column: Column) -> None:
+    """ValueError where a cell is neither a number nor missing."""
+    known = [i for i, cell in enumerate(column.cells) if not is_missing(cell)]
+    for i in known:
+        part = Column(column.file, column.name, [column.cells[i]], [column.rows[i]])
+        if part.numbers is None:
+            raise part.error(0, "is not a number, and the column was numeric in training")
+
+
+def learned_of(source: Any, written: WrittenNumbers) -> dict[str, Any]:
+    """What the file of a model is to say of the columns of its training rows: one pass over them.
+
+    Parameters
+    ----------
+    source : the rows
+    written : how their numbers are written
+    """
+    low: dict[str, float] = {}
+    high: dict[str, float] = {}
+    orders: dict[str, Any] = {}
+    for chunk in source.chunks():
+        for name in source.taken:
+            values = _numbers(chunk.X[name])
+            if values is None:
+                continue
+            if chunk.X[name].dtype.kind == "M":
+                orders[name] = "ymd"
+            known = values[np.isfinite(values)]
+            if len(known):
+                low[name] = min(low.get(name, np.inf), float(known.min()))
+                high[name] = max(high.get(name, -np.inf), float(known.max()))
+    ranges = TrainingRanges({name: (low[name], high[name]) for name in low}, orders)
+    return {"numerals": {name: list(written.numerals.get(name, (".", ""))) for name in low}, **ranges.to_metadata()}
+
+
+def _numbers(values: Any) -> Array | None:
+    """The numbers of a column, days for dates; None for a column of neither."""
+    if values.dtype.kind == "M":
+        return np.asarray((values.to_numpy() - np.datetime64(0, "D")) / _DAY, dtype=float)
+    if values.dtype.kind in "fiu":
+        return np.asarray(values, dtype=float)
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class WatchedRows:
+    """New rows that are compared with those of training while they are read.
+
+    Parameters
+    ----------
+    rows : the source
+    path : its file
+    ranges : of training
+    found : dict from columns to what was beyond, of the last pass
+    """
+
+    rows: Any
+    path: Path
+    ranges: TrainingRanges
+    found: dict[str, BeyondTraining] = field(default_factory=dict)
+
+    @property
+    def source(self) -> Source:
+        """The same rows, watched."""
+        return streams.pieces(self._chunks, str(self.path))
+
+    def _chunks(self) -> Iterator[Any]:
+        self.found.clear()
+        for chunk in self.rows.chunks():
+            for name in self.ranges.ranges:
+                if name not in chunk.X:
+                    continue
+                values = _numbers(chunk.X[name])
+                if values is None and chunk.X[name].notna().any():
+                    raise ValueError(
+                        f"{self.path}: column {name!r} holds {chunk.X[name].dtype} values, and in training it held "
+                        "numbers; give numbers again"
+                    )
+                if values is None:
+                    continue
+                beyond = self.ranges.beyond_values(name, values)
+                if beyond is not None:
+                    count, i = beyond
+                    number = chunk.row + i if chunk.numbers is None else chunk.numbers[i]
+                    own = BeyondTraining(name, count, f"{chunk.X[name].iloc[i]}", int(number), len(values))
+                    self.found[name] = own.after(self.found.get(name))
+            yield chunk
+
+    def tell(self) -> None:
+        """Warn of what was beyond training in the rows read."""
+        sentence = self.ranges.sentence(list(self.found.values()))
+        if sentence:
+            warnings.warn(f"{self.path}: {sentence}", PredictionWarning, stacklevel=2)
