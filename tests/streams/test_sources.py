@@ -249,3 +249,12 @@ PIECES = {
 def test_pieces_that_are_no_rows_are_refused(piece, message):
     with pytest.raises(ValueError, match=message):
         AverageMKLRegressor(approximation="nystroem", rank=2).fit(streams.pieces(lambda: [piece]))
+
+
+def test_a_sample_is_the_same_where_the_number_of_rows_is_known_before():
+    X = np.arange(5000.0)[:, None]
+    known = streams.survey(streams.arrays(X, X[:, 0]), 300, seed=4)
+    whole = streams.survey(streams.pieces(lambda: [(X[:700], X[:700, 0]), (X[700:], X[700:, 0])]), 300, seed=4)
+    np.testing.assert_array_equal(known.sample.X, whole.sample.X)
+    np.testing.assert_array_equal(known.numbers, np.sort(known.numbers))
+    assert (known.rows, whole.rows, len(known.sample)) == (5000, 5000, 300)
