@@ -273,3 +273,12 @@ def test_an_infinite_target_is_not_called_missing_only():
         ValueError, match=r"row 1.*: the target is missing or infinite; correct it, or leave the row out"
     ):
         list(streams.arrays(X, np.array([0.0, np.inf, 1.0])).chunks())
+
+
+def test_a_sample_is_the_same_where_the_number_of_rows_is_known_before():
+    X = np.arange(5000.0)[:, None]
+    known = streams.survey(streams.arrays(X, X[:, 0]), 300, seed=4)
+    whole = streams.survey(streams.pieces(lambda: [(X[:700], X[:700, 0]), (X[700:], X[700:, 0])]), 300, seed=4)
+    np.testing.assert_array_equal(known.sample.X, whole.sample.X)
+    np.testing.assert_array_equal(known.numbers, np.sort(known.numbers))
+    assert (known.rows, whole.rows, len(known.sample)) == (5000, 5000, 300)

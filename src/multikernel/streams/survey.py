@@ -50,11 +50,22 @@ def survey(source: Source, count: int, seed: int = 0, most: int = 10_000) -> Sur
     ValueError : where there is no row, or none is to be sampled
     """
     Whole(1).check(count, "survey: count")
-    found = source.over(_Look(count, seed, most), _both)
+    found = source.over(_Look(count, seed, most, _enough(count, source.rows)), _both)
     if found.sample is None:
         raise ValueError("the source has no row; a function must yield its chunks again in every call")
     known = None if not found.classes else np.array(sorted(found.classes))
     return Survey(found.rows, found.sample[1], known, found.sample[0])
+
+
+def _enough(count: int, rows: int | None) -> float:
+    """A number below which so many of the rows draw, as good as surely: those above need not be kept, or be sent.
+
+    Of n rows c in the mean draw less than c / n, with a standard deviation of at most the root of c. By six of these,
+    the sample is a little smaller once in a billion times.
+    """
+    if not rows:
+        return np.inf
+    return (count + 6.0 * np.sqrt(count) + 40.0) / rows
 
 
 def drawn(seed: int, chunk: Chunk) -> Array:
@@ -79,17 +90,18 @@ class _Seen:
 
 @dataclass(frozen=True)
 class _Look:
-    """A look at some of the rows."""
+    """A look at some of the rows, of which those that draw less than ``below`` may be in the sample."""
 
     count: int
     seed: int
     most: int
+    below: float
 
     def __call__(self, chunks: Iterator[Chunk]) -> _Seen:
         rows = 0
         kept = list[Kept]()
         size = 0
-        largest = np.inf
+        largest = self.below
         classes: set[Any] | None = set()
         for chunk in chunks:
             keys = drawn(self.seed, chunk)
