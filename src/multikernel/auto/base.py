@@ -40,7 +40,7 @@ from multikernel.auto.explanation import (
 )
 from multikernel.auto.goal import Goal
 from multikernel.auto.limits import CHOICE_SHARE, MANY_CHOICE_SHARE, Limits
-from multikernel.auto.many_samples import Parted, answer_of_many
+from multikernel.auto.many_samples import answer_of_many, parted_of
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.repeats import repeated_identifiers
 from multikernel.auto.search import Answer, Member, Posed, Searched, Tried, attempts
@@ -144,7 +144,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             nothing = Searched(limits, choice, choice, [], np.empty(0), goal.constant(posed.task.weight), [])
             return nothing, _trained(posed, nothing, choice)
 
-        many = None if limits.centres is None else Parted.of(posed)
+        many = None if limits.centres is None else parted_of(posed)
         choice = posed.some(limits.choice, None if many is None else many.to_choose_on)
         share = CHOICE_SHARE if many is None else MANY_CHOICE_SHARE
         task = posed.task.of_rows(choice)

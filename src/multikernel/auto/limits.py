@@ -14,11 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._memory import available_memory
-from multikernel._typing import Array
 from multikernel.auto.candidates import KernelCandidate
 from multikernel.banks.cost import BankCost
 from multikernel.procedures import forecast
-from multikernel.tuning import BLAS_OPERATION, KERNEL_VALUE
 
 _FEWEST = 100  # samples below which held-out errors say little
 CHOICE_SHARE = 0.7  # of the time: the rest is for training
@@ -96,8 +94,6 @@ _FEWEST_CENTRES = 500
 # 6000 centres have R2 .545, .595 and .615, in 1, 4 and 16 seconds.
 _CENTRES = 3000
 _SIFTING = (10_000, 1000)  # samples and centres by which candidates are compared first
-_CENTRE_MATRICES = 6.0  # of squares of the centres in memory at a time: K, sums, and a factor
-_CENTRE_COLUMNS = 12_000.0  # numbers for each centre: kernels with the samples compared and with those of a tile
 
 
 @dataclass(frozen=True)
@@ -116,8 +112,7 @@ class CentreLimits:
     @classmethod
     def of(cls, n: int, held: float) -> CentreLimits:
         """For n samples, where so many numbers may be in memory."""
-        half = 0.5 * _CENTRE_COLUMNS / _CENTRE_MATRICES
-        return cls(n, int(np.sqrt(half**2 + held / _CENTRE_MATRICES) - half))
+        return cls(n, forecast.centres_within(held))
 
     @property
     def usual(self) -> int:
@@ -127,7 +122,7 @@ class CentreLimits:
     def to_sift(self, seconds: float, candidates: int) -> Size:
         """To compare so many candidates with, in a third of these seconds."""
         rows, centres = (float(each) for each in _SIFTING)
-        times = min(1.0, seconds / 3.0 / (candidates * _sums_seconds(rows, centres)))
+        times = min(1.0, seconds / 3.0 / (candidates * forecast.centre_sums(rows, centres).seconds))
         return self._size(rows * times**0.5, centres * times**0.25)
 
     def to_train(self, seconds: float, candidates: int, few: Size, taken: float) -> Size:
@@ -151,10 +146,6 @@ class CentreLimits:
         return Size(rows, int(np.clip(centres, _FEWEST_CENTRES, min(rows // 2, self.most))))
 
 
-def _sums_seconds(rows: float, centres: float) -> float:
-    return rows * centres * (KERNEL_VALUE + centres * BLAS_OPERATION)
-
-
 def _fewer(count: int, least: int, too_long: Callable[[int], bool]) -> int:
     """So many samples, or a tenth fewer while they take too long; about the least number at least."""
     while count > least and too_long(count):
@@ -166,13 +157,3 @@ def _training_seconds(n: int) -> float:
     """Of one candidate: its kernel on all samples, and a ridge."""
     cost = forecast.ridge(BankCost.evaluated(1, n))
     return 0.0 if cost.work is None else cost.work.seconds
-
-
-def some(labels: Array, count: int, seed: int) -> Array:
-    """So many of the samples, in order, with each class in proportion."""
-    n = len(labels)
-    if count >= n:
-        return np.arange(n)
-    mixed = np.random.default_rng(seed).permutation(n)
-    ordered = mixed[np.argsort(labels[mixed], kind="stable")]
-    return np.sort(ordered[np.unique(np.linspace(0, n - 1, count).round().astype(int))])

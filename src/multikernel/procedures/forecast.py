@@ -29,6 +29,7 @@ from multikernel.tuning import (
     INTERIOR_FEATURES,
     INTERIOR_SAMPLES,
     INTERIOR_STEPS,
+    KERNEL_VALUE,
     MACHINE_FRESH,
     MACHINE_PAIR,
     MARGIN_COPIES,
@@ -58,6 +59,10 @@ from multikernel.tuning import (
     TARGET_BLOCK,
     TARGET_VALUES,
 )
+
+_CENTRE_MATRICES = 6.0  # of squares of the centres in memory at a time: K, sums, and a factor
+_CENTRE_COLUMNS = 12_000.0  # numbers for each centre: kernels with the samples compared and with those of a tile
+_LANDMARK_VALUES = 3e7  # numbers while scales are learned: see tests/estimators/test_many_scales.py
 
 
 @dataclass(frozen=True)
@@ -343,6 +348,24 @@ def own_ridges(bank: BankCost, folds: int, targets: int) -> Cost:
 def learned_scales(bank: BankCost, kernels: int) -> Cost:
     """Scales inside so many kernels, by held-out errors: how many steps there will be is not known."""
     return Cost(None, (SCALES_MATRICES + kernels) * 8.0 * float(bank.n) ** 2)
+
+
+def centre_sums(rows: float, centres: float) -> Work:
+    """The kernels between so many samples and centres, and the sums of their products."""
+    values = rows * centres
+    return Work(algebra=BLAS_OPERATION * values * centres, arithmetic=KERNEL_VALUE * values)
+
+
+def centres_within(values: float) -> int:
+    """How many centres of kernels there may be where so many numbers may be in memory."""
+    half_linear = 0.5 * _CENTRE_COLUMNS / _CENTRE_MATRICES
+    return int(np.sqrt(half_linear**2 + values / _CENTRE_MATRICES) - half_linear)
+
+
+def scales_by_centres(bank: BankCost, centres: int) -> Cost:
+    """Scales inside a kernel through few samples, and ridge regression by the kernels of centres."""
+    held = 8.0 * (_CENTRE_MATRICES * float(centres) ** 2 + _CENTRE_COLUMNS * centres + _LANDMARK_VALUES)
+    return Cost(None, held)
 
 
 def scale_steps(n: int, columns: int, scales: int) -> StepsCost:

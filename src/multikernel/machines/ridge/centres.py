@@ -2,7 +2,9 @@
 
 With n samples x_i of targets y_i and weights s_i, M centres z_m, and C the matrix of k(x_i, z_m), shape (n, M),
 
-    min over A of  P(A) = sum_i s_i |y_i - c - (C A)_i|^2 + alpha tr A'K A,    c the weighted mean of the targets
+    min over A of  P(A) = sum_i s_i |y_i - c - (C A)_i|^2 + alpha tr A'K A,
+
+c the weighted mean of the targets, or 0 without an intercept,
 
 where K is the kernel matrix of the centres: kernel ridge regression over the functions that the centres span
 (Nystroem's method; Rudi, Carratino and Rosasco 2017). The minimiser solves
@@ -74,6 +76,11 @@ class CentreSums:
     def merge(self, other: CentreSums) -> CentreSums:
         """Those of the samples of both."""
         return CentreSums(self.moments.merge(other.moments), max(self.rounding, other.rounding))
+
+    def about(self, fit_intercept: bool = True) -> tuple[Moments, Array]:
+        """The sums for targets less their constant, and this constant (t,): their mean, or 0 without an intercept."""
+        mean = self.moments.means if fit_intercept else np.zeros_like(self.moments.means)
+        return self.moments.about(mean), mean
 
 
 def summed(tiles: Iterable[Tile]) -> CentreSums:
@@ -166,15 +173,17 @@ class CentresSolution:
     intercept : array (t,)
     certificate : Certificate, the duality gap (2) relative to P(A); NaN where it was not computed
     n_iter : int, steps of conjugate gradients
+    value : float, P(A); NaN where it was not computed
     """
 
     coef: Array
     intercept: Array
     certificate: Certificate = field(default_factory=lambda: Certificate("duality gap", float("nan")))
     n_iter: int = 0
+    value: float = float("nan")
 
 
-def by_sums(K: Array, sums: CentreSums, alpha: float) -> CentresSolution:
+def by_sums(K: Array, sums: CentreSums, alpha: float, fit_intercept: bool = True) -> CentresSolution:
     """The solution by sums alone, without a certificate.
 
     Parameters
@@ -182,14 +191,22 @@ def by_sums(K: Array, sums: CentreSums, alpha: float) -> CentresSolution:
     K : array (M, M), the kernel matrix of the centres
     sums : CentreSums of all samples
     alpha : float > 0
+    fit_intercept : bool
     """
-    means = sums.moments.means
-    coef = CentredRidge.of(K, sums, alpha).coefficients(sums.moments.about(means).products)
-    return CentresSolution(coef, means)
+    about, mean = sums.about(fit_intercept)
+    coef = CentredRidge.of(K, sums, alpha).coefficients(about.products)
+    return CentresSolution(coef, mean)
 
 
 def refined(
-    K: Array, tiles: Tiles, alpha: float, sums: CentreSums, part: float = 1.0, tol: float = 1e-6, max_iter: int = 100
+    K: Array,
+    tiles: Tiles,
+    alpha: float,
+    sums: CentreSums,
+    part: float = 1.0,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    fit_intercept: bool = True,
 ) -> CentresSolution:
     """The solution to a duality gap of ``tol``, relative to P, or the best one that the steps or the time allow.
 
@@ -202,21 +219,24 @@ def refined(
     part : float in (0, 1], the share of the weight of all samples that these have
     tol : float > 0
     max_iter : int, steps at most, a pass over the samples each
+    fit_intercept : bool
     """
     near = CentredRidge.of(K, replace(sums, moments=sums.moments.times(1.0 / part)), alpha)
-    K, of_centres = _definite(K)
-    mean, products, square = _right_side(tiles)
-    A = near.coefficients(products)
+    K, of_centres = definite(K)
+    about, mean = sums.about(fit_intercept)
+    if part < 1.0 and fit_intercept:
+        mean = _mean(tiles)
+    A = near.coefficients(about.products / part)
+    products, square, applied = _first(K, tiles, alpha, A, mean)
     best = CentresSolution(A, mean)
     steps = 0
     while True:
-        applied = _applied(K, tiles, alpha, A)
         left = products - applied
         value = max(square - 2.0 * float((A * products).sum()) + float((A * applied).sum()), np.finfo(float).tiny)
         gap = _squared_length(of_centres, left) / alpha / value
         lower = not gap >= best.certificate.value
         if lower:
-            best = CentresSolution(A, mean, Certificate("duality gap", gap), steps)
+            best = CentresSolution(A, mean, Certificate("duality gap", gap), steps, value)
         if gap <= tol or not lower or steps >= max_iter or time_is_up():
             return replace(best, n_iter=steps)
         # the residual of conjugate gradients drifts from the true one, so they begin again once theirs is small
@@ -235,6 +255,7 @@ def refined(
             steps += 1
             if _squared_length(of_centres, left) <= enough or time_is_up():
                 break
+        applied = _applied(K, tiles, alpha, A)
 
 
 def _squared_length(factor: Array, V: Array) -> float:
@@ -242,8 +263,8 @@ def _squared_length(factor: Array, V: Array) -> float:
     return float((V * solved(factor, V)).sum())
 
 
-def _definite(K: Array) -> tuple[Array, Array]:
-    """K with as much on its diagonal as rounding makes of it, and its factor.
+def definite(K: Array) -> tuple[Array, Array]:
+    """The kernel matrix of centres with as much on its diagonal as rounding makes of it, and its factor.
 
     Raises
     ------
@@ -261,23 +282,33 @@ def _definite(K: Array) -> tuple[Array, Array]:
     raise ValueError(_INDEFINITE)
 
 
-def _right_side(tiles: Tiles) -> tuple[Array, Array, float]:
-    """c, C'S (Y - c), and tr (Y - c)'S (Y - c), by two passes."""
+def _mean(tiles: Tiles) -> Array:
+    """c, by a pass."""
     total: Array | float = 0.0
     count = 0.0
     for tile in tiles():
         s = np.ones(len(tile.target)) if tile.weight is None else tile.weight
         total = total + s @ tile.target
         count += float(s.sum())
-    mean = np.asarray(total) / count
-    products: Array | float = 0.0
+    return np.asarray(total) / count
+
+
+def _first(K: Array, tiles: Tiles, alpha: float, A: Array, mean: Array) -> tuple[Array, float, Array]:
+    """C'S (Y - c), tr (Y - c)'S (Y - c), and (C'SC + alpha K) A: one pass."""
+    products, image = np.zeros_like(A), alpha * (K @ A)
     square = 0.0
     for tile in tiles():
-        s = np.ones(len(tile.target)) if tile.weight is None else tile.weight
+        check_interrupted()
+        C = np.asarray(tile.kernel, dtype=float)
         centred = tile.target - mean
-        products = products + tile.kernel.T.astype(float) @ (s[:, None] * centred)
-        square += float((s[:, None] * centred**2).sum())
-    return mean, np.asarray(products), square
+        weighted = centred if tile.weight is None else tile.weight[:, None] * centred
+        square += float((weighted * centred).sum())
+        values = C @ A
+        weighted_values = values if tile.weight is None else tile.weight[:, None] * values
+        both = C.T @ np.hstack([weighted, weighted_values])
+        products += both[:, : A.shape[1]]
+        image += both[:, A.shape[1] :]
+    return products, square, image
 
 
 def _applied(K: Array, tiles: Tiles, alpha: float, A: Array) -> Array:
