@@ -30,7 +30,7 @@ def regression(n=900, seed=0):
 
 
 def regressor(**parameters):
-    return LearnedScalesRegressor(**({"approximation": "nystroem", "rank": 120} | parameters))
+    return LearnedScalesRegressor(**({"approximation": "nystroem", "rank": 120, "penalty": 3.0} | parameters))
 
 
 def classifier(**parameters):
@@ -149,7 +149,7 @@ def test_other_units_give_the_same_predictions():
     other = regressor().fit(factors * X, 2.0**300 * y)
     np.testing.assert_allclose(other.predict(factors * X) / 2.0**300, model.predict(X), rtol=1e-6)
     far = regressor().fit(1e-3 * X + 1e5, y)  # rounding decides which of many equally good scales are found
-    assert far.cv_loss_ == pytest.approx(model.cv_loss_, rel=0.1)
+    assert far.cv_loss_ == pytest.approx(model.cv_loss_, rel=0.3)
 
 
 def test_strings_missing_cells_and_outliers():
@@ -256,4 +256,16 @@ def test_constant_targets_and_features():
     far = regressor().fit(X, y + 1e9)
     assert far.score(X, y + 1e9) == pytest.approx(regressor().fit(X, y).score(X, y), abs=0.01)
     assert np.allclose(regressor().fit(X, np.full(500, 3.0)).predict(X), 3.0)
-    np.testing.assert_allclose(regressor().fit(np.ones((500, 2)), y).predict(np.ones((3, 2))), y.mean(), rtol=1e-3)
+    for metric in ("diagonal", "full", 1):
+        model = regressor(metric=metric).fit(np.ones((500, 2)), y)
+        np.testing.assert_allclose(model.predict(np.ones((3, 2))), y.mean(), rtol=1e-3)
+
+
+def test_rows_that_are_the_same_and_weights_of_any_size():
+    X, y = regression(400)
+    same = regressor().fit(np.tile(X[:3], (100, 1)), np.tile(y[:3], 100))
+    np.testing.assert_allclose(same.predict(X[:3]), y[:3], rtol=1e-3)
+    assert len(same.centres_) == 3
+    one, other = (regressor().fit(X, y, sample_weight=np.full(400, w)) for w in (1.0, 2.0**500))
+    np.testing.assert_allclose(one.predict(X), other.predict(X), rtol=1e-6)
+    assert other.alpha_ == pytest.approx(2.0**500 * one.alpha_)

@@ -41,6 +41,10 @@ from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import MachineUnits, spread
 from multikernel.tuning import SCALES_ONE_THREAD
 
+# Samples up to which "auto" has the kernel of all. For 4,000 of 20 features it took 13 s and had .890 right labels,
+# where centres took 6 s and had .887; for 8,000 it takes five times as long.
+_EXACT = 4000
+
 # -- parameters --------------------------------------------------------------------------------------------------------
 
 
@@ -89,9 +93,6 @@ def _is_list(value: Any) -> bool:
 
 def _is_feature(value: Any) -> bool:
     return isinstance(value, str | int | np.integer) and not isinstance(value, bool)
-
-
-_EXACT = 4000  # samples up to which "auto" has the kernel of all; beyond, ADD
 
 
 def default_kernels(model: ScalesModel) -> KernelFamily:

@@ -38,11 +38,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import blas
 
-from multikernel._floats import EPS, ROUNDING
+from multikernel._floats import EPS, ROUNDING, SINGULAR
 from multikernel._linalg import mirror, product
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
-from multikernel.certificate import Certificate
+from multikernel.certificate import Certificate, relative
 from multikernel.numerics.cholesky import factorise, solved
 from multikernel.statistics import Moments
 
@@ -148,7 +148,7 @@ class CentredRidge:
         squares = sums.moments.squares
         trace = float(np.trace(squares)) or 1.0  # where all kernels are zero, so are the coefficients
         ridge = sums.rounding * trace
-        while ridge <= 1e-4 * trace:
+        while ridge <= 1e-4 * trace < np.inf:
             A = np.asfortranarray(alpha * _by_columns(K))
             A += _by_columns(squares)
             A.flat[:: len(A) + 1] += ridge
@@ -256,7 +256,7 @@ def certified(
     quadratic = _Quadratic(K, of_centres, alpha, about.products, square, lambda V: about.squares @ V)
     found = _descended(quadratic, near, near.coefficients(about.products), 0.5 * tol, _STEPS_BY_SUMS)
     rounding = _OF_SUMS * float(np.trace(about.squares)) * float((found.coef**2).sum())
-    gap = found.certificate.value + rounding / found.value
+    gap = found.certificate.value + relative(rounding, found.value, quadratic.floor)
     return replace(found, intercept=mean, certificate=Certificate("duality gap", gap))
 
 
@@ -283,6 +283,11 @@ class _Quadratic:
         """(C'SC + alpha K) V."""
         return self.squares(V) + self.alpha * (self.K @ V)
 
+    @property
+    def floor(self) -> float:
+        """A value that counts as zero: 1e-12 of that without kernels."""
+        return SINGULAR * self.square
+
     def value(self, A: Array, applied: Array) -> float:
         """P(A), where the matrix times A is known."""
         value = self.square - 2.0 * float((A * self.products).sum()) + float((A * applied).sum())
@@ -298,14 +303,14 @@ def _descended(P: _Quadratic, near: CentredRidge, A: Array, tol: float, max_iter
         applied = P.applied(A)
         left = P.products - applied
         value = P.value(A, applied)
-        gap = _squared_length(P.of_centres, left) / P.alpha / value
+        gap = relative(_squared_length(P.of_centres, left) / P.alpha, value, P.floor)
         lower = not gap >= best.certificate.value
         if lower:
             best = CentresSolution(A, none, Certificate("duality gap", gap), steps, value)
         if gap <= tol or not lower or steps >= max_iter or time_is_up():
             return replace(best, n_iter=steps)
         # the residual of conjugate gradients drifts from the true one, so they begin again once theirs is small
-        enough = 0.25 * tol * P.alpha * value
+        enough = 0.25 * tol * P.alpha * max(value, P.floor)
         direction, before = np.zeros_like(A), np.ones(A.shape[1])
         for _ in range(max_iter - steps):
             towards = near.coefficients(left)
@@ -336,7 +341,7 @@ def definite(K: Array) -> tuple[Array, Array]:
     """
     size = float(np.trace(K)) / len(K) or 1.0
     ridge = ROUNDING * size
-    while ridge <= 1e-4 * size:
+    while ridge <= 1e-4 * size < np.inf:
         A = np.array(K, order="F")
         A.flat[:: len(A) + 1] += ridge
         definite = A.copy(order="F")

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel._floats import ROUNDING, TINY
+from multikernel._floats import ROUNDING
 from multikernel._folds import in_proportion
 from multikernel._memory import available_memory
 from multikernel._typing import Array
@@ -169,6 +169,9 @@ def scales_of_many(
     observe : called after each step through landmarks
     """
     units = RegressionUnits.of(posed.Y)
+    weight = 1.0 if posed.weight is None else float(posed.weight[posed.rows].mean())  # the unit of weights and ridges
+    if posed.weight is not None:
+        posed = replace(posed, weight=posed.weight / weight)
     shift = posed.constant(posed.rows)
     posed = replace(posed, Y=_shifted(posed.Y, shift) / units.target)
     labels = posed.folds.labels
@@ -193,7 +196,7 @@ def scales_of_many(
         history=() if further is None else further.history,
         scales=scales[None, :],
         means=posed.form.means,
-        alpha=alpha,
+        alpha=weight * alpha,
         errors=units.squared(errors),
         equal=units.squared(first.equal),
         constant=units.squared(float(posed.errors(parted.compared, posed.constant(parted.learning)).sum())),
@@ -271,7 +274,8 @@ def _starts(posed: ManySamples, first: LearnedScales) -> list[tuple[Array, float
     """
     form, scales = posed.form, first.scales[0]
     half = half_distance(posed.combination.kernels[0])
-    larger = max(1.0, _WIDEST * half / max(form.total(scales), TINY))
+    total = form.total(scales)
+    larger = max(1.0, _WIDEST * half / total) if total > 0.0 else 1.0  # 0 where all features are constant
     starts = [(form.parameters(larger * scales), first.alpha * larger**power) for power in (1.0, 1.5, 2.0)]
     if form.wide is form:  # a metric of low rank has no equal scales
         starts += [(form.equal(half), ridge) for ridge in (1e-2, 1.0)]
@@ -290,7 +294,9 @@ def _centres(posed: ManySamples, scales: Array, asked: float) -> Array:
         count = max(min(_FEWEST, n), int(0.9 * count))
     if count < wanted:
         warn_of_cut_choice(f"there is time for {count:,} centres of the kernel, and {wanted:,} are wanted")
-    return posed.some(posed.rows, count)
+    chosen = posed.some(posed.rows, count)
+    _, first = np.unique(posed.bank.X[chosen], axis=0, return_index=True)  # rows that are the same are one centre
+    return chosen[np.sort(first)]
 
 
 def _enough(posed: ManySamples, scales: Array, error: float) -> int:
