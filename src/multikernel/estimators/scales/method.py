@@ -170,7 +170,7 @@ def _owner(model: ScalesModel, X: Any) -> Array:
 def _cost(model: ScalesModel, bank: BankCost, task: Task) -> Cost:
     if through_centres(model, bank.n):
         rank = min(bank.n, int(model.rank) if model.rank >= 1 else 256)
-        return scales_by_centres(bank, rank)
+        return scales_by_centres(bank.n, rank)
     return learned_scales_cost(bank, len(profiles(model).kernels))
 
 
