@@ -221,6 +221,7 @@ def test_what_is_refused():
         model.predict(X, return_std=True)
     with pytest.raises(ValueError, match="fit one with approximation=None"):
         _ = model.degrees_of_freedom_
+    assert not hasattr(model, "degrees_of_freedom_")
     with pytest.raises(ValueError, match="approximation"):
         regressor(approximation="fourier").fit(X, y)
     with pytest.raises(ValueError, match="rank"):

@@ -326,6 +326,10 @@ def scales_method(labels_of: Callable[[Array], Array]) -> Method:
     )
 
 
+class NotOfCentres(ValueError, AttributeError):
+    """What is not known of a kernel of centres; attributes that a model does not have raise AttributeErrors."""
+
+
 class ScalesModel(RidgeModel):
     """A fitted model with scales."""
 
@@ -333,7 +337,7 @@ class ScalesModel(RidgeModel):
     def _known(self) -> Posterior:
         check_is_fitted(self)
         if hasattr(self, "centres_"):
-            raise ValueError(
+            raise NotOfCentres(
                 f"{type(self).__name__}: standard deviations, degrees of freedom and criteria follow from the kernel "
                 "of all training samples, and this model has one of centres: fit one with approximation=None"
             )
