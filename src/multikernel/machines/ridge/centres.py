@@ -38,7 +38,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import blas
 
-from multikernel._floats import EPS, ROUNDING, SINGULAR
+from multikernel._floats import EPS, ROUNDING, SINGULAR, TINY
 from multikernel._linalg import mirror, product
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
@@ -211,6 +211,7 @@ def refined(
     tol: float = 1e-6,
     max_iter: int = 100,
     fit_intercept: bool = True,
+    start: Array | None = None,
 ) -> CentresSolution:
     """The solution to a duality gap of ``tol``, relative to P, or the best one that the steps or the time allow.
 
@@ -224,15 +225,22 @@ def refined(
     tol : float > 0
     max_iter : int, steps at most, a pass over the samples each
     fit_intercept : bool
+    start : array (M, t), coefficients to begin with; by default those by the sums
     """
     near = CentredRidge.of(K, replace(sums, moments=sums.moments.times(1.0 / part)), alpha)
     K, of_centres = definite(K)
     about, mean = sums.about(fit_intercept)
     if part < 1.0 and fit_intercept:
         mean = _mean(tiles)
-    A = near.coefficients(about.products / part)
-    products, square = _right_side(tiles, mean)
-    quadratic = _Quadratic(K, of_centres, alpha, products, square, lambda V: _squares_times(tiles, V))
+    A = near.coefficients(about.products / part) if start is None else start
+    square = float(about.target_squares.sum()) / part
+
+    def at(A: Array) -> tuple[float, Array]:
+        own, left = _residuals(tiles, mean, A)
+        of_kernel = alpha * (K @ A)
+        return own + float((A * of_kernel).sum()), left - of_kernel
+
+    quadratic = _Quadratic(K, of_centres, alpha, square, at, lambda V: _squares_times(tiles, V))
     return replace(_descended(quadratic, near, A, tol, max_iter), intercept=mean)
 
 
@@ -253,7 +261,13 @@ def certified(
     near = CentredRidge.of(K, sums, alpha)
     K, of_centres = definite(K)
     square = float(about.target_squares.sum())
-    quadratic = _Quadratic(K, of_centres, alpha, about.products, square, lambda V: about.squares @ V)
+
+    def at(A: Array) -> tuple[float, Array]:
+        applied = about.squares @ A + alpha * (K @ A)
+        value = square - 2.0 * float((A * about.products).sum()) + float((A * applied).sum())
+        return value, about.products - applied
+
+    quadratic = _Quadratic(K, of_centres, alpha, square, at, lambda V: about.squares @ V)
     found = _descended(quadratic, near, near.coefficients(about.products), 0.5 * tol, _STEPS_BY_SUMS)
     rounding = _OF_SUMS * float(np.trace(about.squares)) * float((found.coef**2).sum())
     gap = found.certificate.value + relative(rounding, found.value, quadratic.floor)
@@ -268,30 +282,26 @@ class _Quadratic:
     ----------
     K, of_centres : arrays (M, M), the kernel matrix of the centres, and its factor
     alpha : float > 0
-    products, square : C'S (Y - c) and tr (Y - c)'S (Y - c)
+    square : float, tr (Y - c)'S (Y - c)
+    at : of A, P(A) and what equation (1) lacks there
     squares : of V, C'SC V
     """
 
     K: Array
     of_centres: Array
     alpha: float
-    products: Array
     square: float
+    at: Callable[[Array], tuple[float, Array]]
     squares: Callable[[Array], Array]
-
-    def applied(self, V: Array) -> Array:
-        """(C'SC + alpha K) V."""
-        return self.squares(V) + self.alpha * (self.K @ V)
 
     @property
     def floor(self) -> float:
         """A value that counts as zero: 1e-12 of that without kernels."""
-        return SINGULAR * self.square
+        return max(SINGULAR * self.square, TINY)
 
-    def value(self, A: Array, applied: Array) -> float:
-        """P(A), where the matrix times A is known."""
-        value = self.square - 2.0 * float((A * self.products).sum()) + float((A * applied).sum())
-        return max(value, float(np.finfo(float).tiny))
+    def applied(self, V: Array) -> Array:
+        """(C'SC + alpha K) V."""
+        return self.squares(V) + self.alpha * (self.K @ V)
 
 
 def _descended(P: _Quadratic, near: CentredRidge, A: Array, tol: float, max_iter: int) -> CentresSolution:
@@ -300,9 +310,7 @@ def _descended(P: _Quadratic, near: CentredRidge, A: Array, tol: float, max_iter
     best = CentresSolution(A, none)
     steps = 0
     while True:
-        applied = P.applied(A)
-        left = P.products - applied
-        value = P.value(A, applied)
+        value, left = P.at(A)
         gap = relative(_squared_length(P.of_centres, left) / P.alpha, value, P.floor)
         lower = not gap >= best.certificate.value
         if lower:
@@ -362,17 +370,17 @@ def _mean(tiles: Tiles) -> Array:
     return np.asarray(total) / count
 
 
-def _right_side(tiles: Tiles, mean: Array) -> tuple[Array, float]:
-    """C'S (Y - c), and tr (Y - c)'S (Y - c): one pass."""
-    products: Array | float = 0.0
-    square = 0.0
+def _residuals(tiles: Tiles, mean: Array, A: Array) -> tuple[float, Array]:
+    """tr R'S R and C'S R of the residuals R, in double precision: one pass."""
+    total, image = 0.0, np.zeros_like(A)
     for tile in tiles():
         check_interrupted()
-        centred = tile.target - mean
-        weighted = centred if tile.weight is None else tile.weight[:, None] * centred
-        products = products + tile.kernel.T.astype(float) @ weighted
-        square += float((weighted * centred).sum())
-    return np.asarray(products), square
+        C = np.asarray(tile.kernel, dtype=float)
+        R = tile.target - mean - C @ A
+        weighted = R if tile.weight is None else tile.weight[:, None] * R
+        total += float((R * weighted).sum())
+        image += C.T @ weighted
+    return total, image
 
 
 def _squares_times(tiles: Tiles, V: Array) -> Array:

@@ -352,7 +352,7 @@ def _trained(
     alpha, predicted = least_ridge(K, own, C, error, alpha, _DOUBLINGS, posed.fit_intercept, _AS_GOOD)
     own = own.merge(sums(np.append(compared, parted.rest)))
     solution = certified(K, own, alpha, _GAP, posed.fit_intercept)
-    if not solution.certificate.reached(_GAP):  # sums have too few digits for smooth kernels and small ridges
+    if not solution.certificate.reached(_GAP):  # sums have few digits for smooth kernels: a pass has more
         whole = partial(tiles, kernel, posed.rows, posed.Y, posed.weight)
-        solution = refined(K, whole, alpha, own, tol=_GAP, fit_intercept=posed.fit_intercept)
+        solution = refined(K, whole, alpha, own, tol=_GAP, fit_intercept=posed.fit_intercept, start=solution.coef)
     return alpha, predicted, solution
