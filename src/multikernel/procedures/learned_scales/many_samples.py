@@ -55,7 +55,7 @@ _FIRST = 1000  # samples on which scales are found first; as many as the automat
 _FARTHEST = 1e6  # mean distances from the median, beyond which single precision has no digits for the others
 _GAP = 1e-3  # of the ridge regression, relative
 _WIDEST = 0.05  # mean distance at which a descent in single precision begins, in those that halve the kernel
-_FINER = 0.1  # times the tolerance: with ten times as much, two classes of six columns out of twenty had .902, not .915
+_FINER = 0.1  # times the tolerance: with ten times as much, six columns of twenty had .902 right labels, not .910
 _SHARE = 0.3  # of the time that is left, for each of the first two steps
 _PASSES = 2.0  # times the sums over kernels with centres take training
 _DOUBLINGS = (4, 2, 1)  # of the ridge that was found through landmarks, by which others are tried
@@ -180,36 +180,42 @@ def scales_of_many(
         first = _found_first(posed, parted, penalty, tol, max_iter)
     with limited(_SHARE * seconds_left()):
         further = _learned_further(posed, parted, first, tol, max_iter, observe)
-    v, alpha = posed.form.parameters(first.scales[0]), first.alpha
+    scales, alpha = first.scales[0], first.alpha
     if further is not None:
-        v, alpha = further.parameters, further.alpha
-    scales = posed.form.scales(v)
+        scales, alpha = posed.form.scales(further.parameters), further.alpha
     Z = _centres(posed, scales, centres)
-    alpha, predicted, solution = _trained(posed, parted, v, alpha, Z)
+    alpha, predicted, solution = _trained(posed, parted, scales, alpha, Z)
     errors = posed.errors(parted.compared, predicted)
+    constant = posed.errors(parted.compared, posed.constant(parted.learning))
     found = replace(
         first,
         objective=units.squared(float(errors.sum())),
         certificate=None,
         converged=solution.certificate.reached(tol),
-        n_iter=0 if further is None else further.n_iter,
-        history=() if further is None else further.history,
         scales=scales[None, :],
         means=posed.form.means,
         alpha=weight * alpha,
         errors=units.squared(errors),
         equal=units.squared(first.equal),
-        constant=units.squared(float(posed.errors(parted.compared, posed.constant(parted.learning)).sum())),
+        constant=units.squared(float(constant.sum())),
         outer=units.squared(first.outer),
-        centred=CentredScales(
-            Z,
-            None if further is None else further.certificate,
-            further is not None and further.settled,
-            _matrix_error(posed, scales, Z),
-        ),
+        centred=CentredScales(Z, None, _matrix_error(posed, scales, Z)),
     )
-    intercept = shift + units.target * solution.intercept
-    return found, replace(solution, coef=units.target * solution.coef, intercept=intercept)
+    return _with_descent(found, further), replace(
+        solution,
+        coef=units.target * solution.coef,
+        intercept=shift + units.target * solution.intercept,
+        value=units.squared(weight * solution.value),
+    )
+
+
+def _with_descent(found: LearnedScales, further: LandmarkScales | None) -> LearnedScales:
+    """What is known of the descent through landmarks."""
+    assert found.centred is not None
+    if further is None:
+        return replace(found, n_iter=0, history=())
+    centred = replace(found.centred, certificate=further.certificate)
+    return replace(found, n_iter=further.n_iter, history=further.history, centred=centred)
 
 
 def _shifted(Y: Array, shift: Array) -> Array:
@@ -332,10 +338,9 @@ def _symmetric(posed: ManySamples, scales: Array, Z: Array) -> Array:
 
 
 def _trained(
-    posed: ManySamples, parted: Parted, v: Array, alpha: float, Z: Array
+    posed: ManySamples, parted: Parted, scales: Array, alpha: float, Z: Array
 ) -> tuple[float, Array, CentresSolution]:
     """The ridge, what the samples held out are predicted to be without them, and the machine of all samples."""
-    scales = posed.form.scales(v)
     K = _symmetric(posed, scales, Z)
 
     def kernel(rows: Array) -> Array:
