@@ -147,6 +147,40 @@ def dealt(labels: Array, count: int, rng: Any, groups: Array | None = None) -> A
     return chosen[of]
 
 
+def in_first_folds(labels: Array, share: float) -> Array:
+    """Whether each sample is in one of the first folds, which hold this share of them at least, and never all.
+
+    None is where there is one fold only.
+
+    Parameters
+    ----------
+    labels : int array (n,), the fold of each sample
+    share : float in (0, 1)
+    """
+    folds, counts = np.unique(labels, return_counts=True)
+    if len(folds) < 2:
+        return np.zeros(len(labels), dtype=bool)
+    last = int(np.searchsorted(np.cumsum(counts), share * len(labels)))
+    return np.asarray(labels <= folds[min(last, len(folds) - 2)])
+
+
+def in_proportion(labels: Array, count: int, seed: int) -> Array:
+    """So many of the samples, in order, with each class in proportion.
+
+    Parameters
+    ----------
+    labels : int array (n,), the classes
+    count : int, how many; all where there are no more
+    seed : int
+    """
+    n = len(labels)
+    if count >= n:
+        return np.arange(n)
+    mixed = np.random.default_rng(seed).permutation(n)
+    ordered = mixed[np.argsort(labels[mixed], kind="stable")]
+    return np.sort(ordered[np.unique(np.linspace(0, n - 1, count).round().astype(int))])
+
+
 def complete(folds: Sequence[Fold], labels: Array) -> list[Fold]:
     """Those folds whose training rows hold samples of every label."""
     count = len(np.unique(labels))

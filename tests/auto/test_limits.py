@@ -12,10 +12,11 @@ from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel import MultiKernelRegressor, PredictionWarning
+from multikernel._folds import in_proportion
 from multikernel._workers import limited, time_is_up
 from multikernel.auto import base
 from multikernel.auto.candidates import FixedKernel, KernelAndRidge, KernelCandidate, candidates
-from multikernel.auto.limits import Limits, some
+from multikernel.auto.limits import Limits
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.samples import LinearSimilarity, PreparedSamples
 from multikernel.auto.table import read
@@ -83,7 +84,7 @@ def test_a_fit_takes_no_more_memory_than_it_is_given():
 
 def test_some_samples_keep_the_shares_of_the_classes():
     labels = np.repeat([0, 1], [900, 100])
-    rows = some(labels, 100, 0)
+    rows = in_proportion(labels, 100, 0)
     assert len(rows) == 100
     assert abs((labels[rows] == 1).sum() - 10) <= 1
 

@@ -21,6 +21,7 @@ from multikernel.auto.preparation import Preparation
 from multikernel.auto.table import read
 from multikernel.auto.task import RidgeTask
 from multikernel.auto.trees import BoostedTrees
+from multikernel.procedures import centres
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def from_300_on(monkeypatch):
     monkeypatch.setattr(limits, "_FEWEST_CENTRES", 60)
     monkeypatch.setattr(limits, "_CENTRES", 150)
     monkeypatch.setattr(limits, "_SIFTING", (300, 60))
-    monkeypatch.setattr(many_samples, "_LANDMARKS", 60)
+    monkeypatch.setattr(centres, "_LANDMARKS", 60)
 
 
 def regression(n=900, seed=0):

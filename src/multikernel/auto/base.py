@@ -43,7 +43,7 @@ from multikernel.auto.explanation import (
 from multikernel.auto.from_source import fit_source
 from multikernel.auto.goal import Goal, TargetColumns
 from multikernel.auto.limits import CHOICE_SHARE, MANY_CHOICE_SHARE, Limits, pace_of
-from multikernel.auto.many_samples import Parted, answer_of_many, begun_again
+from multikernel.auto.many_samples import answer_of_many, begun_again, parted_of
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.repeats import repeated_identifiers
 from multikernel.auto.search import Answer, Member, Posed, Searched, Tried, attempts
@@ -203,7 +203,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             nothing = Searched(limits, choice, choice, [], np.empty(0), goal.constant(posed.task.weight), [])
             return nothing, _trained(posed, nothing, choice)
 
-        many = None if limits.centres is None else Parted.of(posed)
+        many = None if limits.centres is None else parted_of(posed)
         if posed.beyond is not None and posed.beyond.kept is not None:
             return begun_again(posed, many)
         choice = posed.some(limits.choice, None if many is None else many.to_choose_on)

@@ -45,7 +45,8 @@ from multikernel.combinations import Profiles
 from multikernel.kernels import RBF, DistanceKernel, Laplacian, Matern
 from multikernel.procedures import forecast
 from multikernel.procedures.learned_scales import learned_scales
-from multikernel.procedures.learned_scales.landmarks import LandmarkError, scales_by_landmarks
+from multikernel.procedures.learned_scales.forms import Separate
+from multikernel.procedures.learned_scales.landmarks import LandmarkError, LandmarkSamples, scales_by_landmarks
 from multikernel.procedures.ridge_cv import ridge_cv
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 
@@ -162,20 +163,21 @@ class Scales(KernelCandidate):
             (part.samples.ranked if self.ranked else part.samples.plain)[:, used].astype(np.float32)
             for part in (train, held, landmarks)
         )
-        error = LandmarkError(self.kernel, X, V, Z, train.Y, held.Y, owner)
+        form = Separate(np.ones(len(groups)), owner)
+        error = LandmarkError(self.kernel, form, LandmarkSamples(X, train.Y), LandmarkSamples(V, held.Y), Z)
         means = (np.abs(Z - np.roll(Z, 1, axis=0)) ** self.kernel.degree).mean(axis=0, dtype=float)
         starts = [found.similarity.scales[used]]
         if self.each == "feature":
             alike = (each for each in others if isinstance(each, DistanceSimilarity))
             starts += [_as_exponent(each, used, self.kernel.degree, means, starts[0] @ means) for each in alike]
         by_group = [np.array([scales[owner == k].max() for k in range(len(groups))]) for scales in starts]
-        by_group = [scales for scales in by_group if scales.any()]
-        if not by_group:
+        possible = [form.parameters(scales) for scales in by_group if scales.any()]
+        if not possible:
             return found
-        start = min(by_group, key=lambda scales: error.value(scales, found.alpha))
+        start = min(possible, key=lambda v: error.value(v, found.alpha))
         best = scales_by_landmarks(error, start, found.alpha, max_iter=_SEARCH_STEPS)
         scales = np.zeros(len(samples.owner))
-        scales[used] = best.scales[owner]
+        scales[used] = form.scales(best.parameters)[owner]
         parts = np.bincount(owner, scales[used] * means)
         learned = self._learned(parts, [samples.names[group] for group in groups])
         return KernelAndRidge(DistanceSimilarity(self.kernel, scales, self.ranked), best.alpha, learned, time_is_up())

@@ -16,12 +16,10 @@ from time import perf_counter
 import numpy as np
 
 from multikernel._memory import available_memory
-from multikernel._typing import Array
 from multikernel.auto.candidates import KernelCandidate
 from multikernel.auto.centre_sums import Speed
 from multikernel.banks.cost import BankCost
 from multikernel.procedures import forecast
-from multikernel.tuning import BLAS_OPERATION, KERNEL_VALUE
 
 _FEWEST = 100  # samples below which held-out errors say little
 CHOICE_SHARE = 0.7  # of the time: the rest is for training
@@ -110,8 +108,6 @@ _FEWEST_CENTRES = 500
 _CENTRES = 3000
 _MOST_CENTRES = 12_000  # where time is given: a factor of so many takes half a minute
 _SIFTING = (10_000, 1000)  # samples and centres by which candidates are compared first
-_CENTRE_MATRICES = 6.0  # of squares of the centres in memory at a time: K, sums, and a factor
-_CENTRE_COLUMNS = 12_000.0  # numbers for each centre: kernels with the samples compared and with those of a tile
 
 
 @dataclass(frozen=True)
@@ -141,10 +137,7 @@ class CentreLimits:
         pace : float, seconds that a second of a forecast takes
         at_once : int, candidates that have sums at a time
         """
-        matrices = _CENTRE_MATRICES + at_once - 1
-        half = 0.5 * _CENTRE_COLUMNS / matrices
-        in_memory = int(np.sqrt(half**2 + held / matrices) - half)
-        return cls(n, min(in_memory, n if timed else n // 2), pace)
+        return cls(n, min(forecast.centres_within(held, at_once), n if timed else n // 2), pace)
 
     @property
     def usual(self) -> int:
@@ -154,7 +147,7 @@ class CentreLimits:
     def to_sift(self, seconds: float, candidates: int) -> Size:
         """To compare so many candidates with, in a third of these seconds."""
         rows, centres = (float(each) for each in _SIFTING)
-        times = min(1.0, seconds / 3.0 / (candidates * self.pace * _sums_seconds(rows, centres)))
+        times = min(1.0, seconds / 3.0 / (candidates * self.pace * forecast.centre_sums(rows, centres).seconds))
         return self._size(rows * times**0.5, centres * times**0.25)
 
     def to_train(self, seconds: float, few: Size, speeds: Sequence[Speed]) -> Size:
@@ -194,10 +187,6 @@ def _largest(fits: Callable[[float], bool], most: float) -> float:
     return most if fits(most) else low
 
 
-def _sums_seconds(rows: float, centres: float) -> float:
-    return rows * centres * (KERNEL_VALUE + centres * BLAS_OPERATION)
-
-
 def _fewer(count: int, least: int, too_long: Callable[[int], bool]) -> int:
     """So many samples, or a tenth fewer while they take too long; about the least number at least."""
     while count > least and too_long(count):
@@ -225,13 +214,3 @@ def pace_of(work: Callable[[int], object], forecast: Callable[[int], float], n: 
     begin = perf_counter()
     work(few)
     return max(perf_counter() - begin, 1e-3) / forecast(few)
-
-
-def some(labels: Array, count: int, seed: int) -> Array:
-    """So many of the samples, in order, with each class in proportion."""
-    n = len(labels)
-    if count >= n:
-        return np.arange(n)
-    mixed = np.random.default_rng(seed).permutation(n)
-    ordered = mixed[np.argsort(labels[mixed], kind="stable")]
-    return np.sort(ordered[np.unique(np.linspace(0, n - 1, count).round().astype(int))])

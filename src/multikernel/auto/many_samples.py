@@ -1,6 +1,7 @@
 """Many samples: candidates found on few of them are learned further, compared and trained on all.
 
-1. A fifth of the samples, whole folds, is held out of everything until the answer is trained.
+1. A fifth of the samples, whole folds, is held out of everything until the answer is trained
+   (``procedures/centres.py``).
 2. Scales inside kernels are learned further on some thousands of the others, through landmarks
    (``procedures/learned_scales/landmarks.py``). Boosted trees are fitted to all of them: their leaves are one more
    kernel.
@@ -30,64 +31,31 @@ from multikernel.auto.limits import Size
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.search import Answer, Member, Posed, Searched, Tried
 from multikernel.auto.trees import BoostedTrees
-from multikernel.banks.single import over_few_rows
 from multikernel.banks.threads import slices
-from multikernel.machines.ridge.centres import CentredRidge, CentreSums, by_sums
+from multikernel.machines.ridge.centres import CentreSums, by_sums
+from multikernel.procedures.centres import (
+    LANDMARKS,
+    REFINED,
+    LandmarkRows,
+    Parted,
+    compared_first,
+    least_ridge,
+    symmetric,
+)
 
-_HELD = 0.2  # of the samples, at least: a fold of five
-_COMPARED = 10_000  # of those that are held out: a part of wrong labels then has a standard error of 0.005 or less
-_REFINED = 8000  # samples that scales are learned on
-_REFINED_HELD = 0.4  # of these, held out: two folds of five
-_LANDMARKS = 500  # twice as many, in twice the time, gained 0.002 of R2 on protein and 0.006 on kin8nm
 _FURTHER_SHARE = 0.5  # of the time: the rest is for comparing and training
 _ONCE_MORE = 4.0  # times that this took has to be left for twice the landmarks, which take up to four times as long
 _LITTLE = 0.1  # of a standard error: a difference that is not worth a candidate, which costs as much as each other
 _REPORTED = 1 << 14  # rows after which progress is told
-_STEPS = 20  # ridges are at most 2^20 times larger or smaller than those found on few samples
 
 
-@dataclass(frozen=True, eq=False)
-class Parted:
-    """Row numbers: to learn from, to compare on, and the rest of the folds that the latter are from.
-
-    Candidates are found on some of ``to_choose_on``: those to learn from, or all where these are one fold of what holds
-    samples out, as with a splitter of two folds.
-    """
-
-    learning: Array
-    compared: Array
-    rest: Array
-    to_choose_on: Array
-
-    @classmethod
-    def of(cls, posed: Posed) -> Parted:
-        rows = posed.rows
-        if posed.beyond is not None:
-            first = compared_first(len(rows))
-            return cls(rows[first:], rows[:first], rows[:0], rows[first:])
-        held = _of_folds(posed.task.second.labels[rows], _HELD)
-        out = rows[held]
-        compared = posed.some(_COMPARED, out)
-        learning = rows[~held]
-        several = len(np.unique(posed.task.folds.labels[learning])) > 1
-        return cls(learning, compared, np.setdiff1d(out, compared), learning if several else rows)
-
-
-def compared_first(count: int) -> int:
-    """How many of so many samples of a source, in a random order, are compared on."""
-    return min(_COMPARED, int(_HELD * count))
-
-
-def _of_folds(labels: Array, share: float) -> Array:
-    """Whether each sample is in one of the first folds, which hold this share of them at least, and never all.
-
-    None is where there is one fold only.
-    """
-    folds, counts = np.unique(labels, return_counts=True)
-    if len(folds) < 2:
-        return np.zeros(len(labels), dtype=bool)
-    last = int(np.searchsorted(np.cumsum(counts), share * len(labels)))
-    return np.asarray(labels <= folds[min(last, len(folds) - 2)])
+def parted_of(posed: Posed) -> Parted:
+    """The samples to learn from, and those to compare on, which the second folds hold out; of a source the first."""
+    if posed.beyond is not None:
+        first = compared_first(len(posed.rows))
+        return Parted(posed.rows[first:], posed.rows[:first], posed.rows[:0], posed.rows[first:])
+    task = posed.task
+    return Parted.of(posed.rows, posed.goal.strata, task.folds.labels, task.second.labels, posed.seed)
 
 
 def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Searched, Answer]:
@@ -107,8 +75,8 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
         found = _learned_further(posed, searched, parted)
         # where there is a limit of time, twice the landmarks are for what is left of it
         if np.isfinite(seconds_left()) and seconds_left() > _ONCE_MORE * (perf_counter() - begin):
-            found = _learned_further(posed, replace(searched, found=found), parted, 2 * _LANDMARKS)
-    posed.tell(f"scales learned further on {min(_REFINED, len(parted.learning))} samples, {_since(begin)}")
+            found = _learned_further(posed, replace(searched, found=found), parted, 2 * LANDMARKS)
+    posed.tell(f"scales learned further on {min(REFINED, len(parted.learning))} samples, {_since(begin)}")
     found += trees
     few = limits.to_sift(seconds_left(), len(found))
     found, scores, speeds = _sifted(posed, found, parted, few)
@@ -200,14 +168,11 @@ def _trained_of_many(posed: Posed, plan: Plan, parted: Parted) -> tuple[Searched
 # -- 2: scales through landmarks ---------------------------------------------------------------------------------------
 
 
-def _learned_further(posed: Posed, searched: Searched, parted: Parted, count: int = _LANDMARKS) -> list[Tried]:
+def _learned_further(posed: Posed, searched: Searched, parted: Parted, count: int = LANDMARKS) -> list[Tried]:
     """The candidates, with what more samples made of their scales; cut are those for which there was no time."""
-    rows = posed.some(_REFINED, parted.learning)
-    held = _of_folds(posed.task.folds.labels[rows], _REFINED_HELD)
-    train = rows[~held]
-    landmarks = posed.some(count, train)
+    rows = LandmarkRows.of(parted.learning, posed.goal.strata, posed.task.folds.labels, posed.seed, count)
     Y = posed.task.Y
-    parts = [LabelledSamples(posed.samples.of(own), Y[own]) for own in (train, rows[held], landmarks)]
+    parts = [LabelledSamples(posed.samples.of(own), Y[own]) for own in (rows.train, rows.held, rows.landmarks)]
     found: list[Tried] = []
     for each in searched.found:
         start = perf_counter()
@@ -216,7 +181,7 @@ def _learned_further(posed: Posed, searched: Searched, parted: Parted, count: in
         if time_is_up():
             found.append(replace(each, cut=True))
             continue
-        further = each.candidate.further(before, others, *parts) if held.any() else None
+        further = each.candidate.further(before, others, *parts) if len(rows.held) else None
         found.append(each if further is None else _with(each, further, perf_counter() - start))
     return found
 
@@ -323,44 +288,14 @@ class _Trained:
         of_rest: CentreSums | None,
         steps: Sequence[int],
     ) -> _Trained:
-        K = _symmetric(each.similarity, Z)
-        C = each.similarity.single(posed.samples.of(parted.compared), Z)
-        task = posed.task.of_rows(parted.compared)
-        means = sums.moments.means
-        about = sums.moments.about(means)
-        tried: dict[int, tuple[float, Array]] = {}
-
-        def error(step: int) -> float:
-            """Of the ridge that is 2^step times the one that was found before."""
-            if step not in tried:
-                coef = CentredRidge.of(K, sums, each.alpha * 2.0**step).coefficients(about.products)
-                predicted = C @ coef.astype(np.float32) + means
-                tried[step] = task.error(predicted), predicted
-            return tried[step][0]
-
-        step = _lowest(error, steps)
-        alpha = each.alpha * 2.0**step
+        K = symmetric(lambda part: each.similarity(Z.of(np.arange(len(Z))[part]), Z), len(Z))
+        compared = each.similarity.single(posed.samples.of(parted.compared), Z)
+        error = posed.task.of_rows(parted.compared).error
+        alpha, predicted = least_ridge(K, sums, compared, error, each.alpha, steps)
         whole = by_sums(K, sums if of_rest is None else sums.merge(of_rest), alpha)
         coef, intercept = (posed.goal.scores(values) for values in (whole.coef, whole.intercept))
         member = Member(each.similarity, coef, intercept, float(np.trace(K)) / len(K) or 1.0)
-        return cls(alpha, tried[step][1], member)
-
-
-def _symmetric(similarity: Similarity, samples: PreparedSamples) -> Array:
-    """The kernel matrix in double precision, rows on several threads."""
-    rows = np.arange(len(samples))
-    K = np.concatenate(over_few_rows(lambda part: similarity(samples.of(rows[part]), samples), *[len(rows)] * 2))
-    return 0.5 * (K + K.T)
-
-
-def _lowest(error: Callable[[int], float], steps: Sequence[int]) -> int:
-    """The whole number at which a function with one minimum is least, from 0 by steps of these lengths."""
-    best = 0
-    for length in steps:
-        for step in (length, -length):
-            while abs(best + step) <= _STEPS and error(best + step) < error(best):
-                best += step
-    return best
+        return cls(alpha, predicted, member)
 
 
 def _summed(

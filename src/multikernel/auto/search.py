@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from multikernel._folds import in_proportion
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel._warnings import keeping, warn_once
@@ -23,7 +24,7 @@ from multikernel.auto.all_rows import AllRows
 from multikernel.auto.candidates import KernelCandidate
 from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Goal
-from multikernel.auto.limits import Limits, some
+from multikernel.auto.limits import Limits
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.task import RidgeTask
 from multikernel.banks.threads import one_blas_thread
@@ -77,7 +78,7 @@ class Posed:
     def some(self, count: int, among: Array | None = None) -> Array:
         """So many of the samples with a weight, or of those given, in order, with each class in proportion."""
         rows = self.rows if among is None else among
-        return rows[some(self.goal.strata[rows], count, self.seed)]
+        return rows[in_proportion(self.goal.strata[rows], count, self.seed)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ q = 1 by a compiled loop.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -32,6 +32,7 @@ class ScaledPoints:
     factors : array, s^(1/q) of these
     by_column : array (len(used), c), z times the factors
     lengths : array (c,), the sums of their squares
+    turn : array (p, r), which samples are multiplied with first; None where they are not
     """
 
     degree: int
@@ -39,6 +40,7 @@ class ScaledPoints:
     factors: Array
     by_column: Array
     lengths: Array
+    turn: Array | None = None
 
     @classmethod
     def of(cls, Z: Array, scales: Array, degree: int) -> ScaledPoints:
@@ -48,8 +50,16 @@ class ScaledPoints:
         by_column = np.ascontiguousarray((Z[:, used].astype(np.float32) * factors).T)
         return cls(degree, used, factors, by_column, np.einsum("ji,ji->i", by_column, by_column))
 
+    @classmethod
+    def turned(cls, Z: Array, turn: Array) -> ScaledPoints:
+        """Of samples (c, p), for the squared distances |(x - z)'A|^2 with A of shape (p, r)."""
+        turn = turn.astype(np.float32)
+        return replace(cls.of(Z.astype(np.float32) @ turn, np.ones(turn.shape[1]), 2), turn=turn)
+
     def distances(self, X: Array) -> Array:
         """D of shape (len(X), c), of samples (r, p)."""
+        if self.turn is not None:
+            X = X.astype(np.float32) @ self.turn
         X = X[:, self.used].astype(np.float32) * self.factors
         if not len(self.used):
             return np.zeros((len(X), len(self.lengths)), np.float32)
@@ -78,6 +88,14 @@ def weighted_differences(X: Array, Z: Array, W: Array, degree: int) -> Array:
     out = np.zeros(X.shape[1])
     _columns.inner(np.ascontiguousarray(X.T), np.ascontiguousarray(Z.T), W, out)
     return out
+
+
+def weighted_products(X: Array, Z: Array, W: Array) -> Array:
+    """sum_il W_il (x_i - z_l) (x_i - z_l)', shape (p, p): arrays of single precision, sums in double."""
+    rows, columns = W.sum(axis=1, dtype=float), W.sum(axis=0, dtype=float)
+    crossed = X.T.astype(float) @ (W @ Z).astype(float)
+    own = (X.T * rows) @ X.astype(float) + (Z.T * columns) @ Z.astype(float)
+    return np.asarray(own - crossed - crossed.T)
 
 
 def over_few_rows(work: Callable[[slice], T], rows: int, columns: int) -> list[T]:

@@ -29,6 +29,7 @@ from multikernel.tuning import (
     INTERIOR_FEATURES,
     INTERIOR_SAMPLES,
     INTERIOR_STEPS,
+    KERNEL_VALUE,
     MACHINE_FRESH,
     MACHINE_PAIR,
     MARGIN_COPIES,
@@ -62,6 +63,12 @@ from multikernel.tuning import (
     TARGET_BLOCK,
     TARGET_VALUES,
 )
+
+_CENTRE_MATRICES = 6.0  # of squares of the centres in memory at a time: K, sums, and a factor
+_CENTRE_COLUMNS = 12_000.0  # numbers for each centre: kernels with the samples compared and with those of a tile
+_LANDMARK_VALUES = 1.2e7  # numbers while scales are learned: tests/estimators/test_forecast_memory.py
+_COMPARED = 10_000.0  # samples at most whose kernels with the centres are compared: a fifth of all
+_TILES = 4096.0  # samples of tiles
 
 
 @dataclass(frozen=True)
@@ -353,6 +360,36 @@ def own_ridges(bank: BankCost, folds: int, targets: int) -> Cost:
 def learned_scales(bank: BankCost, kernels: int) -> Cost:
     """Scales inside so many kernels, by held-out errors: how many steps there will be is not known."""
     return Cost(None, (SCALES_MATRICES + kernels) * 8.0 * float(bank.n) ** 2)
+
+
+def centre_sums(rows: float, centres: float) -> Work:
+    """The kernels between so many samples and centres, and the sums of their products."""
+    values = rows * centres
+    return Work(algebra=BLAS_OPERATION * values * centres, arithmetic=KERNEL_VALUE * values)
+
+
+def centres_within(values: float, at_once: int = 1) -> int:
+    """How many centres of kernels there may be.
+
+    Parameters
+    ----------
+    values : float, how many numbers may be in memory
+    at_once : int, kernels that have sums at a time
+    """
+    matrices = _CENTRE_MATRICES + at_once - 1
+    half_linear = 0.5 * _CENTRE_COLUMNS / matrices
+    return int(np.sqrt(half_linear**2 + values / matrices) - half_linear)
+
+
+def scales_by_centres(n: int, centres: int) -> Cost:
+    """Scales inside a kernel through few of n samples, and ridge regression by the kernels of centres.
+
+    While scales are learned some thousands of samples meet few landmarks; later those that are compared, and those of
+    a tile, meet the centres.
+    """
+    columns = min(_COMPARED, 0.2 * n) + _TILES
+    held = _CENTRE_MATRICES * float(centres) ** 2 + columns * centres
+    return Cost(None, 8.0 * max(held, _LANDMARK_VALUES))
 
 
 def scale_steps(n: int, columns: int, scales: int) -> StepsCost:

@@ -232,18 +232,20 @@ def _approximated(exact: _Exact, wanted: Approximation) -> tuple[LowRankBank, Ar
 
 def _errors(truth: KernelBank, approximate: LowRankBank, n: int) -> Array:
     """The estimated relative error of every kernel."""
-    s = truth.shape[0]
+    both = zip(truth.tiles(slice(None)), approximate.tiles(slice(None)), strict=True)
+    return np.array([relative_error(np.asarray(K, dtype=np.float64), L, n) for K, L in both])
+
+
+def relative_error(K: Array, L: Array, n: int) -> float:
+    """The estimated error |K - L| / |K| of the matrices of n samples, from those of some (s, s)."""
+    s = len(K)
     others = 1.0  # how many entries beside the diagonal each of the block stands for
     if s > 1:
         others = (n - 1.0) / (s - 1.0)
-    errors = []
-    for K, L in zip(truth.tiles(slice(None)), approximate.tiles(slice(None)), strict=True):
-        K = np.asarray(K, dtype=np.float64)
-        squares = [float((M * M).sum()) for M in (K - L, K)]
-        own = [float((np.diagonal(M) ** 2).sum()) for M in (K - L, K)]
-        error, size = (d + others * (whole - d) for d, whole in zip(own, squares, strict=True))
-        errors.append(np.sqrt(error / size) if size > 0.0 else 0.0)
-    return np.array(errors)
+    squares = [float((M * M).sum()) for M in (K - L, K)]
+    own = [float((np.diagonal(M) ** 2).sum()) for M in (K - L, K)]
+    error, size = (d + others * (whole - d) for d, whole in zip(own, squares, strict=True))
+    return float(np.sqrt(error / size)) if size > 0.0 else 0.0
 
 
 def _landmarks(wanted: Approximation, rank: int, n: int, on: Callable[[Array], KernelBank]) -> Array:

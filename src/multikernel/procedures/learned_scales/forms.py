@@ -17,7 +17,9 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.banks.single import ScaledPoints, weighted_differences
 
+_LEAST = 0.1  # of the largest scale, where smaller ones begin: from 0.001 of it relevant columns did not come back
 LEAST_SHARE = 0.01  # of a mean scale: what each feature has at least where gradients propose scales
 
 
@@ -80,6 +82,18 @@ class Form(ABC):
         """
 
     @abstractmethod
+    def parameters(self, scales: Array) -> Array:
+        """The parameters of a row of scales, where a descent begins: those next to nothing are enlarged."""
+
+    @abstractmethod
+    def points(self, v: Array, Z: Array, degree: int) -> ScaledPoints:
+        """Samples in the columns of the bank, to which others have the distances that the parameters define."""
+
+    @abstractmethod
+    def weighted(self, X: Array, Z: Array, W: Array, degree: int) -> Array:
+        """<W, D_k> for the distances of a row of scales, between samples in single precision: shape (m,)."""
+
+    @abstractmethod
     def applied(self, scales: Array, B: Array) -> Array:
         """The metric of scales times vectors in the columns of the bank: shape (n, c)."""
 
@@ -125,6 +139,19 @@ class Separate(Form):
         parts = np.sqrt(squares[self.varied])
         parts = parts / (parts.mean() or 1.0) + LEAST_SHARE
         return np.asarray(np.log(total * parts / parts.sum()))
+
+    def parameters(self, scales: Array) -> Array:
+        parts = (scales * self.means)[self.varied]
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.maximum(parts, _LEAST * parts.max(initial=0.0))))
+
+    def points(self, v: Array, Z: Array, degree: int) -> ScaledPoints:
+        return ScaledPoints.of(Z, np.append(self.scales(v), 0.0)[self.owner], degree)
+
+    def weighted(self, X: Array, Z: Array, W: Array, degree: int) -> Array:
+        used = self.owner >= 0
+        by_column = weighted_differences(X, Z, W, degree)
+        return np.bincount(self.owner[used], by_column[used], len(self.means))
 
     def applied(self, scales: Array, B: Array) -> Array:
         return np.append(scales, 0.0)[self.owner] * B

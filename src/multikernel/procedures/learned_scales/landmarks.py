@@ -1,13 +1,14 @@
 """Scales inside a kernel, learned on many samples through few landmarks.
 
-With a kernel k(x, z) = f(sum_j s_j |x_j - z_j|^q), M landmarks z, samples T to train on and samples V held out,
+With a kernel k(x, z) = f(sum_k s_k D_k(x, z)), M landmarks z, samples T to train on and samples V held out,
 
-    min over s > 0, alpha > 0 of    log (1 / |V|) |Y_V - K_VZ A|^2,
+    min over s > 0, alpha > 0 of    log (1 / |V|) |Y_V - K_VZ A|^2 + penalty / |V| * prior(s),
     A = B^{-1} K_TZ' Y_T,           B = K_TZ' K_TZ + alpha K_ZZ,
 
 targets without their mean over T: the held-out error of ridge regression over the functions that the landmarks span. An
 evaluation takes |T| M^2 + (|T| + |V|) M p operations, in place of the n^3 of all samples, and its memory is a few
-numbers for each sample and landmark.
+numbers for each sample and landmark. Samples of weight w count as rows that are multiplied with w^(1/2), and |V| is the
+sum of the weights then.
 
 The gradient. With the residuals E = K_VZ A - Y_V, and L = B^{-1} K_VZ' E, a change of the kernel changes |E|^2 / 2 by
 
@@ -15,30 +16,60 @@ The gradient. With the residuals E = K_VZ A - Y_V, and L = B^{-1} K_VZ' E, a cha
 
 one of log alpha by - alpha <L, K_ZZ A>. With the slopes f' of the same entries these are sums over pairs of samples
 
-    sum_il W_il f'_il |x_ij - z_lj|^q
+    sum_il W_il f'_il D_k(x_i, z_l)
 
-for each column j. Kernels, slopes and these sums are in single precision; B, A and L are in double.
+for each scale k. Kernels, slopes and these sums are in single precision; B, A and L are in double. How parameters
+become scales, of columns or of a metric, and their prior are a form's (forms.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._floats import TINY
 from multikernel._linalg import squared
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
-from multikernel.banks.single import ScaledPoints, over_few_rows, weighted_differences
+from multikernel.banks.single import ScaledPoints, over_few_rows
 from multikernel.certificate import Certificate
 from multikernel.kernels import DistanceKernel
 from multikernel.machines.ridge.centres import CentredRidge, CentreSums
 from multikernel.numerics.lbfgs import lbfgs, remembering
+from multikernel.observer import Event, Observer, silent
+from multikernel.procedures.learned_scales.forms import Form
 from multikernel.statistics import Moments
 
-_LEAST = 0.1  # of the largest scale, where smaller ones begin: from 0.001 of it relevant columns did not come back
 _FARTHEST = 14.0  # scales differ from the first ones by a factor of e^14 at most, as in descent.py
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkSamples:
+    """Some samples of the problem.
+
+    Parameters
+    ----------
+    X : array (r, p) in single precision
+    Y : array (r, t)
+    weight : array (r,) > 0; None where all are 1
+    """
+
+    X: Array
+    Y: Array
+    weight: Array | None = None
+
+    @property
+    def count(self) -> float:
+        """The sum of the weights."""
+        return float(len(self.Y) if self.weight is None else self.weight.sum())
+
+    def rooted(self, values: Array) -> Array:
+        """Rows times the roots of the weights, in the precision of the rows."""
+        if self.weight is None:
+            return values
+        return values * np.sqrt(self.weight).astype(values.dtype)[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,18 +78,25 @@ class LandmarkScales:
 
     Parameters
     ----------
-    scales : array (groups,)
+    parameters : array, of the scales
     alpha : float, the ridge for the samples that were trained on
     loss : float, the mean squared error of the samples held out, summed over targets
-    certificate : Certificate, the largest derivative of the logarithm of the loss in a logarithm of a parameter
-    n_iter : int
+    certificate : Certificate, the largest derivative of the problem's value in a parameter
+    settled : bool, whether the descent ended by its own rule, and not for lack of steps or time
+    history : the stationarity along the way
     """
 
-    scales: Array
+    parameters: Array
     alpha: float
     loss: float
     certificate: Certificate
-    n_iter: int
+    settled: bool
+    history: tuple[float, ...]
+
+    @property
+    def n_iter(self) -> int:
+        """Points of the descent, among them the first."""
+        return len(self.history)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,80 +105,103 @@ class LandmarkError:
 
     Parameters
     ----------
-    kernel : DistanceKernel, with f and q
-    train, held, landmarks : arrays (n, p) in single precision, the samples T, V and z
-    targets, held_targets : arrays (n, t), Y_T and Y_V
-    owner : int array (p,), the group of each column, whose columns share a scale
+    kernel : DistanceKernel, with f
+    form : Form of the scales
+    train, held : LandmarkSamples, T and V
+    landmarks : array (M, p) in single precision, z
+    fit_intercept : bool, whether the mean is taken off
+    penalty : float >= 0
     """
 
     kernel: DistanceKernel
-    train: Array
-    held: Array
+    form: Form
+    train: LandmarkSamples
+    held: LandmarkSamples
     landmarks: Array
-    targets: Array
-    held_targets: Array
-    owner: Array
-    mean: Array = field(init=False)
+    fit_intercept: bool = True
+    penalty: float = 0.0
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mean", self.targets.mean(axis=0))
+    @property
+    def mean(self) -> Array:
+        """Of the targets to train on, shape (t,); 0 without an intercept."""
+        if self.fit_intercept:
+            return np.asarray(np.average(self.train.Y, axis=0, weights=self.train.weight))
+        return np.zeros(self.train.Y.shape[1])
 
     def at(self, parameters: Array) -> tuple[float, Array]:
-        """The value, and the gradient in the logarithms of the scales (groups,) and of alpha."""
+        """The value, and the gradient in the parameters of the scales and in the logarithm of alpha."""
         check_interrupted()
-        scales, alpha = np.exp(parameters[:-1]), float(np.exp(parameters[-1]))
-        by_column = scales[self.owner]
-        Z = self.landmarks
-        points = ScaledPoints.of(Z, by_column, self.kernel.degree)
-        K, slopes = self._entries(Z, points)
+        v, alpha, Z = parameters[:-1], float(np.exp(parameters[-1])), self.landmarks
+        points = self.form.points(v, Z, self.kernel.degree)
+        K, slopes = self._entries(LandmarkSamples(Z, Z), points)
         C, slopes_train = self._entries(self.train, points)
         H, slopes_held = self._entries(self.held, points)
-        Y = self.targets - self.mean
+        mean = self.mean
+        Y = self.train.rooted(self.train.Y - mean)
         K = K.astype(float)
         machine = CentredRidge.of(0.5 * (K + K.T), _squares(C), alpha)
         A = machine.coefficients(_product(C.T, Y))
-        E = _product(H, A) - (self.held_targets - self.mean)
+        E = _product(H, A) - self.held.rooted(self.held.Y - mean)
         L = machine.coefficients(_product(H.T, E))
         left = Y - _product(C, A)
         back = _product(C, L)
-        by_column = by_column * (
-            self._sums(self.held, slopes_held, [(E, A)])
-            + self._sums(self.train, slopes_train, [(left, L), (-back, A)])
+        slope = (
+            self._sums(self.held.X, slopes_held, [(E, A)])
+            + self._sums(self.train.X, slopes_train, [(left, L), (-back, A)])
             + self._sums(Z, slopes, [(-alpha * L, A)])
         )
-        total = float((E * E).sum())
-        gradient = np.append(np.bincount(self.owner, by_column, len(scales)), -alpha * float((L * (K @ A)).sum()))
-        return float(np.log(total / len(E))), 2.0 / total * gradient
+        total = float((E * E).sum()) + self.floor
+        prior, direction = self.prior(v)
+        gradient = np.append(self.form.pulled(v, slope), -alpha * float((L * (K @ A)).sum()))
+        value = float(np.log(total / self.held.count)) + prior
+        return value, 2.0 / total * gradient + np.append(direction, 0.0)
 
-    def value(self, scales: Array, alpha: float) -> float:
+    @property
+    def floor(self) -> float:
+        """Of the squared error, which a logarithm is taken of: 1e-12 of that of constants."""
+        constant = self.held.rooted(self.held.Y - self.mean)
+        return max(1e-12 * float((constant * constant).sum()), TINY)
+
+    def prior(self, v: Array) -> tuple[float, Array]:
+        """penalty / |V| times the prior of the scales, and its gradient."""
+        value, direction = self.form.prior(v)
+        factor = self.penalty / self.held.count
+        return factor * value, factor * direction
+
+    def value(self, v: Array, alpha: float) -> float:
         """The value alone; infinite where no scale is positive."""
-        return self.at(_logarithms(scales, alpha))[0] if scales.any() else np.inf
+        return self.at(np.append(v, np.log(alpha)))[0] if np.isfinite(v).all() else np.inf
 
-    def _entries(self, X: Array, points: ScaledPoints) -> tuple[Array, Array]:
-        """The kernel and its slopes between samples and landmarks."""
-        shape = (len(X), len(self.landmarks))
+    def _entries(self, samples: LandmarkSamples, points: ScaledPoints) -> tuple[Array, Array]:
+        """The kernel and its slopes between samples and landmarks, rows times the roots of the weights."""
+        shape = (len(samples.X), len(self.landmarks))
         K, slopes = np.empty(shape, np.float32), np.empty(shape, np.float32)
 
         def part(rows: slice) -> None:
-            K[rows], slopes[rows] = self.kernel.profile_and_slope(points.distances(X[rows]))
+            K[rows], slopes[rows] = self.kernel.profile_and_slope(points.distances(samples.X[rows]))
 
         over_few_rows(part, *shape)
-        return K, slopes
+        return samples.rooted(K), samples.rooted(slopes)
 
     def _sums(self, X: Array, slopes: Array, factors: Sequence[tuple[Array, Array]]) -> Array:
-        """sum_il W_il f'_il |x_ij - z_lj|^q for each column, W the sum of the products of the factors."""
+        """sum_il W_il f'_il D_k(x_i, z_l) for each scale, W the sum of the products of the factors."""
         left, right = (np.hstack([pair[k] for pair in factors]).astype(np.float32) for k in (0, 1))
 
         def part(rows: slice) -> Array:
             W = left[rows] @ right.T
             W *= slopes[rows]
-            return weighted_differences(X[rows], self.landmarks, W, self.kernel.degree)
+            return self.form.weighted(X[rows], self.landmarks, W, self.kernel.degree)
 
         return np.asarray(np.sum(over_few_rows(part, len(X), len(self.landmarks)), axis=0))
 
 
 def scales_by_landmarks(
-    error: LandmarkError, scales: Array, alpha: float, tol: float = 1e-3, max_iter: int = 100
+    error: LandmarkError,
+    start: Array,
+    alpha: float,
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    observe: Observer = silent,
 ) -> LandmarkScales:
     """Descent from given scales by limited-memory quasi-Newton steps.
 
@@ -150,15 +211,18 @@ def scales_by_landmarks(
     Parameters
     ----------
     error : LandmarkError
-    scales : array (groups,) >= 0, where it begins; those below a tenth of the largest begin there
+    start : array, the parameters of the scales where it begins
     alpha : float > 0
     tol : float, the stationarity at which to stop
     max_iter : int, steps at most
+    observe : called after each step
     """
-    start = _logarithms(scales, alpha)
-    best = (np.inf, start, np.zeros_like(start))
+    begun = np.append(start, np.log(alpha))
+    best = (np.inf, begun, np.full(len(begun), np.nan))
     values: list[float] = []
-    little = 0.1 * np.sqrt(2.0 / error.held_targets.size)
+    history: list[float] = []
+    settled = False
+    little = 0.1 * np.sqrt(2.0 / error.held.Y.size)
 
     def value(u: Array) -> tuple[float, Array]:
         nonlocal best
@@ -168,27 +232,33 @@ def scales_by_landmarks(
         return found
 
     def goes_on(u: Array, at: float, gradient: Array) -> bool:
+        nonlocal settled
+        certificate = _stationarity(gradient)
         values.append(at)
-        if len(values) > 3 and values[-4] - at < little:
-            return False
-        return float(np.abs(gradient).max()) > tol and not time_is_up()
+        history.append(certificate.value)
+        observe(Event(len(history), certificate))
+        settled = certificate.reached(tol) or (len(values) > 3 and values[-4] - at < little)
+        return not (settled or time_is_up())
 
     function = remembering(value)
-    first = function(start)
-    if goes_on(start, *first):
-        lbfgs(function, start, max_iter, goes_on, (start - _FARTHEST, start + _FARTHEST))
+    first = function(begun)
+    if goes_on(begun, *first):
+        lbfgs(function, begun, max_iter, goes_on, (begun - _FARTHEST, begun + _FARTHEST))
+        settled = settled or not (len(history) > max_iter or time_is_up())  # no step leads further down
     lowest, u, gradient = best
+    v = u[:-1]
     return LandmarkScales(
-        np.exp(u[:-1]),
+        v,
         float(np.exp(u[-1])),
-        float(np.exp(lowest)),
-        Certificate("stationarity", float(np.abs(gradient).max())),
-        len(values),
+        float(np.exp(lowest - error.prior(v)[0])),
+        _stationarity(gradient),
+        settled,
+        tuple(history),
     )
 
 
-def _logarithms(scales: Array, alpha: float) -> Array:
-    return np.log(np.append(np.maximum(scales, _LEAST * scales.max()), alpha))
+def _stationarity(gradient: Array) -> Certificate:
+    return Certificate("stationarity", float(np.abs(gradient).max(initial=0.0)))
 
 
 def _product(C: Array, V: Array) -> Array:

@@ -20,6 +20,7 @@ import numpy as np
 
 from multikernel._floats import TINY
 from multikernel._typing import Array
+from multikernel.banks.single import ScaledPoints, weighted_products
 from multikernel.procedures.learned_scales.forms import LEAST_SHARE, Form
 
 
@@ -43,6 +44,20 @@ class Metric(Form):
         values, V = np.linalg.eigh(self._inside(outer, 0.5))
         roots = np.sqrt(np.maximum(values, 0.0))
         return self._of_spectrum(roots / (roots.mean() or 1.0), V, total)
+
+    def parameters(self, scales: Array) -> Array:
+        if not len(self.varied):
+            return np.zeros(self.size)
+        values, V = np.linalg.eigh(self._inside(scales, 0.5))
+        values = np.maximum(values, 0.0)
+        return self._of_spectrum(values / (values.mean() or 1.0), V, float(values.sum()))
+
+    def points(self, v: Array, Z: Array, degree: int) -> ScaledPoints:
+        values, V = np.linalg.eigh(self.scales(v).reshape(len(self.means), -1))
+        return ScaledPoints.turned(Z, np.sqrt(np.maximum(values, 0.0)) * V)
+
+    def weighted(self, X: Array, Z: Array, W: Array, degree: int) -> Array:
+        return weighted_products(X, Z, W).ravel()
 
     def applied(self, scales: Array, B: Array) -> Array:
         return np.asarray(B @ scales.reshape(len(self.means), -1))

@@ -20,6 +20,7 @@ from multikernel._workers import time_is_up, warn_of_cut_choice
 from multikernel.banks import KernelBank
 from multikernel.banks.products import ColumnProductsBank
 from multikernel.banks.threads import one_blas_thread
+from multikernel.certificate import Certificate
 from multikernel.combinations import Profiles
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
@@ -34,6 +35,22 @@ from multikernel.procedures.units import RegressionUnits
 from multikernel.tuning import SCALES_ONE_THREAD
 
 _USUAL_PENALTY = 3.0  # where none is given, and too few folds are there to choose it
+
+
+@dataclass(frozen=True, eq=False)
+class CentredScales:
+    """How scales were learned through few of many samples.
+
+    Parameters
+    ----------
+    rows : int array (M,), the samples that are the centres of the kernel
+    certificate : Certificate, the stationarity of the error through landmarks; None where it was not lowered
+    error : float, of the kernel matrix: |K - C K_ZZ^{-1} C'| / |K|, estimated on some of the samples
+    """
+
+    rows: Array
+    certificate: Certificate | None
+    error: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,6 +68,7 @@ class LearnedScales(Weights):
     outer : float, that of scales to which the samples held out are unknown, on some of the samples; NaN where the
         penalty was given
     penalty : float, the one given or chosen
+    centred : CentredScales, what is known besides where they were learned through few of many samples; else None
     """
 
     scales: Array
@@ -61,6 +79,7 @@ class LearnedScales(Weights):
     constant: float
     outer: float
     penalty: float
+    centred: CentredScales | None = None
 
     @property
     def theta(self) -> Array:
@@ -105,7 +124,7 @@ def learned_scales(
     matrices = 3.0 + len(combination.kernels)
     check_memory(matrices * n * n, f"learning scales inside kernels of {n} samples", "take a part of the samples")
     first = _USUAL_PENALTY if penalty is None else penalty
-    error = ScalesError(bank, combination, held_out, first, _form(bank, rank, seed, sample_weight))
+    error = ScalesError(bank, combination, held_out, first, form_of(bank, rank, seed, sample_weight))
     few = _some(error, 500, seed)  # on which the steps begin; equal scales are compared on half of them
     with one_blas_thread(0):
         equal = equal_scales(few, _some(error, 250, seed))
@@ -126,7 +145,7 @@ def learned_scales(
     return _result(error, run, loss, found.outer, tol, units)
 
 
-def _form(bank: KernelBank, rank: int | None, seed: int, sample_weight: Array | None) -> Form:
+def form_of(bank: KernelBank, rank: int | None, seed: int, sample_weight: Array | None) -> Form:
     """A metric where the bank has the products of its columns, else a scale for each distance."""
     if not isinstance(bank, ColumnProductsBank):
         return Separate.of(bank, mean_distances(bank, seed, sample_weight))

@@ -1,0 +1,363 @@
+"""Scales inside a kernel, learned on many samples through few of them, and ridge regression on centres with these.
+
+1. A fifth of the samples, whole folds, is held out. On a thousand of the others scales, ridge and penalty are found as
+   on few samples (``search.py``).
+2. From there the held-out error of some thousands falls further, through landmarks (``landmarks.py``).
+3. Ridge regression with these scales, by the kernels of many centres, has the ridge of least error on the samples held
+   out, and is then trained on all (``machines/ridge/centres.py``).
+
+The steps are those of ``procedures/centres.py``. Learning is not sure to end at scales that are stationary for all
+samples: what is known is the stationarity of the error through landmarks, and the duality gap of the ridge regression
+on the centres with the scales found.
+
+Columns are measured about their medians, in units of their mean distances, before they are in single precision; values
+farther than a million of these count as that far while scales are learned. The last step is certified in double
+precision, for kernels of the values as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from sklearn.exceptions import ConvergenceWarning
+
+from multikernel._floats import ROUNDING
+from multikernel._folds import in_proportion
+from multikernel._memory import available_memory
+from multikernel._typing import Array
+from multikernel._warnings import PredictionWarning, warn_user
+from multikernel._workers import limited, seconds_left, time_is_up, warn_of_cut_choice
+from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.banks.low_rank.approximate import relative_error
+from multikernel.banks.products import ColumnProductsBank
+from multikernel.combinations import Profiles
+from multikernel.machines.ridge.centres import CentresSolution, CentreSums, certified, definite, refined, summed
+from multikernel.observer import Observer, silent
+from multikernel.procedures import forecast
+from multikernel.procedures.centres import LandmarkRows, Parted, least_ridge, tiles
+from multikernel.procedures.learned_scales.error import half_distance
+from multikernel.procedures.learned_scales.forms import Form
+from multikernel.procedures.learned_scales.landmarks import (
+    LandmarkError,
+    LandmarkSamples,
+    LandmarkScales,
+    scales_by_landmarks,
+)
+from multikernel.procedures.learned_scales.search import CentredScales, LearnedScales, form_of, learned_scales
+from multikernel.procedures.ridge_cv import Folds
+from multikernel.procedures.ridge_cv.residuals import HeldOut
+from multikernel.procedures.units import RegressionUnits
+
+_FIRST = 1000  # samples on which scales are found first; as many as the automatic estimators choose on
+_FARTHEST = 1e6  # mean distances from the median, beyond which single precision has no digits for the others
+_GAP = 1e-3  # of the ridge regression, relative
+_WIDEST = 0.05  # mean distance at which a descent in single precision begins, in those that halve the kernel
+_FINER = 0.1  # times the tolerance: with ten times as much, six columns of twenty had .902 right labels, not .910
+_SHARE = 0.3  # of the time that is left, for each of the first two steps
+_PASSES = 2.0  # times the sums over kernels with centres take training
+_DOUBLINGS = (4, 2, 1)  # of the ridge that was found through landmarks, by which others are tried
+_AS_GOOD = 1e-3  # of the error, which has a standard error of 0.014 on 10,000 samples
+_FEWEST = 100  # centres, whatever the time
+_TRIED = 500  # samples on which the error of the kernel matrix is estimated
+
+
+@dataclass(frozen=True, eq=False)
+class ManySamples:
+    """What is to be learned.
+
+    Parameters
+    ----------
+    bank : square bank of distances in columns, or of their products for a metric
+    combination : Profiles of one kernel
+    Y : array (n, t)
+    weight : array (n,) >= 0, or None
+    folds : Folds
+    strata : int array (n,), the classes, of which all parts of the samples get their share
+    fit_intercept : bool
+    rank : int or None, of a metric; full if not given
+    seed : int
+    """
+
+    bank: ColumnDistancesBank | ColumnProductsBank
+    combination: Profiles
+    Y: Array
+    weight: Array | None
+    folds: Folds
+    strata: Array
+    fit_intercept: bool
+    rank: int | None
+    seed: int
+
+    @cached_property
+    def rows(self) -> Array:
+        """The samples of a weight that is not 0."""
+        return np.arange(len(self.Y)) if self.weight is None else np.flatnonzero(self.weight)
+
+    @cached_property
+    def form(self) -> Form:
+        """Of the scales, with the mean distances of all samples."""
+        bank = self.bank.block(self.rows, self.rows)
+        return form_of(bank, self.rank, self.seed, self.weights(self.rows))
+
+    @cached_property
+    def standard(self) -> Form:
+        """The same, for columns in their units."""
+        return replace(self.form, means=(self.form.means > 0.0).astype(float))
+
+    @cached_property
+    def _units(self) -> tuple[Array, Array]:
+        """The median of each column, and the unit that its differences are measured in."""
+        few = self.bank.X[self.some(self.rows, _FIRST)]
+        means = np.where(self.form.means > 0.0, self.form.means, 1.0)
+        if isinstance(self.bank, ColumnDistancesBank):
+            means = np.append(means, 1.0)[self.bank.owner]
+        return np.median(few, axis=0), means ** (1.0 / self.bank.columns.degree)
+
+    def some(self, among: Array, count: int) -> Array:
+        """So many of these samples, in order."""
+        return among[in_proportion(self.strata[among], count, self.seed)]
+
+    def single(self, rows: Array) -> Array:
+        """Samples in single precision."""
+        centre, unit = self._units
+        return np.clip((self.bank.X[rows] - centre) / unit, -_FARTHEST, _FARTHEST).astype(np.float32)
+
+    def samples(self, rows: Array) -> LandmarkSamples:
+        """Samples as landmarks meet them."""
+        return LandmarkSamples(self.single(rows), self.Y[rows], self.weights(rows))
+
+    def weights(self, rows: Array) -> Array | None:
+        """Of these samples."""
+        return None if self.weight is None else self.weight[rows]
+
+    def errors(self, rows: Array, predicted: Array) -> Array:
+        """The mean squared error of predictions (r, t) of these samples, for each target."""
+        return np.asarray(np.average((self.Y[rows] - predicted) ** 2, axis=0, weights=self.weights(rows)))
+
+    def constant(self, rows: Array) -> Array:
+        """What is predicted without features, shape (t,)."""
+        if self.fit_intercept:
+            return np.asarray(np.average(self.Y[rows], axis=0, weights=self.weights(rows)))
+        return np.zeros(self.Y.shape[1])
+
+    def exact(self, rows: Array, columns: Array, scales: Array) -> Array:
+        """The kernel with these scales between samples, in double precision."""
+        gram = self.combination.gram(self.bank.block(rows, columns), np.append(1.0, scales))
+        return np.asarray(gram.dense())
+
+
+def scales_of_many(
+    posed: ManySamples,
+    centres: float,
+    penalty: float | None,
+    tol: float = 1e-2,
+    max_iter: int = 100,
+    observe: Observer = silent,
+) -> tuple[LearnedScales, CentresSolution]:
+    """Scales and ridge, and the ridge regression on centres with these, of all samples.
+
+    Parameters
+    ----------
+    posed : ManySamples
+    centres : int >= 1, how many; or a number in (0, 1), the error of the kernel matrix for which there are enough
+    penalty : float >= 0 or None, as for ``learned_scales``
+    tol : float, the stationarity at which the first descents stop; those through landmarks at a tenth of it
+    max_iter : int, steps of a descent at most
+    observe : called after each step through landmarks
+    """
+    units = RegressionUnits.of(posed.Y)
+    weight = 1.0 if posed.weight is None else float(posed.weight[posed.rows].mean())  # the unit of weights and ridges
+    if posed.weight is not None:
+        posed = replace(posed, weight=posed.weight / weight)
+    shift = posed.constant(posed.rows)
+    posed = replace(posed, Y=_shifted(posed.Y, shift) / units.target)
+    labels = posed.folds.labels
+    parted = Parted.of(posed.rows, posed.strata, labels, labels, posed.seed)
+    with limited(_SHARE * seconds_left()):
+        first = _found_first(posed, parted, penalty, tol, max_iter)
+    with limited(_SHARE * seconds_left()):
+        further = _learned_further(posed, parted, first, tol, max_iter, observe)
+    scales, alpha = first.scales[0], first.alpha
+    if further is not None:
+        scales, alpha = posed.form.scales(further.parameters), further.alpha
+    Z = _centres(posed, scales, centres)
+    alpha, predicted, solution = _trained(posed, parted, scales, alpha, Z)
+    errors = posed.errors(parted.compared, predicted)
+    constant = posed.errors(parted.compared, posed.constant(parted.learning))
+    found = replace(
+        first,
+        objective=units.squared(float(errors.sum())),
+        certificate=None,
+        converged=solution.certificate.reached(tol),
+        scales=scales[None, :],
+        means=posed.form.means,
+        alpha=weight * alpha,
+        errors=units.squared(errors),
+        equal=units.squared(first.equal),
+        constant=units.squared(float(constant.sum())),
+        outer=units.squared(first.outer),
+        centred=CentredScales(Z, None, _matrix_error(posed, scales, Z)),
+    )
+    return _with_descent(found, further), replace(
+        solution,
+        coef=units.target * solution.coef,
+        intercept=shift + units.target * solution.intercept,
+        value=units.squared(weight * solution.value),
+    )
+
+
+def _with_descent(found: LearnedScales, further: LandmarkScales | None) -> LearnedScales:
+    """What is known of the descent through landmarks."""
+    assert found.centred is not None
+    if further is None:
+        return replace(found, n_iter=0, history=())
+    centred = replace(found.centred, certificate=further.certificate)
+    return replace(found, n_iter=further.n_iter, history=further.history, centred=centred)
+
+
+def _shifted(Y: Array, shift: Array) -> Array:
+    """Targets less a constant, so that sums of squares keep their digits; 0 where rounding alone is left."""
+    left = Y - shift
+    return np.where(np.abs(left) > ROUNDING * np.abs(shift), left, 0.0)
+
+
+# -- 1 and 2: scales ---------------------------------------------------------------------------------------------------
+
+
+def _found_first(posed: ManySamples, parted: Parted, penalty: float | None, tol: float, max_iter: int) -> LearnedScales:
+    rows = posed.some(parted.to_choose_on, _FIRST)
+    return learned_scales(
+        posed.bank.block(rows, rows),
+        posed.combination,
+        HeldOut(posed.Y[rows], posed.folds.of_rows(rows), posed.fit_intercept),
+        penalty=penalty,
+        tol=tol,
+        max_iter=max_iter,
+        seed=posed.seed,
+        sample_weight=posed.weights(rows),
+        rank=posed.rank,
+    )
+
+
+def _learned_further(
+    posed: ManySamples, parted: Parted, first: LearnedScales, tol: float, max_iter: int, observe: Observer
+) -> LandmarkScales | None:
+    """The end of the descent through landmarks; None where no samples are left to hold out, or no time."""
+    rows = LandmarkRows.of(parted.to_choose_on, posed.strata, posed.folds.labels, posed.seed)
+    if not len(rows.held) or time_is_up():
+        return None
+    error = LandmarkError(
+        posed.combination.kernels[0],
+        posed.standard,
+        posed.samples(rows.train),
+        posed.samples(rows.held),
+        posed.single(rows.landmarks),
+        posed.fit_intercept,
+        first.penalty,
+    )
+    starts = _starts(posed, first)
+    start, alpha = min(starts, key=lambda each: error.value(*each))
+    found = scales_by_landmarks(error, start, alpha, _FINER * tol, max_iter, observe)
+    if time_is_up():
+        warn_of_cut_choice("the descent by which scales are learned on some thousands of samples was cut short")
+    elif not found.settled:
+        warn_user(
+            f"learned scales: the descent on some thousands of samples was ended by max_iter={max_iter}, at a "
+            f"{found.certificate} of its error: raise max_iter",
+            ConvergenceWarning,
+        )
+    return found
+
+
+def _starts(posed: ManySamples, first: LearnedScales) -> list[tuple[Array, float]]:
+    """Parameters and ridges from which a descent may begin: those found first, and equal scales.
+
+    The wider a kernel, the more its entries differ in their last digits alone, which single precision has not. Scales
+    of wide kernels are enlarged: with a ridge in proportion of a power, the functions are nearly the same.
+    """
+    form, scales = posed.form, first.scales[0]
+    half = half_distance(posed.combination.kernels[0])
+    total = form.total(scales)
+    larger = max(1.0, _WIDEST * half / total) if total > 0.0 else 1.0  # 0 where all features are constant
+    starts = [(form.parameters(larger * scales), first.alpha * larger**power) for power in (1.0, 1.5, 2.0)]
+    if form.wide is form:  # a metric of low rank has no equal scales
+        starts += [(form.equal(half), ridge) for ridge in (1e-2, 1.0)]
+    return starts if larger > 1.0 else starts[2:]
+
+
+# -- 3: centres --------------------------------------------------------------------------------------------------------
+
+
+def _centres(posed: ManySamples, scales: Array, asked: float) -> Array:
+    """The samples that are centres: so many, or as many as an error needs; fewer where the time would not be enough."""
+    n = len(posed.rows)
+    count = min(int(asked), n) if asked >= 1 else _enough(posed, scales, asked)
+    wanted = count
+    while count > min(_FEWEST, n) and _PASSES * forecast.centre_sums(n, count).seconds > seconds_left():
+        count = max(min(_FEWEST, n), int(0.9 * count))
+    if count < wanted:
+        warn_of_cut_choice(f"there is time for {count:,} centres of the kernel, and {wanted:,} are wanted")
+    chosen = posed.some(posed.rows, count)
+    _, first = np.unique(posed.bank.X[chosen], axis=0, return_index=True)  # rows that are the same are one centre
+    return chosen[np.sort(first)]
+
+
+def _enough(posed: ManySamples, scales: Array, error: float) -> int:
+    """How many centres, by doubling, until the kernel matrix has no larger error; as many as memory holds at most."""
+    n = len(posed.rows)
+    most = min(n, forecast.centres_within(0.5 * available_memory() / 8.0))
+    count = min(_FEWEST, most)
+    while count < most:
+        reached = _matrix_error(posed, scales, posed.some(posed.rows, count))
+        if reached <= error:
+            return count
+        count = min(2 * count, most)
+    if count < n:
+        warn_user(
+            f"learned scales: rank={error:g} is an error of the kernel matrix that takes more centres than the memory "
+            f"holds: {count:,} are used, and approximation_error_ is theirs",
+            PredictionWarning,
+        )
+    return count
+
+
+def _matrix_error(posed: ManySamples, scales: Array, Z: Array) -> float:
+    """|K - C K_ZZ^{-1} C'| / |K| of all samples, estimated on some that are drawn for this."""
+    rows = posed.rows[in_proportion(posed.strata[posed.rows], _TRIED, posed.seed + 1)]
+    _, factor = definite(_symmetric(posed, scales, Z))
+    half = solve_triangular(factor, posed.exact(rows, Z, scales).T, lower=True, check_finite=False)
+    return relative_error(posed.exact(rows, rows, scales), half.T @ half, len(posed.rows))
+
+
+def _symmetric(posed: ManySamples, scales: Array, Z: Array) -> Array:
+    K = posed.exact(Z, Z, scales)
+    return 0.5 * (K + K.T)
+
+
+def _trained(
+    posed: ManySamples, parted: Parted, scales: Array, alpha: float, Z: Array
+) -> tuple[float, Array, CentresSolution]:
+    """The ridge, what the samples held out are predicted to be without them, and the machine of all samples."""
+    K = _symmetric(posed, scales, Z)
+
+    def kernel(rows: Array) -> Array:
+        return posed.exact(rows, Z, scales)
+
+    def sums(rows: Array) -> CentreSums:
+        return summed(tiles(kernel, rows, posed.Y, posed.weight))
+
+    def error(predicted: Array) -> float:
+        return float(posed.errors(compared, predicted).sum())
+
+    own, compared = sums(parted.learning), parted.compared
+    C = kernel(compared)
+    alpha, predicted = least_ridge(K, own, C, error, alpha, _DOUBLINGS, posed.fit_intercept, _AS_GOOD)
+    own = own.merge(sums(np.append(compared, parted.rest)))
+    solution = certified(K, own, alpha, _GAP, posed.fit_intercept)
+    if not solution.certificate.reached(_GAP):  # sums have few digits for smooth kernels: a pass has more
+        whole = partial(tiles, kernel, posed.rows, posed.Y, posed.weight)
+        solution = refined(K, whole, alpha, own, tol=_GAP, fit_intercept=posed.fit_intercept, start=solution.coef)
+    return alpha, predicted, solution
