@@ -31,8 +31,11 @@ _FORM = {"method": "AverageMKLClassifier", "kernels-0": "types", "p-C": "1"}
 
 
 def _named_people(n: int) -> str:
+    """People with an identifier and a text."""
     head, *lines = people(n).splitlines()
-    return "\n".join([f"patient_id,{head}", *(f"P{k:03},{line}" for k, line in enumerate(lines))])
+    notes = [f"the fox {k % 7} jumps over {('a cat', 'the dog', 'my hat')[k % 3]} at noon" for k in range(n)]
+    rows = [f"P{k:03},{note},{line}" for k, (note, line) in enumerate(zip(notes, lines, strict=True))]
+    return "\n".join([f"patient_id,note,{head}", *rows])
 
 
 def _learned(folder: Path, columns: dict[str, str]) -> tuple[Path, Path]:
@@ -52,7 +55,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def run(person: Person) -> str:
     """The address of a run of classes."""
     data = person.upload(("people.csv", _named_people(45))).url.path
-    person.submit(f"{data}/choose", target="bought")
+    person.submit(f"{data}/choose", target="bought", **{"use-1": "on", "kind-1": "text"})
     page = person.learned(person.submit(f"{data}/method", **_FORM))
     assert "How good is it?" in page.text, said(page)
     return page.url.path
@@ -137,21 +140,6 @@ def test_groups_of_many_classes_and_of_numbers() -> None:
     assert target_groups(np.ones(4), "regression")[1] == ["1"]
 
 
-def test_texts_have_no_dependence_and_are_said_on_the_map(person: Person) -> None:
-    rows = [
-        "t,y",
-        *(f"the fox {k % 5} jumps over {'a cat' if k % 2 else 'the dog'} number {k},{'ab'[k % 2]}" for k in range(24)),
-    ]
-    data = person.upload(("texts.csv", "\n".join(rows))).url.path
-    person.submit(f"{data}/choose", target="y", **{"use-0": "on", "kind-0": "text"})
-    run = person.learned(person.submit(f"{data}/method", **_FORM)).url.path
-    assert "There is no chart of t: a text has no single values" in said(person.get(f"{run}/columns?column=0"))
-    assert person.get(f"{run}/columns").status_code == 200
-    mapped = person.get(f"{run}/map")
-    assert mapped.text.count('<a class="mark"') == 24
-    assert "t the fox " in mapped.text
-
-
 def test_a_part_of_many_samples_has_some_of_each_class(tmp_path: Path) -> None:
     rows = ["a,y", *(f"{k},{'rare' if k in (17, 901) else 'usual'}" for k in range(1000))]
     (tmp_path / "t.csv").write_text("\n".join(rows))
@@ -205,6 +193,7 @@ def test_pages_of_a_model_show_charts_that_can_be_saved(person: Person, run: str
     columns = person.get(f"{run}/columns")
     assert columns.text.count("<svg") == 4 + 1
     assert "probability of yes" in said(columns) or "decision value of yes" in said(columns)
+    assert "There is no chart of note: a text has no single values" in said(person.get(f"{run}/columns?column=0"))
     one = person.get(f"{run}/columns?column=1&class=0")
     assert "value of no" in said(one) or "probability of no" in said(one)
     mapped = person.get(f"{run}/map")
@@ -226,7 +215,7 @@ def test_pages_of_a_model_show_charts_that_can_be_saved(person: Person, run: str
     for words in ("What columns do", "Map of samples", "Kernels as pictures"):
         assert words in report.text
     assert "/runs/" not in report.text
-    for query in ("column=4", "column=x", "class=2", "&".join(f"column={k}" for k in (0, 1, 2, 3)) + "&column=99"):
+    for query in ("column=5", "column=x", "class=2", "&".join(f"column={k}" for k in (0, 1, 2, 3)) + "&column=99"):
         assert person.get(f"{run}/columns?{query}").status_code == 400
     assert person.get(f"{run}/columns.svg?one=9").status_code == 400
 
