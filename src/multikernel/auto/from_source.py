@@ -20,10 +20,10 @@ from multikernel._rules import abbreviated
 from multikernel._warnings import keeping
 from multikernel._workers import limited
 from multikernel.auto.all_rows import AllRows, RowReader, kept_of, key_of
-from multikernel.auto.many_samples import compared_first
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.table import as_table, read
 from multikernel.estimators.progress import pace
+from multikernel.procedures.centres import compared_first
 from multikernel.streams import Chunk, Source, Survey, survey
 
 if TYPE_CHECKING:
