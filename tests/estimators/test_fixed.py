@@ -154,6 +154,15 @@ def test_a_kernel_that_names_columns_sees_them():
     )
 
 
+def test_deviations_do_not_speak_of_fixed_views():
+    """Which the kernels do not see; warnings are errors here."""
+    rng = np.random.default_rng(0)
+    X = {name: rng.normal(size=(40, 3)) for name in ("people", "a", "b")}
+    linear = {"a": [kernels.Linear()], "b": [kernels.Linear()]}
+    model = MultipleKernelRidgeCV(linear, fixed="people").fit(X, X["a"][:, 0] + rng.normal(size=40))
+    assert np.isfinite(model.predict(X, return_std=True)[1]).all()
+
+
 @pytest.mark.parametrize("shared", [False, True])
 def test_several_targets(shared):
     Y = np.column_stack([y, 3.0 - y + G[:, 1], COLUMNS @ [1.0, 2.0, 3.0, 4.0]])

@@ -285,7 +285,8 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
         if isinstance(X, BankRows):
             return X.bank.held_out_self_values(X.rows, slice(None) if self._rows is None else self._rows)
         if isinstance(X, Views):
-            return cast(KernelPredictor, self.predictor_).reference.self_values(X)
+            own = self._method.binding.of_new(self, X)
+            return cast(KernelPredictor, self.predictor_).reference.self_values(own)
         if isinstance(X, KernelBank) and X.square:
             return X.diagonal()
         if bank.of_distances:
