@@ -24,7 +24,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel._workers import limited, seconds_left, time_is_up
 from multikernel.auto.candidates import KernelAndRidge, LabelledSamples
-from multikernel.auto.centre_sums import KernelSums, CentreSpeed
+from multikernel.auto.centre_sums import CentreSpeed, KernelSums
 from multikernel.auto.choice import Blend
 from multikernel.auto.limits import Size
 from multikernel.auto.samples import PreparedSamples, Similarity
