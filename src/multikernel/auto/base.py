@@ -29,7 +29,7 @@ from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel._workers import limited, seconds_left
 from multikernel.auto.all_rows import AllRows
-from multikernel.auto.candidates import KernelCandidate, candidates
+from multikernel.auto.candidates import candidates
 from multikernel.auto.explanation import (
     CandidateRow,
     Explanation,
@@ -42,19 +42,20 @@ from multikernel.auto.explanation import (
 )
 from multikernel.auto.from_source import fit_source
 from multikernel.auto.goal import Goal, TargetColumns
-from multikernel.auto.limits import CHOICE_SHARE, MANY_CHOICE_SHARE, Limits, pace_of
+from multikernel.auto.limits import CHOICE_SHARE, MANY_CHOICE_SHARE, Limits
 from multikernel.auto.many_samples import answer_of_many, begun_again, parted_of
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.repeats import repeated_identifiers
-from multikernel.auto.search import Answer, Member, Posed, Searched, Tried, attempts
+from multikernel.auto.search import Answer, Member, Posed, Searched, Tried
 from multikernel.auto.table import GivenTable, as_table, is_of_texts, is_table, is_views, read
 from multikernel.auto.task import RidgeTask
+from multikernel.auto.trial import attempted, pace
 from multikernel.banks.threads import one_blas_thread
 from multikernel.certificate import Certificate
 from multikernel.estimators.given import check_predicted
 from multikernel.estimators.learned_kernel import LearnedKernel
 from multikernel.estimators.parameters import CrossValidation
-from multikernel.estimators.progress import pace
+from multikernel.estimators.progress import pace as progress_of
 from multikernel.sources.rows import aligned
 from multikernel.streams import Source
 from multikernel.streams.dask import as_source
@@ -180,7 +181,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             for advice in advice_on_groups(samples, goal.targets, identifiers):
                 warn_user(f"{type(self).__name__}: {advice}", PredictionWarning)
         task = RidgeTask.of(goal.targets, weight, goal.strata, seed, (first, second))
-        passing = partial(pace, self)
+        passing = partial(progress_of, self)
         return Posed(samples, goal, task, rows, first.groups, seed, None, len(rows), self._tell, passing)
 
     def _tell(self, line: str) -> None:
@@ -194,7 +195,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         possible = candidates(posed.samples)
         size = (posed.total, posed.samples.plain.shape[1])
         memory = self._memory(posed)
-        here = self._pace(possible[0], posed) if possible and self.time_budget is not None else 1.0
+        here = pace(possible[0], posed) if possible and self.time_budget is not None else 1.0
         seconds = None if self.time_budget is None else seconds_left()
         at_once = 1 if posed.beyond is None else len(possible) + 1  # with the leaves of trees
         limits = Limits.of(possible, *size, seconds, memory, here, at_once)
@@ -206,12 +207,13 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         many = None if limits.centres is None else parted_of(posed)
         if posed.beyond is not None and posed.beyond.kept is not None:
             return begun_again(posed, many)
-        choice = posed.some(limits.choice, None if many is None else many.to_choose_on)
-        share = CHOICE_SHARE if many is None else MANY_CHOICE_SHARE
-        task = posed.task.of_rows(choice)
+        if many is None:
+            share, among = CHOICE_SHARE, None
+        else:
+            share, among = MANY_CHOICE_SHARE, many.to_choose_on
         label = type(self).__name__ if self.verbose else None
-        with limited(None if self.time_budget is None else share * seconds_left()):
-            outcomes = attempts(limits.candidates, posed.samples.of(choice), task, self.n_jobs, label)
+        choice, outcomes = attempted(posed, limits, among, share, self.n_jobs, label)
+        task = posed.task.of_rows(choice)
         found = [each for each in outcomes if isinstance(each, Tried)]
         in_time = [each for each, outcome in zip(limits.candidates, outcomes, strict=True) if outcome != "late"]
         untried = [each.name for each in possible if each not in in_time]
@@ -229,18 +231,6 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         self._warn_of_cuts(searched, Limits.of(possible, *size, None, memory, at_once=at_once))
         return searched, answer
 
-    def _pace(self, candidate: KernelCandidate, posed: Posed) -> float:
-        """The seconds that a second of the forecasts of candidates takes, by the first of them."""
-
-        def work(count: int) -> None:
-            rows = posed.some(count)
-            attempts([candidate], posed.samples.of(rows), posed.task.of_rows(rows), None, None)
-
-        def forecast(count: int) -> float:
-            return candidate.work(count, posed.samples.plain.shape[1]).seconds
-
-        return 1.0 if posed.constant else pace_of(work, forecast, len(posed.rows))
-
     def _memory(self, posed: Posed) -> float | None:
         """The bytes that a fit may take; of a source half of what this may take, whose other half are the rows read."""
         if posed.beyond is None:
@@ -256,8 +246,8 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             cuts.append(f"{len(untried)} of {len(whole.candidates)} candidates were not tried ({', '.join(untried)})")
         if searched.cut:
             cuts.append(f"the time ended before these were learned to their end: {', '.join(searched.cut)}")
-        if limits.choice < whole.choice:
-            cuts.append(f"kernels were chosen on {limits.choice} samples and not on {whole.choice}")
+        if max(limits.choice, len(searched.choice)) < whole.choice:
+            cuts.append(f"kernels were chosen on {len(searched.choice)} samples and not on {whole.choice}")
         if limits.training < whole.training:
             cuts.append(f"the answer was trained on {limits.training} samples and not on {whole.training}")
         if whole.centres is not None and 0 < searched.centres < whole.centres.usual:

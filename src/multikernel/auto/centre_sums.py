@@ -72,14 +72,14 @@ class KernelSums:
         return centre_sums(self.sums.moments())
 
     @property
-    def speed(self) -> Speed:
+    def speed(self) -> CentreSpeed:
         """What was measured."""
         values = max(1.0, float(self.rows) * len(self.centres))
-        return Speed(self.kernels / values, self.products / values / len(self.centres))
+        return CentreSpeed(self.kernels / values, self.products / values / len(self.centres))
 
 
 @dataclass(frozen=True)
-class Speed:
+class CentreSpeed:
     """Seconds of one kernel value, and of one product of two of them in a sum."""
 
     kernel: float

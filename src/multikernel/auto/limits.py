@@ -1,23 +1,20 @@
 """How many samples take part, by a forecast of work and memory, and by how fast this machine is just now.
 
 Kernels are chosen on some of the samples, and the chosen ones are trained on as many as time and memory allow. Without
-a limit of time the answer does not follow a clock. With one, a candidate is tried on a few samples first: the seconds
-that it takes beside its forecast (procedures/forecast.py) say how long the others will take, on this machine, with
-these targets, and beside whatever else is running. Where that was too short, the clock ends the choice
-(``_workers.limited``).
+a limit of time the answer does not follow a clock. With one, forecasts (procedures/forecast.py) are multiplied by the
+pace of this machine (``trial.py``). Where that was too fast, the clock ends the choice (``_workers.limited``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from time import perf_counter
 
 import numpy as np
 
 from multikernel._memory import available_memory
 from multikernel.auto.candidates import KernelCandidate
-from multikernel.auto.centre_sums import Speed
+from multikernel.auto.centre_sums import CentreSpeed
 from multikernel.banks.cost import BankCost
 from multikernel.procedures import forecast
 
@@ -38,12 +35,14 @@ class Limits:
     ----------
     choice, training : int
     candidates : tuple of KernelCandidate
+    most : int, samples to choose on where the first choice takes less time than there is
     centres : CentreLimits where there are many samples, of which all are then trained on; None for fewer
     """
 
     choice: int
     training: int
     candidates: tuple[KernelCandidate, ...]
+    most: int = 0
     centres: CentreLimits | None = None
 
     @classmethod
@@ -74,7 +73,7 @@ class Limits:
         many = n > min(_MANY, fits) and possible.most >= _FEWEST_CENTRES
         centres = possible if many else None
         if seconds is None:  # 1000 say enough to begin with
-            return cls(min(n, fits, 1000), n if centres else min(n, fits), tuple(found), centres)
+            return cls(min(n, fits, 1000), n if centres else min(n, fits), tuple(found), centres=centres)
         seconds /= pace
         tried = list(found)
         allowed = (MANY_CHOICE_SHARE if centres else CHOICE_SHARE) * seconds
@@ -83,15 +82,16 @@ class Limits:
             return sum(candidate.work(count, p).seconds for candidate in tried) > allowed
 
         # to choose, 4000 samples say enough whatever the time; fewer where scales are learned further
-        choice = _fewer(min(n, fits, 1000 if centres else 4000), min(3 * _FEWEST, n), too_long)
+        most = min(n, fits, 1000 if centres else 4000)
+        choice = _fewer(most, min(3 * _FEWEST, n), too_long)
         while len(tried) > 1 and too_long(choice):
             tried.pop()
         choice = _fewer(choice, min(_FEWEST, n), too_long)
         if centres:
-            return cls(choice, n, tuple(tried), centres)
+            return cls(choice, n, tuple(tried), most, centres)
         rest = seconds - allowed
         training = _fewer(min(n, fits), choice, lambda count: len(tried) * _training_seconds(count) > rest)
-        return cls(choice, max(choice, training), tuple(tried))
+        return cls(choice, max(choice, training), tuple(tried), most)
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class CentreLimits:
         times = min(1.0, seconds / 3.0 / (candidates * self.pace * forecast.centre_sums(rows, centres).seconds))
         return self._size(rows * times**0.5, centres * times**0.25)
 
-    def to_train(self, seconds: float, few: Size, speeds: Sequence[Speed]) -> Size:
+    def to_train(self, seconds: float, few: Size, speeds: Sequence[CentreSpeed]) -> Size:
         """To train candidates in these seconds: on no fewer samples than they were compared by.
 
         Parameters
@@ -198,19 +198,3 @@ def _training_seconds(n: int) -> float:
     """Of one candidate: its kernel on all samples, and a ridge."""
     cost = forecast.ridge(BankCost.evaluated(1, n))
     return 0.0 if cost.work is None else cost.work.seconds
-
-
-def pace_of(work: Callable[[int], object], forecast: Callable[[int], float], n: int) -> float:
-    """The seconds that a second of a forecast takes: measured on few samples, after a look at fewer that compiles code.
-
-    Parameters
-    ----------
-    work : what is done with so many samples
-    forecast : the seconds that it takes by a forecast
-    n : int, how many samples there are
-    """
-    work(min(n, _FEWEST))
-    few = min(n, 3 * _FEWEST)
-    begin = perf_counter()
-    work(few)
-    return max(perf_counter() - begin, 1e-3) / forecast(few)

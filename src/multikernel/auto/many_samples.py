@@ -25,7 +25,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel._workers import limited, seconds_left, time_is_up
 from multikernel.auto.candidates import KernelAndRidge, LabelledSamples
-from multikernel.auto.centre_sums import KernelSums, Speed
+from multikernel.auto.centre_sums import CentreSpeed, KernelSums
 from multikernel.auto.choice import Blend
 from multikernel.auto.limits import Size
 from multikernel.auto.samples import PreparedSamples, Similarity
@@ -221,7 +221,9 @@ def _with(each: Tried, further: KernelAndRidge, seconds: float) -> Tried:
 # -- 3: candidates that the blend needs --------------------------------------------------------------------------------
 
 
-def _sifted(posed: Posed, found: Sequence[Tried], parted: Parted, few: Size) -> tuple[list[Tried], Array, list[Speed]]:
+def _sifted(
+    posed: Posed, found: Sequence[Tried], parted: Parted, few: Size
+) -> tuple[list[Tried], Array, list[CentreSpeed]]:
     """The candidates with ridges for few centres, their scores on the samples held out, and how fast they are."""
     rows = posed.some(few.rows, parted.learning)
     Z = posed.samples.of(posed.some(few.centres, rows))
