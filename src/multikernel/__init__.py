@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from multikernel.inspection import WeightStability as WeightStability
     from multikernel.inspection import explainable_variance as explainable_variance
     from multikernel.inspection import kernel_importance as kernel_importance
-    from multikernel.inspection import noise_ceiling as noise_ceiling
+    from multikernel.inspection import noise_ceiling as noise_ceiling  # type: ignore[no-redef]  # a file has the name, too
     from multikernel.inspection import normalized_scores as normalized_scores
     from multikernel.inspection import source_values as source_values
     from multikernel.inspection import weight_stability as weight_stability

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import make_pipeline
 
-from multikernel import PredictionWarning
 from multikernel.app.jobs.criteria import NAMES, criteria_of
 from multikernel.app.jobs.method_samples import MethodSamples
 from multikernel.app.jobs.methods import (
@@ -104,7 +103,7 @@ def _cross_validate(
             own = {} if groups is None else {f"{pipeline.steps[-1][0]}__groups": groups}
             fold = clone(pipeline).fit(some_samples(X, fit), y[fit], **own)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", PredictionWarning)  # of categories that a small fold did not have
+                warnings.simplefilter("ignore")  # of categories that a small fold did not have
                 scores.append(float(fold.score(some_samples(X, held), y[held])))
             observe(f"fold {k + 1}")
     return tuple(scores)
@@ -228,6 +227,13 @@ def automatic_metadata(model: Any, columns: ColumnKinds, table: CsvTable, reques
     }
 
 
+def of_time(table: CsvTable) -> list[str]:
+    """What is to be said of the order of the rows, where they have one."""
+    if table.timed_by is None:
+        return []
+    return [f"Rows were held out by whole stretches of {table.timed_by!r}, not row by row."]
+
+
 def automatic_summary(model: Any, columns: ColumnKinds, table: CsvTable, request: FitRequest) -> dict[str, Any]:
     """What was learned, by names; those that a named method has as well have the same names there."""
     explanation = model.explanation_
@@ -251,5 +257,5 @@ def automatic_summary(model: Any, columns: ColumnKinds, table: CsvTable, request
         "weights_of_classes": None,
         "degrees_of_freedom": None,
         "candidates": [asdict(row) for row in explanation.rows],
-        "sentences": [*explanation.data, *explanation.choice, *explanation.warnings],
+        "sentences": [*explanation.data, *explanation.choice, *explanation.warnings, *of_time(table)],
     }

@@ -186,11 +186,12 @@ def _learned(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str,
     from multikernel.persistence import save
 
     if request.automatic:
-        from multikernel.app.jobs.fit import automatic_metadata, automatic_summary, train_automatic
+        from multikernel.app.jobs.fit import automatic_metadata, automatic_summary, of_time, train_automatic
 
         model, columns = train_automatic(table, request, ConsoleWatch())
         save(model, out, metadata=automatic_metadata(model, columns, table, request))
-        return automatic_summary(model, columns, table, request), lambda: typer.echo(model.explain())
+        told = "\n".join([model.explain(), *of_time(table)])
+        return automatic_summary(model, columns, table, request), lambda: typer.echo(told)
     from multikernel.app.jobs import fit as jobs
 
     trained = jobs.train(table, request, ConsoleWatch())
