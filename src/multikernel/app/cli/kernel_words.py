@@ -71,12 +71,8 @@ WORDS = {
         "50,000 random monomials of degrees 0 to 10, by degree",
         lambda kernels, values: kernels.random_monomials(_largest_degree(values), random_state=0),
     ),
-    "linear": Word(
-        "linear", "x'z on all features, of mean 0 and deviation 1", lambda kernels, _: kernels.Linear().standardized()
-    ),
-    "features": Word(
-        "features", "the same on every single feature", lambda kernels, _: kernels.linear_features().standardized()
-    ),
+    "linear": Word("linear", "x'z on all features, of mean 0 and deviation 1", lambda kernels, _: kernels.Linear()),
+    "features": Word("features", "the same on every single feature", lambda kernels, _: kernels.linear_features()),
     "rls2": Word(
         "rls2",
         "13 (p + 1) kernels: polynomials and Gaussians per feature and on all",
@@ -88,12 +84,26 @@ WORDS = {
 }
 
 
-def parse(words: Sequence[str]) -> KernelFamily | None:
-    """The kernels of all words, joined in their order; None for no word. ValueError with the right form of a word."""
-    return reduce(add, map(_parse_word, words)) if words else None
+_LINEAR = ("linear", "features")
 
 
-def _parse_word(text: str) -> KernelFamily:
+def parse(words: Sequence[str], *, standardized: bool = True) -> KernelFamily | None:
+    """The kernels of all words, joined in their order; None for no word.
+
+    Parameters
+    ----------
+    words : as a person writes them
+    standardized : whether linear kernels are of features of mean 0 and deviation 1: without that a function that is
+        linear in features far from 0 is penalised for its constant
+
+    Raises
+    ------
+    ValueError : with the right form of a word
+    """
+    return reduce(add, (_parse_word(word, standardized) for word in words)) if words else None
+
+
+def _parse_word(text: str, standardized: bool) -> KernelFamily:
     name, colon, rest = text.strip().partition(":")
     word = WORDS.get(name)
     if word is None:
@@ -107,6 +117,7 @@ def _parse_word(text: str) -> KernelFamily:
     from multikernel import kernels
 
     try:
-        return kernels.as_family(word.make(kernels, values))
+        family = kernels.as_family(word.make(kernels, values))
     except ValueError as error:
         raise ValueError(f"{text!r}: {error}; it is written like {word.form}") from None
+    return family.standardized() if standardized and name in _LINEAR else family
