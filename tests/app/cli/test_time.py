@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 import multikernel as mk
 from multikernel import kernels
-from multikernel.app.tables.held_out import HeldOut
+from multikernel.app.tables.held_out import RowsHeldOut
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -49,7 +49,7 @@ def test_the_scores_are_those_of_the_future(invoke: Invoke) -> None:
 
 def test_rows_of_one_time_are_never_in_two_stretches() -> None:
     times = np.sort(RNG.integers(0, 9, 200)).astype(float)
-    held_out = HeldOut(times=times)
+    held_out = RowsHeldOut(times=times)
     for train, test in held_out.folds(np.zeros(200), "regression", 4, 0):
         assert times[train].max() < times[test].min()
     together = held_out.together()

@@ -34,7 +34,7 @@ import multikernel as mk
 from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, folds_of, shuffled_folds
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
-from multikernel.app.tables.held_out import HeldOut
+from multikernel.app.tables.held_out import RowsHeldOut
 from multikernel.app.tables.table import CsvTable, read_target
 from multikernel.app.tables.views import some_samples, split
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor, PreparedColumns
@@ -166,7 +166,7 @@ def compare_methods(
 
 
 def _result(
-    name: str, model: Any, X: Any, y: Array, held_out: HeldOut, folds: Sequence[Fold], kept: Checkpoint
+    name: str, model: Any, X: Any, y: Array, held_out: RowsHeldOut, folds: Sequence[Fold], kept: Checkpoint
 ) -> MethodScores:
     def measured(train: Array, test: Array) -> tuple[float, float]:
         given = _grouped(model, held_out, train)
@@ -202,7 +202,7 @@ def fold_score(
     return score, perf_counter() - start
 
 
-def _grouped(model: Any, held_out: HeldOut, rows: Array) -> dict[str, Any]:
+def _grouped(model: Any, held_out: RowsHeldOut, rows: Array) -> dict[str, Any]:
     """What a fit is given of the groups: forests hold nothing out."""
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     groups = held_out.together(rows)

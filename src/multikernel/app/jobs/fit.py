@@ -23,7 +23,7 @@ from multikernel.app.jobs.methods import (
 )
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
-from multikernel.app.tables.held_out import HeldOut
+from multikernel.app.tables.held_out import RowsHeldOut
 from multikernel.app.tables.table import CsvTable, read_target
 from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.tables.views import some_samples, split
@@ -88,7 +88,7 @@ def _with_probabilities(model: Any, X: Any, y: Array, groups: Array | None) -> A
 
 
 def _cross_validate(
-    model: Any, samples: MethodSamples, held_out: HeldOut, request: FitRequest, watch: Watch
+    model: Any, samples: MethodSamples, held_out: RowsHeldOut, request: FitRequest, watch: Watch
 ) -> tuple[float, ...]:
     """Scores on held-out folds, with the steps learned outside the fold; none where a class is too small."""
     X, y, task = samples.X, samples.y, samples.task
