@@ -156,10 +156,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _FILE_OF:
-        return getattr(import_module(f"{__name__}.{_FILE_OF[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # which sees the names above
+
+    def __getattr__(name: str) -> Any:
+        if name in _FILE_OF:
+            return getattr(import_module(f"{__name__}.{_FILE_OF[name]}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

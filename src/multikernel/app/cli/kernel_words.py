@@ -14,18 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the language: how it is written, with example numbers where it takes any, and what it means.
-
-    Its kernels may be ones of standardised columns. Powers of their sum are then even functions, without straight
-    lines, so that a method of powers takes the columns as they are scaled otherwise, to the range 0 to 1.
-    """
+    """A word of the language: how it is written, with example numbers where it takes any, and what it means."""
 
     form: str
     about: str
     # Makes the kernels from the numbers as written, with functions of ``multikernel.kernels``. That module is an
     # argument because it is imported only when a word is used, so that --help is quick.
     make: Callable[[Any, Sequence[str]], Any]
-    standardized: bool = False
 
 
 def _degree(value: str) -> int:
@@ -76,18 +71,8 @@ WORDS = {
         "50,000 random monomials of degrees 0 to 10, by degree",
         lambda kernels, values: kernels.random_monomials(_largest_degree(values), random_state=0),
     ),
-    "linear": Word(
-        "linear",
-        "x'z on all features, of mean 0 and deviation 1",
-        lambda kernels, _: kernels.Linear(),
-        standardized=True,
-    ),
-    "features": Word(
-        "features",
-        "the same on every single feature",
-        lambda kernels, _: kernels.linear_features(),
-        standardized=True,
-    ),
+    "linear": Word("linear", "x'z on all features, of mean 0 and deviation 1", lambda kernels, _: kernels.Linear()),
+    "features": Word("features", "the same on every single feature", lambda kernels, _: kernels.linear_features()),
     "rls2": Word(
         "rls2",
         "13 (p + 1) kernels: polynomials and Gaussians per feature and on all",
@@ -99,21 +84,23 @@ WORDS = {
 }
 
 
-def parse(words: Sequence[str], standardized: bool = True) -> KernelFamily | None:
+_LINEAR = ("linear", "features")
+
+
+def parse(words: Sequence[str], *, standardized: bool = True) -> KernelFamily | None:
     """The kernels of all words, joined in their order; None for no word.
 
     Parameters
     ----------
-    words : as the user wrote them
-    standardized : whether linear kernels are ones of standardised columns
+    words : as a person writes them
+    standardized : whether linear kernels are of features of mean 0 and deviation 1: without that a function that is
+        linear in features far from 0 is penalised for its constant
 
     Raises
     ------
     ValueError : with the right form of a word
     """
-    if not words:
-        return None
-    return reduce(add, (_parse_word(word, standardized) for word in words))
+    return reduce(add, (_parse_word(word, standardized) for word in words)) if words else None
 
 
 def _parse_word(text: str, standardized: bool) -> KernelFamily:
@@ -133,4 +120,4 @@ def _parse_word(text: str, standardized: bool) -> KernelFamily:
         family = kernels.as_family(word.make(kernels, values))
     except ValueError as error:
         raise ValueError(f"{text!r}: {error}; it is written like {word.form}") from None
-    return family.standardized() if word.standardized and standardized else family
+    return family.standardized() if standardized and name in _LINEAR else family

@@ -198,10 +198,13 @@ SaveConfig = Annotated[
 ]
 
 
-def family_of(words: list[str] | None, standardized: bool = True) -> KernelFamily | None:
-    """The kernels of the words, as ``parse`` gives them; a usage error where one is wrong."""
+def family_of(words: list[str] | None, method: str | None = None) -> KernelFamily | None:
+    """The kernels of the words; a usage error where one is wrong.
+
+    Products of kernels of centred features have no linear part, so ``polynomial`` takes features as they are.
+    """
     try:
-        return parse(words or [], standardized)
+        return parse(words or [], standardized=method != "polynomial")
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--kernels") from None
 
@@ -227,7 +230,7 @@ def request_of(
     types: list[str] | None = None,
 ) -> FitRequest:
     """The options of a fit as one value; usage errors where a word of --kernels, --set or --type is wrong."""
-    family = family_of(kernels, standardized=method is None or method.value != "polynomial")
+    family = family_of(kernels, method)
     from multikernel.app.jobs.methods import FitRequest
 
     try:

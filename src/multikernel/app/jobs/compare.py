@@ -34,7 +34,7 @@ import multikernel as mk
 from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, folds_of, shuffled_folds
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
-from multikernel.app.tables.held_out import HeldOut
+from multikernel.app.tables.held_out import RowsHeldOut
 from multikernel.app.tables.table import CsvTable, read_target
 from multikernel.app.tables.views import some_samples, split
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor, PreparedColumns
@@ -166,7 +166,7 @@ def compare_methods(
 
 
 def _result(
-    name: str, model: Any, X: Any, y: Array, held_out: HeldOut, folds: Sequence[Fold], kept: Checkpoint
+    name: str, model: Any, X: Any, y: Array, held_out: RowsHeldOut, folds: Sequence[Fold], kept: Checkpoint
 ) -> MethodScores:
     def measured(train: Array, test: Array) -> tuple[float, float]:
         given = fit_groups(model, held_out.together(train))

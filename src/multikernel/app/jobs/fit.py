@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import make_pipeline
 
-from multikernel import PredictionWarning
 from multikernel.app.jobs.criteria import NAMES, criteria_of
 from multikernel.app.jobs.method_samples import MethodSamples
 from multikernel.app.jobs.methods import (
@@ -25,7 +24,7 @@ from multikernel.app.jobs.methods import (
 )
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
-from multikernel.app.tables.held_out import HeldOut
+from multikernel.app.tables.held_out import RowsHeldOut
 from multikernel.app.tables.table import CsvTable, read_target
 from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.tables.views import some_samples, split
@@ -90,7 +89,7 @@ def _with_probabilities(model: Any, X: Any, y: Array, groups: Array | None) -> A
 
 
 def _cross_validate(
-    model: Any, samples: MethodSamples, held_out: HeldOut, request: FitRequest, watch: Watch
+    model: Any, samples: MethodSamples, held_out: RowsHeldOut, request: FitRequest, watch: Watch
 ) -> tuple[float, ...]:
     """Scores on held-out folds, with the steps learned outside the fold; none where a class is too small."""
     X, y, task = samples.X, samples.y, samples.task
@@ -105,7 +104,7 @@ def _cross_validate(
             own = {} if groups is None else {f"{pipeline.steps[-1][0]}__groups": groups}
             fold = clone(pipeline).fit(some_samples(X, fit), y[fit], **own)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", PredictionWarning)  # of categories that a small fold did not have
+                warnings.simplefilter("ignore")  # of categories that a small fold did not have
                 scores.append(float(fold.score(some_samples(X, held), y[held])))
             observe(f"fold {k + 1}")
     return tuple(scores)
@@ -227,6 +226,13 @@ def automatic_metadata(model: Any, columns: ColumnKinds, table: CsvTable, reques
         **TrainingRanges.learn(table.columns, {name: types[name] for name in taken}).to_metadata(),
         **({"views": views} if views else {}),
     }
+
+
+def of_time(table: CsvTable) -> list[str]:
+    """What is to be said of the order of the rows, where they have one."""
+    if table.timed_by is None:
+        return []
+    return [f"Rows were held out by whole stretches of {table.timed_by!r}, not row by row."]
 
 
 def automatic_summary(

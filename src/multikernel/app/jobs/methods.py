@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import multikernel as mk
-from multikernel.app.tables.held_out import HeldOut
+from multikernel.app.tables.held_out import RowsHeldOut
 from multikernel.datasets import Task
 from multikernel.inspection import Parameter
 from multikernel.inspection import parameters_of as all_parameters_of
@@ -206,7 +206,7 @@ def _learner(request: FitRequest, name: str, allowed: tuple[str, ...]) -> dict[s
     return {"learner": "margin" if margin else "svc"}
 
 
-def with_search(model: Any, request: FitRequest, task: Task, y: Array, held_out: HeldOut) -> Any:
+def with_search(model: Any, request: FitRequest, task: Task, y: Array, held_out: RowsHeldOut) -> Any:
     """The model, or where the user gave no regularisation a search for it by cross-validation."""
     name = request.chosen(task)
     options = estimator_of(name, task, request.target)[1]
@@ -230,7 +230,7 @@ def regularisation(model: Any, options: tuple[str, ...]) -> str:
 
 def most_folds(y: Array, task: Task) -> int:
     """How many folds of single rows there can be."""
-    return HeldOut().most(y, task)
+    return RowsHeldOut().most(y, task)
 
 
 def shuffled_folds(task: Task, n: int, seed: int) -> StratifiedKFold | KFold:
@@ -239,7 +239,7 @@ def shuffled_folds(task: Task, n: int, seed: int) -> StratifiedKFold | KFold:
     return kind(n, shuffle=True, random_state=seed)
 
 
-def folds_of(task: Task, n: int, seed: int, y: Array, held_out: HeldOut) -> list[Fold]:
+def folds_of(task: Task, n: int, seed: int, y: Array, held_out: RowsHeldOut) -> list[Fold]:
     """Training and test rows of n folds: shuffled ones, of whole groups, or of later and later rows.
 
     Parameters

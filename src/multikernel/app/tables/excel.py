@@ -33,7 +33,7 @@ _NOT_COMPUTED = re.compile(
 )
 
 
-class Limits(Protocol):
+class WorkbookLimits(Protocol):
     """How large a file and its sheets may be."""
 
     @property
@@ -114,7 +114,9 @@ class Sheet:
     others: tuple[str, ...]
 
 
-def sheet_as_csv(content: BinaryIO, path: Path, name: str, limits: Limits, *, first: bool) -> tuple[Sheet, list[int]]:
+def sheet_as_csv(
+    content: BinaryIO, path: Path, name: str, limits: WorkbookLimits, *, first: bool
+) -> tuple[Sheet, list[int]]:
     """Write a sheet as CSV; the sheet, and the place of each of its rows, counted from 0.
 
     Parameters
@@ -151,7 +153,7 @@ def sheet_as_csv(content: BinaryIO, path: Path, name: str, limits: Limits, *, fi
     return sheet, places
 
 
-def sheet_of(content: BinaryIO, name: str, limits: Limits) -> Sheet:
+def sheet_of(content: BinaryIO, name: str, limits: WorkbookLimits) -> Sheet:
     """A sheet of an Excel file; ValueError in a sentence where there is none such, or it is too large.
 
     Parameters
@@ -202,7 +204,7 @@ def _notes(title: str, others: Sequence[str], text: SheetText) -> Iterator[str]:
         yield f"missing are the results of {what}: open the file in a spreadsheet program and save it again"
 
 
-def _check_parts(archive: zipfile.ZipFile, limits: Limits) -> None:
+def _check_parts(archive: zipfile.ZipFile, limits: WorkbookLimits) -> None:
     """ValueError where it is no spreadsheet, or a part beside its sheets is larger than any program makes it."""
     names = [member.filename for member in archive.infolist()]
     if "content.xml" in names:
@@ -231,7 +233,7 @@ def _check_parts(archive: zipfile.ZipFile, limits: Limits) -> None:
             )
 
 
-def _text_of(archive: zipfile.ZipFile, member: str, limits: Limits) -> SheetText:
+def _text_of(archive: zipfile.ZipFile, member: str, limits: WorkbookLimits) -> SheetText:
     """What a sheet holds, or its beginning where that is too much already."""
     cells = not_computed = 0
     filled = False
@@ -273,7 +275,7 @@ def _blocks(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:
     yield left
 
 
-def _rows(sheet: Any, text: SheetText, limits: Limits) -> Iterator[tuple[int, list[str]]]:
+def _rows(sheet: Any, text: SheetText, limits: WorkbookLimits) -> Iterator[tuple[int, list[str]]]:
     """The rows that have a cell with a value, as texts."""
     size = 0
     for k, cells in _from_left(_with_merged(_filled_rows(sheet, limits), text.merged)):
@@ -287,7 +289,7 @@ def _rows(sheet: Any, text: SheetText, limits: Limits) -> Iterator[tuple[int, li
         yield k, written
 
 
-def _filled_rows(sheet: Any, limits: Limits) -> NumberedRows:
+def _filled_rows(sheet: Any, limits: WorkbookLimits) -> NumberedRows:
     """The place of each row that has a value, and its cells, as many as the first such row has at least."""
     width = count = places = 0
     for k, row in enumerate(sheet.iter_rows(values_only=True)):

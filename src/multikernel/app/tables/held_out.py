@@ -23,7 +23,7 @@ _WITHIN = 3  # stretches in each fold of rows that are permuted whole
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
+class RowsHeldOut:
     """What is known of rows that belong together.
 
     Parameters

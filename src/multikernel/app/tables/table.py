@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from multikernel.app.tables.held_out import HeldOut, times_of
+from multikernel.app.tables.held_out import RowsHeldOut, times_of
 from multikernel.app.tables.number_marks import plainly
 from multikernel.datasets import Column, Task, decide
 from multikernel.streams import DELIMITERS, Records, is_missing
@@ -215,10 +215,10 @@ class CsvTable:
         return replace(self, timed_by=name)
 
     @property
-    def held_out(self) -> HeldOut:
+    def held_out(self) -> RowsHeldOut:
         """Which rows folds hold out together."""
         groups = None if self.grouped_by is None else np.array(self.columns[self.grouped_by].cells)
-        return HeldOut(groups, None if self.timed_by is None else times_of(self.columns[self.timed_by]))
+        return RowsHeldOut(groups, None if self.timed_by is None else times_of(self.columns[self.timed_by]))
 
 
 def listed(names: Sequence[str]) -> str:

@@ -184,14 +184,16 @@ def _learned(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str,
     from multikernel.persistence import save
 
     if request.automatic:
-        from multikernel.app.jobs.fit import automatic_metadata, automatic_summary, train_automatic
+        from multikernel.app.jobs.fit import automatic_metadata, automatic_summary, of_time, train_automatic
 
         model, columns = train_automatic(table, request, ConsoleWatch())
         save(model, out, metadata=automatic_metadata(model, columns, table, request))
         samples = len(next(iter(table.columns.values())).cells)
         left_out = [name for name in table.columns if name not in columns.numeric and name != request.target]
         found = automatic_summary(model, request.target, samples, list(columns.numeric), left_out)
-        return found, lambda: typer.echo(model.explain())
+        found["sentences"] += of_time(table)
+        told = "\n".join([model.explain(), *of_time(table)])
+        return found, lambda: typer.echo(told)
     from multikernel.app.jobs import fit as jobs
 
     trained = jobs.train(table, request, ConsoleWatch())
