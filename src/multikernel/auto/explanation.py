@@ -64,7 +64,7 @@ class Explanation:
         ]
         parts = [("Data", self.data), ("Candidates", (*head, *lines)), ("Choice", self.choice)]
         if self.warnings:
-            parts.append(("Mind", self.warnings))
+            parts.append(("Please note", self.warnings))
         return "\n\n".join("\n".join([title, *(f"  {line}" for line in body)]) for title, body in parts)
 
 
