@@ -22,11 +22,6 @@ from multikernel.typing import Array
 if TYPE_CHECKING:
     import pandas as pd
 
-_GAPS = (
-    "no method takes it, and the automatic estimator does (multikernel fit FILE --target {target!r}, without --method "
-    "and the options of its machine): use that, "
-)
-
 
 @dataclass(frozen=True)
 class TableEncoding:
@@ -58,7 +53,7 @@ class TableEncoding:
         y, decided, found = read_target(table, target, task)
         declared = types or {}
         table.check_types(declared, target)
-        columns = [table.present(column.name, _GAPS.format(target=target)) for column in found]
+        columns = [table.present(column.name) for column in found]
         features = tuple(_feature(column, declared.get(column.name)) for column in columns)
         raw = _frame(features, table)
         if standardized:
