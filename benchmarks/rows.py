@@ -1,4 +1,4 @@
-"""Answers without tuning on 5,000 to 100,000 rows, beside boosting, forests and a tuned Nystroem machine.
+"""Answers without tuning on 1,000 to 100,000 rows, beside boosting, forests and a tuned Nystroem machine.
 
     python benchmarks/rows.py --data DIR [--sets ...] [--rows 5000,20000,100000] [--methods ...]
                               [--kept FILE] [--report]
@@ -7,8 +7,9 @@ Public sets are read from DIR; the made ones are drawn by a seed and have names 
 fitted to the same rows and scored on the same 5000 others, a quarter of the set where it is smaller: R^2, or the part
 of right labels. A set of fewer rows than asked for gives all it has. ``MultiKernel`` and CatBoost get tables as they
 are; LightGBM and scikit-learn's boosting get categories as such, the forest gets them as numbers, and the Nystroem
-machine (1000 landmarks; widths and penalties by three folds of at most 5000 rows) gets them one-hot. Dates are given to
-the others as hour, weekday, day of the year and time.
+machine (1000 landmarks; widths and penalties by three folds of at most 5000 rows) gets them one-hot. Learned scales
+through centres, and the same with a full metric, get them as strings. Dates are given to the others as hour, weekday,
+day of the year and time.
 
 A cell is a set, a number of rows and a method, in a process of its own, which tells its processor seconds for fit and
 for the prediction of 10,000 rows, and its peak memory. With --kept it is kept in a file of lines and not computed
@@ -52,6 +53,14 @@ def six_of_twenty(n: int) -> tuple[Any, Any]:
     X = rng.normal(size=(n, 20))
     value = 2 * np.sin(2 * X[:, 0]) * X[:, 1] + X[:, 2] ** 2 - 1 + 1.5 * np.abs(X[:, 3]) * np.sign(X[:, 4]) + X[:, 5]
     return X, (value + 0.5 * rng.normal(size=n) > 0).astype(int)
+
+
+def clusters(n: int) -> tuple[Any, Any]:
+    """Two classes of two clusters each in six of twenty columns, and wrong labels."""
+    from sklearn.datasets import make_classification
+
+    how = {"n_informative": 6, "n_redundant": 0, "class_sep": 0.5, "flip_y": 0.02}
+    return make_classification(n, 20, random_state=0, **how)
 
 
 def directions(n: int) -> tuple[Any, Any]:
@@ -118,6 +127,7 @@ def cover(n: int) -> tuple[Any, Any]:
 MADE: dict[str, tuple[Callable[[int], tuple[Any, Any]], bool]] = {
     "friedman": (friedman, False),
     "six_of_twenty": (six_of_twenty, True),
+    "clusters": (clusters, True),
     "directions": (directions, False),
     "hours": (hours, False),
     "cover": (cover, True),
@@ -167,6 +177,16 @@ def multikernel(classes: bool, X: Any) -> Any:
     import multikernel as mk
 
     return mk.MultiKernelClassifier(random_state=0) if classes else mk.MultiKernelRegressor(random_state=0)
+
+
+def scales(classes: bool, X: Any) -> Any:
+    import multikernel as mk
+
+    return (mk.LearnedScalesClassifier if classes else mk.LearnedScalesRegressor)(approximation="nystroem")
+
+
+def metric(classes: bool, X: Any) -> Any:
+    return scales(classes, X).set_params(metric="full")
 
 
 def catboost(classes: bool, X: Any) -> Any:
@@ -230,7 +250,9 @@ def tuned(model: Any, X: Any, y: Any) -> Any:
     return model.set_params(**found.best_params_)
 
 
-METHODS = {each.__name__: each for each in (multikernel, catboost, lightgbm, boosting, forest, nystroem)}
+METHODS = {
+    each.__name__: each for each in (multikernel, catboost, lightgbm, boosting, forest, nystroem, scales, metric)
+}
 
 
 def measured(name: str, n: int, method: str, data: Path) -> dict[str, Any]:

@@ -34,6 +34,8 @@ MEASURED: dict[str, tuple[Any, int, float]] = {  # the estimator, samples, and t
     "ridge, held out": (mk.MultipleKernelRidgeCV(widths(5)), 2000, 250),
     "ridge, held out, landmarks": (mk.MultipleKernelRidgeCV(widths(4), **landmarks(128)), 6000, 71),
     "scales": (mk.LearnedScalesRegressor(), 3000, 187),
+    "scales, few centres": (mk.LearnedScalesRegressor(approximation="nystroem", rank=500), 12_000, 62),
+    "scales, centres": (mk.LearnedScalesRegressor(approximation="nystroem", rank=2500), 12_000, 323),
     "Lp, landmarks": (mk.LpMKLClassifier(widths(10), C=1.0, **landmarks(64)), 20_000, 240),
     "L1, landmarks": (mk.L1MKLClassifier(widths(3), C=1.0, **landmarks(64)), 40_000, 262),
     "EasyMKL, landmarks": (mk.EasyMKLClassifier(widths(4), lam=0.1, **landmarks(128)), 12_000, 182),

@@ -111,6 +111,7 @@ def least_ridge(
     alpha: float,
     steps: Sequence[int],
     fit_intercept: bool = True,
+    as_good: float = 0.0,
 ) -> tuple[float, Array]:
     """The ridge of least error on samples held out, and what they are predicted to be.
 
@@ -118,11 +119,13 @@ def least_ridge(
     ----------
     K : array (M, M), the kernel matrix of the centres
     sums : CentreSums of the samples that are trained on
-    compared : array (r, M), the kernel between the samples held out and the centres, in single precision
+    compared : array (r, M), the kernel between the samples held out and the centres
     error : of predictions (r, t)
     alpha : float, the ridge from which others are tried
     steps : by how many doublings, coarse ones first
     fit_intercept : bool
+    as_good : float >= 0, the part of the error by which that of a larger ridge may be larger: coefficients are smaller
+        then, which matters where the error hardly depends on the ridge
     """
     about, mean = sums.about(fit_intercept)
     tried: dict[int, tuple[float, Array]] = {}
@@ -131,11 +134,14 @@ def least_ridge(
         """The error of the ridge that is 2^step times the one given."""
         if step not in tried:
             coef = CentredRidge.of(K, sums, alpha * 2.0**step).coefficients(about.products)
-            predicted = compared @ coef.astype(np.float32) + mean
+            predicted = compared @ coef.astype(compared.dtype) + mean
             tried[step] = error(predicted), predicted
         return tried[step][0]
 
     step = _lowest(of, steps)
+    enough = (1.0 + as_good) * of(step)
+    while as_good and step < _STEPS and of(step + 1) <= enough:
+        step += 1
     return alpha * 2.0**step, tried[step][1]
 
 

@@ -62,7 +62,9 @@ from multikernel.tuning import (
 
 _CENTRE_MATRICES = 6.0  # of squares of the centres in memory at a time: K, sums, and a factor
 _CENTRE_COLUMNS = 12_000.0  # numbers for each centre: kernels with the samples compared and with those of a tile
-_LANDMARK_VALUES = 3e7  # numbers while scales are learned: see tests/estimators/test_many_scales.py
+_LANDMARK_VALUES = 1.2e7  # numbers while scales are learned: tests/estimators/test_forecast_memory.py
+_COMPARED = 10_000.0  # samples at most whose kernels with the centres are compared: a fifth of all
+_TILES = 4096.0  # samples of tiles
 
 
 @dataclass(frozen=True)
@@ -362,10 +364,15 @@ def centres_within(values: float) -> int:
     return int(np.sqrt(half_linear**2 + values / _CENTRE_MATRICES) - half_linear)
 
 
-def scales_by_centres(bank: BankCost, centres: int) -> Cost:
-    """Scales inside a kernel through few samples, and ridge regression by the kernels of centres."""
-    held = 8.0 * (_CENTRE_MATRICES * float(centres) ** 2 + _CENTRE_COLUMNS * centres + _LANDMARK_VALUES)
-    return Cost(None, held)
+def scales_by_centres(n: int, centres: int) -> Cost:
+    """Scales inside a kernel through few of n samples, and ridge regression by the kernels of centres.
+
+    While scales are learned some thousands of samples meet few landmarks; later those that are compared, and those of
+    a tile, meet the centres.
+    """
+    columns = min(_COMPARED, 0.2 * n) + _TILES
+    held = _CENTRE_MATRICES * float(centres) ** 2 + columns * centres
+    return Cost(None, 8.0 * max(held, _LANDMARK_VALUES))
 
 
 def scale_steps(n: int, columns: int, scales: int) -> StepsCost:

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._floats import TINY
 from multikernel._linalg import squared
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
@@ -149,11 +150,17 @@ class LandmarkError:
             + self._sums(self.train.X, slopes_train, [(left, L), (-back, A)])
             + self._sums(Z, slopes, [(-alpha * L, A)])
         )
-        total = float((E * E).sum())
+        total = float((E * E).sum()) + self.floor
         prior, direction = self.prior(v)
         gradient = np.append(self.form.pulled(v, slope), -alpha * float((L * (K @ A)).sum()))
         value = float(np.log(total / self.held.count)) + prior
         return value, 2.0 / total * gradient + np.append(direction, 0.0)
+
+    @property
+    def floor(self) -> float:
+        """Of the squared error, which a logarithm is taken of: 1e-12 of that of constants."""
+        constant = self.held.rooted(self.held.Y - self.mean)
+        return max(1e-12 * float((constant * constant).sum()), TINY)
 
     def prior(self, v: Array) -> tuple[float, Array]:
         """penalty / |V| times the prior of the scales, and its gradient."""

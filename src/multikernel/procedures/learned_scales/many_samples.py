@@ -17,14 +17,14 @@ precision, for kernels of the values as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
+from multikernel._floats import ROUNDING
 from multikernel._folds import in_proportion
 from multikernel._memory import available_memory
 from multikernel._typing import Array
@@ -33,12 +33,12 @@ from multikernel._workers import limited, seconds_left, time_is_up, warn_of_cut_
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.low_rank.approximate import relative_error
 from multikernel.banks.products import ColumnProductsBank
-from multikernel.banks.single import over_few_rows
 from multikernel.combinations import Profiles
-from multikernel.machines.ridge.centres import CentresSolution, CentreSums, Tile, definite, refined, summed
+from multikernel.machines.ridge.centres import CentresSolution, CentreSums, certified, definite, refined, summed
 from multikernel.observer import Observer, silent
 from multikernel.procedures import forecast
 from multikernel.procedures.centres import LandmarkRows, Parted, least_ridge, tiles
+from multikernel.procedures.learned_scales.error import half_distance
 from multikernel.procedures.learned_scales.forms import Form
 from multikernel.procedures.learned_scales.landmarks import (
     LandmarkError,
@@ -53,10 +53,13 @@ from multikernel.procedures.units import RegressionUnits
 
 _FIRST = 1000  # samples on which scales are found first; as many as the automatic estimators choose on
 _FARTHEST = 1e6  # mean distances from the median, beyond which single precision has no digits for the others
-_GAP = 1e-4  # of the ridge regression, relative: a hundredth of the tolerance that scales have
-_FINER = 0.1  # times the tolerance: with ten times as much, two classes of six columns out of twenty had .902, not .915
+_GAP = 1e-3  # of the ridge regression, relative
+_WIDEST = 0.05  # mean distance at which a descent in single precision begins, in those that halve the kernel
+_FINER = 0.1  # times the tolerance: with ten times as much, six columns of twenty had .902 right labels, not .910
 _SHARE = 0.3  # of the time that is left, for each of the first two steps
-_PASSES = 3.0  # times the sums over kernels with centres take training: these, and passes in double precision
+_PASSES = 2.0  # times the sums over kernels with centres take training
+_DOUBLINGS = (4, 2, 1)  # of the ridge that was found through landmarks, by which others are tried
+_AS_GOOD = 1e-3  # of the error, which has a standard error of 0.014 on 10,000 samples
 _FEWEST = 100  # centres, whatever the time
 _TRIED = 500  # samples on which the error of the kernel matrix is estimated
 
@@ -166,42 +169,59 @@ def scales_of_many(
     observe : called after each step through landmarks
     """
     units = RegressionUnits.of(posed.Y)
-    posed = replace(posed, Y=posed.Y / units.target)
+    weight = 1.0 if posed.weight is None else float(posed.weight[posed.rows].mean())  # the unit of weights and ridges
+    if posed.weight is not None:
+        posed = replace(posed, weight=posed.weight / weight)
+    shift = posed.constant(posed.rows)
+    posed = replace(posed, Y=_shifted(posed.Y, shift) / units.target)
     labels = posed.folds.labels
     parted = Parted.of(posed.rows, posed.strata, labels, labels, posed.seed)
     with limited(_SHARE * seconds_left()):
         first = _found_first(posed, parted, penalty, tol, max_iter)
     with limited(_SHARE * seconds_left()):
         further = _learned_further(posed, parted, first, tol, max_iter, observe)
-    v, alpha = posed.form.parameters(first.scales[0]), first.alpha
+    scales, alpha = first.scales[0], first.alpha
     if further is not None:
-        v, alpha = further.parameters, further.alpha
-    scales = posed.form.scales(v)
+        scales, alpha = posed.form.scales(further.parameters), further.alpha
     Z = _centres(posed, scales, centres)
-    alpha, predicted, solution = _trained(posed, parted, v, alpha, Z)
+    alpha, predicted, solution = _trained(posed, parted, scales, alpha, Z)
     errors = posed.errors(parted.compared, predicted)
+    constant = posed.errors(parted.compared, posed.constant(parted.learning))
     found = replace(
         first,
         objective=units.squared(float(errors.sum())),
         certificate=None,
         converged=solution.certificate.reached(tol),
-        n_iter=0 if further is None else further.n_iter,
-        history=() if further is None else further.history,
         scales=scales[None, :],
         means=posed.form.means,
-        alpha=alpha,
+        alpha=weight * alpha,
         errors=units.squared(errors),
         equal=units.squared(first.equal),
-        constant=units.squared(float(posed.errors(parted.compared, posed.constant(parted.learning)).sum())),
+        constant=units.squared(float(constant.sum())),
         outer=units.squared(first.outer),
-        centred=CentredScales(
-            Z,
-            None if further is None else further.certificate,
-            further is not None and further.settled,
-            _matrix_error(posed, scales, Z),
-        ),
+        centred=CentredScales(Z, None, _matrix_error(posed, scales, Z)),
     )
-    return found, replace(solution, coef=units.target * solution.coef, intercept=units.target * solution.intercept)
+    return _with_descent(found, further), replace(
+        solution,
+        coef=units.target * solution.coef,
+        intercept=shift + units.target * solution.intercept,
+        value=units.squared(weight * solution.value),
+    )
+
+
+def _with_descent(found: LearnedScales, further: LandmarkScales | None) -> LearnedScales:
+    """What is known of the descent through landmarks."""
+    assert found.centred is not None
+    if further is None:
+        return replace(found, n_iter=0, history=())
+    centred = replace(found.centred, certificate=further.certificate)
+    return replace(found, n_iter=further.n_iter, history=further.history, centred=centred)
+
+
+def _shifted(Y: Array, shift: Array) -> Array:
+    """Targets less a constant, so that sums of squares keep their digits; 0 where rounding alone is left."""
+    left = Y - shift
+    return np.where(np.abs(left) > ROUNDING * np.abs(shift), left, 0.0)
 
 
 # -- 1 and 2: scales ---------------------------------------------------------------------------------------------------
@@ -238,8 +258,9 @@ def _learned_further(
         posed.fit_intercept,
         first.penalty,
     )
-    start = posed.form.parameters(first.scales[0])
-    found = scales_by_landmarks(error, start, first.alpha, _FINER * tol, max_iter, observe)
+    starts = _starts(posed, first)
+    start, alpha = min(starts, key=lambda each: error.value(*each))
+    found = scales_by_landmarks(error, start, alpha, _FINER * tol, max_iter, observe)
     if time_is_up():
         warn_of_cut_choice("the descent by which scales are learned on some thousands of samples was cut short")
     elif not found.settled:
@@ -251,6 +272,22 @@ def _learned_further(
     return found
 
 
+def _starts(posed: ManySamples, first: LearnedScales) -> list[tuple[Array, float]]:
+    """Parameters and ridges from which a descent may begin: those found first, and equal scales.
+
+    The wider a kernel, the more its entries differ in their last digits alone, which single precision has not. Scales
+    of wide kernels are enlarged: with a ridge in proportion of a power, the functions are nearly the same.
+    """
+    form, scales = posed.form, first.scales[0]
+    half = half_distance(posed.combination.kernels[0])
+    total = form.total(scales)
+    larger = max(1.0, _WIDEST * half / total) if total > 0.0 else 1.0  # 0 where all features are constant
+    starts = [(form.parameters(larger * scales), first.alpha * larger**power) for power in (1.0, 1.5, 2.0)]
+    if form.wide is form:  # a metric of low rank has no equal scales
+        starts += [(form.equal(half), ridge) for ridge in (1e-2, 1.0)]
+    return starts if larger > 1.0 else starts[2:]
+
+
 # -- 3: centres --------------------------------------------------------------------------------------------------------
 
 
@@ -260,10 +297,12 @@ def _centres(posed: ManySamples, scales: Array, asked: float) -> Array:
     count = min(int(asked), n) if asked >= 1 else _enough(posed, scales, asked)
     wanted = count
     while count > min(_FEWEST, n) and _PASSES * forecast.centre_sums(n, count).seconds > seconds_left():
-        count = int(0.9 * count)
+        count = max(min(_FEWEST, n), int(0.9 * count))
     if count < wanted:
         warn_of_cut_choice(f"there is time for {count:,} centres of the kernel, and {wanted:,} are wanted")
-    return posed.some(posed.rows, count)
+    chosen = posed.some(posed.rows, count)
+    _, first = np.unique(posed.bank.X[chosen], axis=0, return_index=True)  # rows that are the same are one centre
+    return chosen[np.sort(first)]
 
 
 def _enough(posed: ManySamples, scales: Array, error: float) -> int:
@@ -299,34 +338,26 @@ def _symmetric(posed: ManySamples, scales: Array, Z: Array) -> Array:
 
 
 def _trained(
-    posed: ManySamples, parted: Parted, v: Array, alpha: float, Z: Array
+    posed: ManySamples, parted: Parted, scales: Array, alpha: float, Z: Array
 ) -> tuple[float, Array, CentresSolution]:
     """The ridge, what the samples held out are predicted to be without them, and the machine of all samples."""
-    kernel = posed.combination.kernels[0]
-    points = posed.standard.points(v, posed.single(Z), kernel.degree)
-    scales = posed.form.scales(v)
     K = _symmetric(posed, scales, Z)
 
-    def single(rows: Array) -> Array:
-        C, X = np.empty((len(rows), len(Z)), np.float32), posed.single(rows)
-
-        def part(own: slice) -> None:
-            C[own] = kernel.profile(points.distances(X[own]))
-
-        over_few_rows(part, *C.shape)
-        return C
+    def kernel(rows: Array) -> Array:
+        return posed.exact(rows, Z, scales)
 
     def sums(rows: Array) -> CentreSums:
-        return summed(tiles(single, rows, posed.Y, posed.weight))
+        return summed(tiles(kernel, rows, posed.Y, posed.weight))
 
-    own = sums(parted.learning)
-    compared = parted.compared
-    alpha, predicted = least_ridge(
-        K, own, single(compared), lambda P: float(posed.errors(compared, P).sum()), alpha, (2, 1), posed.fit_intercept
-    )
+    def error(predicted: Array) -> float:
+        return float(posed.errors(compared, predicted).sum())
+
+    own, compared = sums(parted.learning), parted.compared
+    C = kernel(compared)
+    alpha, predicted = least_ridge(K, own, C, error, alpha, _DOUBLINGS, posed.fit_intercept, _AS_GOOD)
     own = own.merge(sums(np.append(compared, parted.rest)))
-
-    def exact() -> Iterator[Tile]:
-        return tiles(lambda rows: posed.exact(rows, Z, scales), posed.rows, posed.Y, posed.weight)
-
-    return alpha, predicted, refined(K, exact, alpha, own, tol=_GAP, fit_intercept=posed.fit_intercept)
+    solution = certified(K, own, alpha, _GAP, posed.fit_intercept)
+    if not solution.certificate.reached(_GAP):  # sums have few digits for smooth kernels: a pass has more
+        whole = partial(tiles, kernel, posed.rows, posed.Y, posed.weight)
+        solution = refined(K, whole, alpha, own, tol=_GAP, fit_intercept=posed.fit_intercept, start=solution.coef)
+    return alpha, predicted, solution

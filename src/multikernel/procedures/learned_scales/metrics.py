@@ -46,6 +46,8 @@ class Metric(Form):
         return self._of_spectrum(roots / (roots.mean() or 1.0), V, total)
 
     def parameters(self, scales: Array) -> Array:
+        if not len(self.varied):
+            return np.zeros(self.size)
         values, V = np.linalg.eigh(self._inside(scales, 0.5))
         values = np.maximum(values, 0.0)
         return self._of_spectrum(values / (values.mean() or 1.0), V, float(values.sum()))

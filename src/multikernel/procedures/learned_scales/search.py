@@ -45,13 +45,11 @@ class CentredScales:
     ----------
     rows : int array (M,), the samples that are the centres of the kernel
     certificate : Certificate, the stationarity of the error through landmarks; None where it was not lowered
-    settled : bool, whether that descent ended by its own rule, and not for lack of steps or time
     error : float, of the kernel matrix: |K - C K_ZZ^{-1} C'| / |K|, estimated on some of the samples
     """
 
     rows: Array
     certificate: Certificate | None
-    settled: bool
     error: float
 
 
