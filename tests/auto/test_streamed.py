@@ -20,7 +20,7 @@ FEW = {
     (limits, "_CENTRES"): 100,
     (limits, "_SIFTING"): (200, 60),
     (from_source, "_SAMPLED"): 400,
-    (from_source, "_FEWEST"): 400,
+    (from_source, "_FEWEST_LOOKED_AT"): 400,
 }
 
 

@@ -97,7 +97,7 @@ def test_the_error_of_the_kernel_matrix_is_estimated():
 
 def test_a_rank_below_one_is_the_error_that_is_allowed(monkeypatch):
     X, y = regression()
-    monkeypatch.setattr(many_samples, "_FEWEST", 10)
+    monkeypatch.setattr(many_samples, "_LEAST_CENTRES", 10)
     loose, close = (regressor(rank=error, kernels=kernels.Laplacian()).fit(X, y) for error in (0.2, 0.05))
     assert loose.approximation_error_[0] <= 0.2
     assert close.approximation_error_[0] <= 0.05

@@ -166,7 +166,7 @@ def test_the_automatic_estimator_learns_on_workers_of_which_one_is_lost(client, 
 
     for module, name, value in (
         *((limits, "_MANY", 200), (limits, "_FEWEST_CENTRES", 40), (limits, "_CENTRES", 80)),
-        *((limits, "_SIFTING", (150, 40)), (from_source, "_SAMPLED", 300), (from_source, "_FEWEST", 300)),
+        *((limits, "_SIFTING", (150, 40)), (from_source, "_SAMPLED", 300), (from_source, "_FEWEST_LOOKED_AT", 300)),
     ):
         monkeypatch.setattr(module, name, value)
     whole = pd.DataFrame(X, columns=list("abcd")).assign(word=np.where(Y > 0, "up", "down"), y=Y)

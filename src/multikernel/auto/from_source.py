@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from multikernel.auto.base import MultiKernelEstimator
 
 _SAMPLED = 200_000  # rows of the sample, at most: trees, which learn from all of them, then take some seconds
-_FEWEST = 5000  # the same at least
+_FEWEST_LOOKED_AT = 5000  # the same at least
 _CELL = 100.0  # bytes that a cell of the sample takes, as a string, as a number and prepared
 _PREPARED = 16.0  # bytes of a number that a row is prepared as: by value and by rank
 
@@ -105,12 +105,12 @@ def _checked(model: MultiKernelEstimator, seen: Survey) -> Chunk:
 
 def _count(source: Source) -> int:
     """How many rows are sampled."""
-    return int(np.clip(0.25 * source.budget / _CELL / max(1, source.columns), _FEWEST, _SAMPLED))
+    return int(np.clip(0.25 * source.budget / _CELL / max(1, source.columns), _FEWEST_LOOKED_AT, _SAMPLED))
 
 
 def _prepared(model: MultiKernelEstimator, source: Source, sample: Chunk) -> int:
     """How many of these rows there is memory for once categories are columns of zeros and ones."""
-    some = sample.head(_FEWEST)
+    some = sample.head(_FEWEST_LOOKED_AT)
 
     def width() -> int:
         table = read(as_table(some.X))
@@ -118,4 +118,4 @@ def _prepared(model: MultiKernelEstimator, source: Source, sample: Chunk) -> int
         return int(samples.plain.shape[1])
 
     found, _ = keeping(width)
-    return int(max(_FEWEST, min(len(sample), 0.125 * source.budget / _PREPARED / max(1, found))))
+    return int(max(_FEWEST_LOOKED_AT, min(len(sample), 0.125 * source.budget / _PREPARED / max(1, found))))

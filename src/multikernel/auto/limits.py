@@ -18,7 +18,7 @@ from multikernel.auto.centre_sums import CentreSpeed
 from multikernel.banks.cost import BankCost
 from multikernel.procedures import forecast
 
-_FEWEST = 100  # samples below which held-out errors say little
+_FEWEST_SAMPLES = 100  # samples below which held-out errors say little
 CHOICE_SHARE = 0.7  # of the time: the rest is for training
 MANY_CHOICE_SHARE = 0.3  # the same of many samples: the rest is for learning further, comparing and training
 # Samples beyond which candidates are learned further and trained on centres: of 5000, that was better on eight of nine
@@ -68,7 +68,7 @@ class Limits:
         at_once : candidates that are trained on centres at a time
         """
         held = (memory or 0.5 * available_memory()) / 8.0
-        fits = max(_FEWEST, int(np.sqrt(held / _MATRICES)))
+        fits = max(_FEWEST_SAMPLES, int(np.sqrt(held / _MATRICES)))
         possible = CentreLimits.of(n, held, seconds is not None, pace, at_once)
         many = n > min(_MANY, fits) and possible.most >= _FEWEST_CENTRES
         centres = possible if many else None
@@ -83,10 +83,10 @@ class Limits:
 
         # to choose, 4000 samples say enough whatever the time; fewer where scales are learned further
         most = min(n, fits, 1000 if centres else 4000)
-        choice = _fewer(most, min(3 * _FEWEST, n), too_long)
+        choice = _fewer(most, min(3 * _FEWEST_SAMPLES, n), too_long)
         while len(tried) > 1 and too_long(choice):
             tried.pop()
-        choice = _fewer(choice, min(_FEWEST, n), too_long)
+        choice = _fewer(choice, min(_FEWEST_SAMPLES, n), too_long)
         if centres:
             return cls(choice, n, tuple(tried), most, centres)
         rest = seconds - allowed

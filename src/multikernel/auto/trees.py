@@ -28,7 +28,7 @@ from multikernel.banks.single import over_few_rows
 from multikernel.banks.threads import one_openmp_thread
 
 _TREES = 200  # of all targets together; 100 and 300 predicted as well to 0.004 on five sets
-_FEWEST = 10  # of a target: where there is no place for so many there is no such kernel
+_FEWEST_IN_LEAF = 10  # of a target: where there is no place for so many there is no such kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class BoostedTrees(KernelCandidate):
     def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
         """The trees, with a ridge of 1, which is to be chosen by other samples; None for too many targets."""
         each = _TREES // task.Y.shape[1]
-        if each < _FEWEST:
+        if each < _FEWEST_IN_LEAF:
             return None
         nodes: list[Any] = []
         for y in task.Y.T:

@@ -46,7 +46,7 @@ from multikernel.tuning import BUFFER_VALUES, TARGET_BLOCK
 SplitScoring = Literal["r2", "correlation"]
 _SCORINGS = Choice(("r2", "correlation"))
 _ROUNDING = 1e-14  # of a sum of squares about another number: what a variance is not told from zero by
-_FEWEST = 16  # targets that fit into memory at a time beside as many rows of X as are taken at a time
+_FEWEST_TARGETS = 16  # targets that fit into memory at a time beside as many rows of X as are taken at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Part:
 def parts_of(model: Any, X: Any) -> Iterator[Part]:
     """The contributions of a model's kernels at samples X, in parts of limited size."""
     m, start = model.weights_.shape[-1], 0
-    for bank in model.banks(X, m * _FEWEST):
+    for bank in model.banks(X, m * _FEWEST_TARGETS):
         rows = slice(start, start + bank.shape[0])
         for targets in slices(np.size(model.intercept_), max(1, BUFFER_VALUES // max(1, m * bank.shape[0]))):
             yield Part(rows, targets, model.predictor_.contributions(bank, targets))

@@ -10,7 +10,7 @@ _USUAL = "0.5"
 
 
 @dataclass(frozen=True)
-class Line:
+class ThresholdLine:
     """The mistakes at a threshold.
 
     Parameters
@@ -50,14 +50,14 @@ class Lines:
     ----------
     typed : str, what was typed, or the usual one
     problem : str, why that is no threshold; "" where it is one
-    own : Line or None, that of what was typed
-    listed : tuple of Line
+    own : ThresholdLine or None, that of what was typed
+    listed : tuple of ThresholdLine
     """
 
     typed: str
     problem: str
-    own: Line | None
-    listed: tuple[Line, ...]
+    own: ThresholdLine | None
+    listed: tuple[ThresholdLine, ...]
 
 
 def lines(found: Mapping[str, Sequence[int]], typed: str) -> Lines:
@@ -86,7 +86,7 @@ def threshold(typed: str) -> float:
     return round(value, 2)
 
 
-def _line(found: Mapping[str, Sequence[int]], k: int) -> Line:
+def _line(found: Mapping[str, Sequence[int]], k: int) -> ThresholdLine:
     """That of k hundredths."""
     wrong, right = found["wrong"], found["right"]  # rows of the first class and of the second that get as much
-    return Line(k / 100.0, ((wrong[0] - wrong[k], wrong[k]), (right[0] - right[k], right[k])))
+    return ThresholdLine(k / 100.0, ((wrong[0] - wrong[k], wrong[k]), (right[0] - right[k], right[k])))

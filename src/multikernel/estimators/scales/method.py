@@ -35,7 +35,7 @@ from multikernel.observer import Observer
 from multikernel.procedures.forecast import Cost, scales_by_centres
 from multikernel.procedures.forecast import learned_scales as learned_scales_cost
 from multikernel.procedures.learned_scales import LearnedScales, learned_scales
-from multikernel.procedures.learned_scales.many_samples import ManySamples, scales_of_many
+from multikernel.procedures.learned_scales.many_samples import PosedScales, scales_of_many
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import MachineUnits, spread
@@ -220,7 +220,7 @@ def _learn_through_centres(
     model: ScalesModel, bank: Any, task: Task, folds: Folds, labels: Array, seed: int, observe: Observer
 ) -> Learned:
     """The scales through few samples, then ridge regression by the kernels of centres: other samples have none."""
-    posed = ManySamples(
+    posed = PosedScales(
         bank,
         profiles(model),
         as_columns(task.target),

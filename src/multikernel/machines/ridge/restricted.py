@@ -33,7 +33,7 @@ from scipy.linalg import solve_triangular
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.machines.ridge.precision import Precision
-from multikernel.machines.ridge.smoother import CRITERIA, Scales, Smoother
+from multikernel.machines.ridge.smoother import CRITERIA, Smoother, VarianceScales
 from multikernel.numerics.cholesky import cholesky, solved
 
 
@@ -144,11 +144,13 @@ class RestrictedSmoother:
         return len(self.coef) - self.basis.shape[1]
 
     @property
-    def scales(self) -> Scales:
+    def scales(self) -> VarianceScales:
         """tau and sigma^2."""
         degrees = self.degrees_of_freedom
         scale = self._alone.energy / self._contrasts
-        return Scales.of(scale, self.precision.alpha, self._alone.energies, (degrees, self._contrasts - degrees))
+        return VarianceScales.of(
+            scale, self.precision.alpha, self._alone.energies, (degrees, self._contrasts - degrees)
+        )
 
     @property
     def scale(self) -> Array:

@@ -81,7 +81,7 @@ class Linear(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Scales:
+class VarianceScales:
     """How large function and noise are, as a Gaussian process.
 
     Parameters
@@ -101,7 +101,7 @@ class Scales:
         parts: tuple[Array, Array],
         degrees: tuple[float, float],
         of_mean: bool = False,
-    ) -> Scales:
+    ) -> VarianceScales:
         """From what J tells of tau, and from a'K a and alpha^2 c'S^{-1} c with the samples that each has.
 
         ``of_mean`` says that J tells of the error of the mean alone.
@@ -263,7 +263,7 @@ class Smoother:
     # -- as a Gaussian process -----------------------------------------------------------------------------------------
 
     @property
-    def scales(self) -> Scales:
+    def scales(self) -> VarianceScales:
         """tau and sigma^2.
 
         Raises
@@ -288,7 +288,9 @@ class Smoother:
             )
         parts = function, residuals
         told_by_mean = of_mean > self.count
-        return Scales.of(self.energy / known, self.precision.alpha, parts, (degrees, noise - degrees), told_by_mean)
+        return VarianceScales.of(
+            self.energy / known, self.precision.alpha, parts, (degrees, noise - degrees), told_by_mean
+        )
 
     @property
     def scale(self) -> Array:

@@ -60,12 +60,12 @@ _SHARE = 0.3  # of the time that is left, for each of the first two steps
 _PASSES = 2.0  # times the sums over kernels with centres take training
 _DOUBLINGS = (4, 2, 1)  # of the ridge that was found through landmarks, by which others are tried
 _AS_GOOD = 1e-3  # of the error, which has a standard error of 0.014 on 10,000 samples
-_FEWEST = 100  # centres, whatever the time
+_LEAST_CENTRES = 100  # centres, whatever the time
 _TRIED = 500  # samples on which the error of the kernel matrix is estimated
 
 
 @dataclass(frozen=True, eq=False)
-class ManySamples:
+class PosedScales:
     """What is to be learned.
 
     Parameters
@@ -150,7 +150,7 @@ class ManySamples:
 
 
 def scales_of_many(
-    posed: ManySamples,
+    posed: PosedScales,
     centres: float,
     penalty: float | None,
     tol: float = 1e-2,
@@ -161,7 +161,7 @@ def scales_of_many(
 
     Parameters
     ----------
-    posed : ManySamples
+    posed : PosedScales
     centres : int >= 1, how many; or a number in (0, 1), the error of the kernel matrix for which there are enough
     penalty : float >= 0 or None, as for ``learned_scales``
     tol : float, the stationarity at which the first descents stop; those through landmarks at a tenth of it
@@ -227,7 +227,7 @@ def _shifted(Y: Array, shift: Array) -> Array:
 # -- 1 and 2: scales ---------------------------------------------------------------------------------------------------
 
 
-def _found_first(posed: ManySamples, parted: Parted, penalty: float | None, tol: float, max_iter: int) -> LearnedScales:
+def _found_first(posed: PosedScales, parted: Parted, penalty: float | None, tol: float, max_iter: int) -> LearnedScales:
     rows = posed.some(parted.to_choose_on, _FIRST)
     return learned_scales(
         posed.bank.block(rows, rows),
@@ -243,7 +243,7 @@ def _found_first(posed: ManySamples, parted: Parted, penalty: float | None, tol:
 
 
 def _learned_further(
-    posed: ManySamples, parted: Parted, first: LearnedScales, tol: float, max_iter: int, observe: Observer
+    posed: PosedScales, parted: Parted, first: LearnedScales, tol: float, max_iter: int, observe: Observer
 ) -> LandmarkScales | None:
     """The end of the descent through landmarks; None where no samples are left to hold out, or no time."""
     rows = LandmarkRows.of(parted.to_choose_on, posed.strata, posed.folds.labels, posed.seed)
@@ -272,7 +272,7 @@ def _learned_further(
     return found
 
 
-def _starts(posed: ManySamples, first: LearnedScales) -> list[tuple[Array, float]]:
+def _starts(posed: PosedScales, first: LearnedScales) -> list[tuple[Array, float]]:
     """Parameters and ridges from which a descent may begin: those found first, and equal scales.
 
     The wider a kernel, the more its entries differ in their last digits alone, which single precision has not. Scales
@@ -291,13 +291,13 @@ def _starts(posed: ManySamples, first: LearnedScales) -> list[tuple[Array, float
 # -- 3: centres --------------------------------------------------------------------------------------------------------
 
 
-def _centres(posed: ManySamples, scales: Array, asked: float) -> Array:
+def _centres(posed: PosedScales, scales: Array, asked: float) -> Array:
     """The samples that are centres: so many, or as many as an error needs; fewer where the time would not be enough."""
     n = len(posed.rows)
     count = min(int(asked), n) if asked >= 1 else _enough(posed, scales, asked)
     wanted = count
-    while count > min(_FEWEST, n) and _PASSES * forecast.centre_sums(n, count).seconds > seconds_left():
-        count = max(min(_FEWEST, n), int(0.9 * count))
+    while count > min(_LEAST_CENTRES, n) and _PASSES * forecast.centre_sums(n, count).seconds > seconds_left():
+        count = max(min(_LEAST_CENTRES, n), int(0.9 * count))
     if count < wanted:
         warn_of_cut_choice(f"there is time for {count:,} centres of the kernel, and {wanted:,} are wanted")
     chosen = posed.some(posed.rows, count)
@@ -305,11 +305,11 @@ def _centres(posed: ManySamples, scales: Array, asked: float) -> Array:
     return chosen[np.sort(first)]
 
 
-def _enough(posed: ManySamples, scales: Array, error: float) -> int:
+def _enough(posed: PosedScales, scales: Array, error: float) -> int:
     """How many centres, by doubling, until the kernel matrix has no larger error; as many as memory holds at most."""
     n = len(posed.rows)
     most = min(n, forecast.centres_within(0.5 * available_memory() / 8.0))
-    count = min(_FEWEST, most)
+    count = min(_LEAST_CENTRES, most)
     while count < most:
         reached = _matrix_error(posed, scales, posed.some(posed.rows, count))
         if reached <= error:
@@ -324,7 +324,7 @@ def _enough(posed: ManySamples, scales: Array, error: float) -> int:
     return count
 
 
-def _matrix_error(posed: ManySamples, scales: Array, Z: Array) -> float:
+def _matrix_error(posed: PosedScales, scales: Array, Z: Array) -> float:
     """|K - C K_ZZ^{-1} C'| / |K| of all samples, estimated on some that are drawn for this."""
     rows = posed.rows[in_proportion(posed.strata[posed.rows], _TRIED, posed.seed + 1)]
     _, factor = definite(_symmetric(posed, scales, Z))
@@ -332,13 +332,13 @@ def _matrix_error(posed: ManySamples, scales: Array, Z: Array) -> float:
     return relative_error(posed.exact(rows, rows, scales), half.T @ half, len(posed.rows))
 
 
-def _symmetric(posed: ManySamples, scales: Array, Z: Array) -> Array:
+def _symmetric(posed: PosedScales, scales: Array, Z: Array) -> Array:
     K = posed.exact(Z, Z, scales)
     return 0.5 * (K + K.T)
 
 
 def _trained(
-    posed: ManySamples, parted: Parted, scales: Array, alpha: float, Z: Array
+    posed: PosedScales, parted: Parted, scales: Array, alpha: float, Z: Array
 ) -> tuple[float, Array, CentresSolution]:
     """The ridge, what the samples held out are predicted to be without them, and the machine of all samples."""
     K = _symmetric(posed, scales, Z)
