@@ -20,7 +20,7 @@ from multikernel.procedures.learned_scales import many_samples
 def few_are_many(monkeypatch):
     """Few samples are many, so that tests are fast."""
     monkeypatch.setattr(many_samples, "_FIRST", 200)
-    monkeypatch.setattr(centres, "_REFINED", 500)
+    monkeypatch.setattr(centres, "REFINED", 500)
     monkeypatch.setattr(centres, "_LANDMARKS", 60)
     monkeypatch.setattr(method, "_EXACT", 400)
 

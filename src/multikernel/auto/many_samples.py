@@ -34,7 +34,6 @@ from multikernel.auto.trees import BoostedTrees
 from multikernel.banks.threads import slices
 from multikernel.machines.ridge.centres import CentreSums, by_sums
 from multikernel.procedures.centres import (
-    LANDMARKS,
     REFINED,
     LandmarkRows,
     Parted,
@@ -75,7 +74,7 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
         found = _learned_further(posed, searched, parted)
         # where there is a limit of time, twice the landmarks are for what is left of it
         if np.isfinite(seconds_left()) and seconds_left() > _ONCE_MORE * (perf_counter() - begin):
-            found = _learned_further(posed, replace(searched, found=found), parted, 2 * LANDMARKS)
+            found = _learned_further(posed, replace(searched, found=found), parted, times=2)
     posed.tell(f"scales learned further on {min(REFINED, len(parted.learning))} samples, {_since(begin)}")
     found += trees
     few = limits.to_sift(seconds_left(), len(found))
@@ -168,9 +167,9 @@ def _trained_of_many(posed: Posed, plan: Plan, parted: Parted) -> tuple[Searched
 # -- 2: scales through landmarks ---------------------------------------------------------------------------------------
 
 
-def _learned_further(posed: Posed, searched: Searched, parted: Parted, count: int = LANDMARKS) -> list[Tried]:
+def _learned_further(posed: Posed, searched: Searched, parted: Parted, times: int = 1) -> list[Tried]:
     """The candidates, with what more samples made of their scales; cut are those for which there was no time."""
-    rows = LandmarkRows.of(parted.learning, posed.goal.strata, posed.task.folds.labels, posed.seed, count)
+    rows = LandmarkRows.of(parted.learning, posed.goal.strata, posed.task.folds.labels, posed.seed, times)
     Y = posed.task.Y
     parts = [LabelledSamples(posed.samples.of(own), Y[own]) for own in (rows.train, rows.held, rows.landmarks)]
     found: list[Tried] = []
