@@ -10,7 +10,9 @@ import pytest
 from app_server import Person, people, said, serving
 
 from multikernel.app.toml import toml
+from multikernel.app.web.choices import DataChoice
 from multikernel.app.web.exports import check_recipe
+from multikernel.app.web.learning.measuring import Measuring
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.run_settings import TakenSettings
 from multikernel.app.web.store import DataSet
@@ -34,6 +36,11 @@ def test_settings_come_back_as_the_form_that_they_are_from(data: DataSet) -> Non
         "kernels": {"": ["anova", "polynomials"]},
         "kernel_parameters": {"": {"polynomials": {"degrees": [2, 3]}, "anova": {"max_degree": 2}}},
         "path": "",
+        "path_count": 7,
+        "path_folds": 4,
+        "chosen_by": "roc_auc",
+        "measured": Measuring("groups", "city", 3, 2, measure="balanced_accuracy"),
+        "seed": 9,
     }
     taken = TakenSettings.of(toml(Recipe("other", **_RUN, **changed).to_json()), data)  # type: ignore[arg-type]
     assert taken.how == "method"
@@ -41,6 +48,9 @@ def test_settings_come_back_as_the_form_that_they_are_from(data: DataSet) -> Non
     assert taken.ticked == {0: ["anova", "polynomials"]}
     assert taken.typed["p-C"] == "7.5"
     assert "p-fit_intercept" not in taken.typed
+    assert [taken.typed[name] for name in ("path_count", "path_folds", "chosen_by")] == ["7", "4", "roc_auc"]
+    again = DataChoice.of(data, taken.choice).recipe(data, "classification")
+    assert (again.measured, again.seed) == (changed["measured"], 9)
     assert taken.typed["k0-polynomials-degrees"] == "2, 3"
     assert {name for name, use in taken.choice["used"].items() if use} == set(_COLUMNS)
     from multikernel.app.web.forms import family_parameters, methods, parameters
@@ -71,6 +81,12 @@ def test_settings_come_back_as_the_form_that_they_are_from(data: DataSet) -> Non
         ({"columns": {"bought": "category"}}, "which is what they predict"),
         ({"columns": {"city": "number"}}, "No cell of 'city' can be read as a number"),
         ({"task": "ranking"}, "task"),
+        ({"measured": 3}, "has to be a table"),
+        ({"measured": {"how": "guess"}}, "How rows are held out must be one of"),
+        ({"measured": {"fold": 3}}, "a setting measured.'fold'"),
+        ({"measured": {"folds": "3"}}, "measured.folds of the file is '3', and has to be a whole number"),
+        ({"measured": {"how": "groups", "column": "zip"}}, "hold out rows by the column 'zip'"),
+        ({"seed": -1}, "The seed must be a whole number from 0"),
         ({"worth": True}, "what each file is worth, and this data set is a single file"),
         (f"seed = {'1' * 5000}", "is no TOML"),
         ({"method": "Perceptron"}, "method"),
@@ -94,9 +110,10 @@ def test_settings_that_cannot_be_taken_are_refused_in_a_sentence(
 
 
 def test_settings_that_no_form_has_are_named(data: DataSet) -> None:
-    taken = TakenSettings.of(toml(_RUN | {"seed": 3, "parameters": {"time_budget": 5.0}}), data)
+    measured = {"how": "file", "file": "test-0.csv"}
+    taken = TakenSettings.of(toml(_RUN | {"measured": measured, "parameters": {"time_budget": 5.0}}), data)
     assert taken.how == "automatic"
-    assert taken.left == ["seed", "parameters: time_budget"]
+    assert taken.left == ["measured: the test file", "parameters: time_budget"]
     check_recipe(Recipe.from_json(_RUN))
 
 
@@ -156,9 +173,9 @@ def test_data_sets_are_renamed_and_filled_in_from_settings(tmp_path: Path) -> No
             return f"{page.status_code} {said(page)} {page.text}"
 
         form = {"method": "L1MKLClassifier", "parameters": {"C": 7.5}, "kernels": {"": ["anova"]}, "seed": 4}
-        page = given(toml(_RUN | form))
+        page = given(toml(_RUN | form | {"measured": {"how": "file", "file": "test-0.csv"}}))
         assert page.startswith("200 Choose a method")
-        assert "were left out: seed" in page
+        assert "were left out: measured: the test file" in page
         assert 'name="p-C" value="7.5"' in page
         assert re.search(r'value="anova" checked', page)
         assert not re.search(r'value="types" checked', page)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Collection
 from dataclasses import MISSING as NO_DEFAULT
 from dataclasses import dataclass, fields
 from typing import Any
@@ -11,6 +12,7 @@ from multikernel.app.tables.table import listed
 from multikernel.app.web.choices import DataChoice, cells
 from multikernel.app.web.exports import check_recipe
 from multikernel.app.web.forms import as_typed, family_fields, methods
+from multikernel.app.web.learning.measuring import Measuring, seed_of
 from multikernel.app.web.learning.recipe import AUTOMATIC, COMPARISON, Recipe
 from multikernel.app.web.store import DataSet
 
@@ -21,9 +23,26 @@ _KINDS: dict[str, tuple[type, str]] = {  # by the annotations of a recipe
     "dict": (dict, "a table"),
     "Task": (str, "a word"),
     "Missing": (str, "a word"),
+    "Measuring": (dict, "a table"),
 }
 # what the forms take, or what follows from the data set
-_TAKEN = {"target", "task", "columns", "views", "method", "kernels", "kernel_parameters", "path", "worth", "missing"}
+_TAKEN = {
+    "target",
+    "task",
+    "columns",
+    "views",
+    "missing",
+    "method",
+    "kernels",
+    "kernel_parameters",
+    "path",
+    "path_count",
+    "path_folds",
+    "chosen_by",
+    "worth",
+    "measured",
+    "seed",
+}
 _OF_DATA = {"data", "key", "written"}
 
 
@@ -77,7 +96,13 @@ class TakenSettings:
         method = methods(recipe.task)[recipe.method]
         known = {field.name for field in method.fields}
         left += sorted(f"parameters: {name}" for name in recipe.parameters if name not in known)
+        of_path = {
+            "path_count": recipe.path_count or "",
+            "path_folds": recipe.path_folds or "",
+            "chosen_by": recipe.chosen_by,
+        }
         typed = {"method": recipe.method, "path": recipe.path} | as_typed(method.fields, "p-", recipe.parameters)
+        typed |= {name: str(value) for name, value in of_path.items() if value}
         ticked = {}
         for k, view in enumerate(views):
             ticked[k] = recipe.kernels.get(view) or ["types"]
@@ -104,6 +129,7 @@ def _recipe(text: str) -> Recipe:
         needed = field.default is NO_DEFAULT and field.default_factory is NO_DEFAULT
         if needed and name not in (*stored, "data"):
             raise ValueError(f"The file has no setting {name}, which every run has; give the run.toml of a run.")
+    _check_measured(stored.get("measured", {}))
     for name in ("views", "kernels"):
         for key, words in stored.get(name, {}).items():
             if not (isinstance(words, list) and all(isinstance(word, str) for word in words)):
@@ -114,6 +140,34 @@ def _recipe(text: str) -> Recipe:
         if not (isinstance(words, dict) and all(isinstance(own, dict) for own in words.values())):
             raise ValueError(f"The setting kernel_parameters.{key} of the file has to hold a table for each family.")
     return Recipe.from_json(stored)
+
+
+def _check_measured(stored: dict[str, Any]) -> None:
+    """ValueError where how a run is measured is not told by what tells it."""
+    known = {field.name: field for field in fields(Measuring)}
+    for name, value in stored.items():
+        if name not in known:
+            raise ValueError(f"The file has a setting measured.{_short(name)}, and a run has none of this name.")
+        whole = isinstance(known[name].default, int)
+        if isinstance(value, bool) or not isinstance(value, int if whole else str):
+            what = "a whole number" if whole else "a word"
+            raise ValueError(f"The setting measured.{name} of the file is {_short(value)}, and has to be {what}.")
+
+
+def _measuring(recipe: Recipe, names: Collection[str]) -> dict[str, str]:
+    """The fields about how a run is measured, as a person would type them; a test file is not beside this table."""
+    measured = recipe.measured
+    if measured.column and measured.column not in names:
+        raise ValueError(
+            f"The settings hold out rows by the column {_short(measured.column)}, which this data set does not have."
+        )
+    found = {"seed": str(seed_of(str(recipe.seed)) or ""), "measure": measured.measure}
+    if measured.how != "file":
+        found |= {"how": measured.how, {"groups": "group"}.get(measured.how, "time"): measured.column}
+        found |= {"folds": str(measured.folds or ""), "repeats": str(measured.repeats if measured.repeats > 1 else "")}
+    if recipe.parameters.get("class_weight") == "balanced":
+        found["balanced"] = "on"
+    return {name: value for name, value in found.items() if value}
 
 
 def _choice(recipe: Recipe, data: DataSet) -> dict[str, Any]:
@@ -133,12 +187,13 @@ def _choice(recipe: Recipe, data: DataSet) -> dict[str, Any]:
         "kinds": dict(recipe.columns),
         "used": {name: name in recipe.columns for name in names},
         "missing": recipe.missing,
+        "measuring": _measuring(recipe, names),
     }
 
 
 def _left(recipe: Recipe) -> list[str]:
     """The settings that differ from what a form of the application gives, and that no form has."""
-    left = []
+    left = ["measured: the test file"] if recipe.measured.how == "file" else []
     for field in fields(Recipe):
         default = field.default if field.default is not NO_DEFAULT else None
         if field.default_factory is not NO_DEFAULT:
