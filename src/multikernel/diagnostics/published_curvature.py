@@ -43,6 +43,7 @@ from multikernel.banks import KernelBank
 from multikernel.combinations import HadamardPower
 from multikernel.diagnostics import _input
 from multikernel.domains import NormBall
+from multikernel.numerics.cholesky import factor_of, solved
 
 _POWER = HadamardPower(2)
 
@@ -186,10 +187,10 @@ def proposition_4(bank: Any, y: Any, theta: Any, u: Any, alpha: float = 1.0) -> 
         raise ValueError(f"proposition_4: theta and u must be {m} finite numbers each, one for each kernel")
     S = kernels.combine(weights).dense()
     along = S * kernels.combine(direction).dense()
-    system = S * S + float(alpha) * np.eye(len(S))
-    a = linalg.solve(system, values, assume_a="pos")
+    factor = factor_of(np.asfortranarray(S * S + float(alpha) * np.eye(len(S))))
+    a = solved(factor, values)
     image = along @ a
-    curved = 4.0 * float(image @ linalg.solve(system, image, assume_a="pos"))
+    curved = 4.0 * float(image @ solved(factor, image))
     return curved - float(direction @ kernels.pair_forms(a) @ direction)
 
 
