@@ -49,3 +49,10 @@ with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
     loaded = loaded_by(code, before="import sys")
     assert "typer" in loaded
     assert not loaded & {"scipy", "sklearn", "numba", "pandas", "joblib"}
+
+
+def test_a_table_is_read_without_scikit_learn():
+    """The application reads every file in a process of its own, which a person waits for."""
+    loaded = loaded_by("import multikernel.app.web.reader, multikernel.app.tables.table")
+    assert "numpy" in loaded
+    assert not loaded & {"scipy", "sklearn", "numba", "pandas", "joblib"}

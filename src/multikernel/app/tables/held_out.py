@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from multikernel.datasets import Column, Task
-from multikernel.selection import Fold, grouped_folds
 from multikernel.streams import is_missing
 from multikernel.tables import Cells, likely_order, parsed, type_of
 from multikernel.typing import Array
+
+if TYPE_CHECKING:
+    from multikernel.selection import Fold
 
 _STRETCHES = 10  # of the training rows: enough that a season is in two of three folds that learn
 _WITHIN = 3  # stretches in each fold of rows that are permuted whole
@@ -82,6 +85,8 @@ class RowsHeldOut:
         ValueError : where the rows before a fold are of one class
         """
         if self.times is None:
+            from multikernel.selection import grouped_folds  # which loads scikit-learn; a table is read without it
+
             return grouped_folds(y, self.groups, count, stratify=task == "classification", random_state=seed)
         found = _later_and_later(self.times, count)
         for k, (train, _) in enumerate(found, start=1):
