@@ -125,3 +125,16 @@ def test_classes_of_other_lengths_are_said_where_kernels_see_directions_only(mod
     assert not said(model, Z, LABELS)
     assert not said(model, Z + 3.0, far)  # directions from elsewhere tell lengths, too
     assert not said(mk.L1MKLClassifier(), Z, far)
+
+
+@pytest.mark.parametrize("approximation", [None, "nystroem"])
+def test_a_value_far_from_all_others_is_named_where_scales_are_learned(approximation):
+    model = mk.LearnedScalesRegressor(approximation=approximation, rank=20)
+    far = X.copy()
+    far[7, 2] = -3e4
+    (sentence,) = said(model, far)
+    assert "feature 2 is -3e+04 in row 7, and " in sentence
+    far[7, 2] = -100.0
+    assert not said(model, far)
+    rare = np.column_stack([X, np.arange(60) == 3])  # an indicator of one sample
+    assert not said(model, rare.astype(float))

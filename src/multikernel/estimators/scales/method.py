@@ -21,6 +21,7 @@ from multikernel.banks.cost import BankCost
 from multikernel.banks.products import ColumnProductsBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Profiles
+from multikernel.estimators.advice import advise_on_far_values
 from multikernel.estimators.binding import Binder, Binding, is_precomputed
 from multikernel.estimators.method import Method
 from multikernel.estimators.posterior import Posterior, posterior_of
@@ -191,6 +192,8 @@ def _learn(
     labels = labels_of(task.target)
     folds = _folds(model, task, labels, seed)
     columns = isinstance(bank, ColumnDistancesBank | ColumnProductsBank)
+    if isinstance(bank, ColumnDistancesBank | ColumnProductsBank):
+        advise_on_far_values(type(model).__name__, bank.X, getattr(model, "feature_names_in_", None))
     if columns and through_centres(model, len(Y)):
         return _learn_through_centres(model, bank, task, folds, labels, seed, observe)
     with one_blas_thread(len(Y), SCALES_ONE_THREAD):
