@@ -8,7 +8,7 @@ more samples), targets that use none, one, two or all of them, half of their var
 computed beforehand, in double precision for everybody. Each measurement is a process of its own, with one thread of
 BLAS, one after the other. Held-out R2 is the mean over 200 new samples, of targets that use a space, and of those that
 use none ("null"). Memory is the largest that the fit took, less what was held before and the answer (coefficients of
-all targets).
+all targets); 0 where making the data took more.
 
 himalaya (0.4.11, with torch, or NumPy) is measured where it is installed. "exact" are weights of the first targets,
 each solved alone from two starts. Measurements go to the file ``--keep``, one a line, and are not repeated where they
@@ -230,7 +230,7 @@ def table(found):
             each = found[row, name]
             r2, null = (f"{each[key]:.4f}".replace("0.", ".") for key in ("r2", "null"))
             called = CALLED[name] if each["jobs"] == 1 else f"{CALLED[name]}, {each['jobs']} threads"
-            seconds, megabytes = f"{each['seconds']:,.1f}", f"{each['megabytes']:,.0f}"
+            seconds, megabytes = f"{each['seconds']:,.1f}", f"{max(each['megabytes'], 0.0):,.0f}"
             lines.append(f"| {size} | {called} | {seconds} | {r2} | {null} | {megabytes} |")
             size = ""
     return "\n".join(lines) + "\n"
