@@ -41,11 +41,14 @@ def target(model: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_time_and_memory_are_known_and_grow_with_samples_and_kernels(name: str) -> None:
+def test_time_and_memory_are_known_and_grow_with_samples_and_kernels(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(speed, "_measured", lambda: speed._REFERENCE)  # of a machine that others use, measured anew
     model, more = KNOWN[name], np.tile(X, (10, 1))
     told, larger = model.forecast(X, target(model)), model.forecast(more, np.tile(target(model), 10))
     assert 0.0 < told.seconds < 60.0
-    assert told.seconds < larger.seconds  # by about the square of ten; the speed of kernels is measured anew each time
+    assert 5.0 * told.seconds < larger.seconds  # between the square and the cube of ten times as many
     assert 20.0 * told.bytes < larger.bytes or larger.form != told.form
     assert (told.samples, told.kernels) == (400, len(mk.bind(model.kernels, X)))
     assert not any(name.endswith("_") for name in vars(model))  # nothing is fitted
