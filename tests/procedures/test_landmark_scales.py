@@ -55,7 +55,9 @@ def check_derivatives(error, u):
     def expected(at):
         return loss(error, at[:-1], np.exp(at[-1]))
 
-    assert value == pytest.approx(expected(u), abs=5e-4)
+    # without an intercept, sums in single precision are of a target that is not centred
+    digits = 1e-4 if error.fit_intercept else 5e-4
+    assert value == pytest.approx(expected(u), abs=digits)
     slopes = [(expected(u + step) - expected(u - step)) / 2e-5 for step in 1e-5 * np.eye(len(u))]
     np.testing.assert_allclose(gradient, slopes, atol=2e-3 * np.abs(slopes).max())
 
