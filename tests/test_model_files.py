@@ -452,7 +452,8 @@ def test_what_a_killed_process_left_is_removed_by_the_next_save(tmp_path: Path) 
     assert list(tmp_path.iterdir()) == [path]
 
 
-FORMER_BANKS = {"EncodedSamples": "EncodedBank", "ViewSamples": "ViewBank"}
+FORMER_BANKS = {"EncodedSamples": "EncodedBank", "FeatureView": "ViewBank"}
+FORMER_FIELDS = {"name": "view"}
 
 
 def as_written_before(value: Any) -> Any:
@@ -464,7 +465,9 @@ def as_written_before(value: Any) -> Any:
     if value.get("dataclass") == "multikernel.banks:MappedBank":
         samples = value["state"]["samples"]
         former = FORMER_BANKS[samples["dataclass"].partition(":")[2]]
-        state = {"bank": value["state"]["bank"], **samples["state"]}
+        known = samples["state"].get("known", {"state": {}})["state"]
+        own = {field: part for field, part in samples["state"].items() if field != "known"}
+        state = {"bank": value["state"]["bank"], **own, **{FORMER_FIELDS.get(k, k): part for k, part in known.items()}}
         return as_written_before({"dataclass": f"multikernel.banks:{former}", "state": state})
     if value.get("dataclass") == "multikernel.banks:WeightedBank":
         former = "ScaledBank" if "factors" in value["state"] else "WeighedBank"

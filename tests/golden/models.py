@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import is_classifier
 
 import multikernel as mk
@@ -25,7 +26,15 @@ KERNELS = [kernels.RBF(0.5), kernels.Linear().on([0, 1]), kernels.Polynomial(2).
 SEARCH = (mk.RLS2Regressor(KERNELS), {"alpha": [0.1, 1.0]})
 
 
-VARIANTS = {"LearnedScalesRegressor-metric": {"metric": 2, "penalty": 3.0}}  # an estimator, and parameters of it
+LACKING = {  # two sources, features and a kernel matrix, each of which some samples lack
+    "waves": pd.DataFrame(X[:20], index=[f"s{i}" for i in range(20)]),
+    "matrix": pd.DataFrame(np.exp(-0.1 * np.subtract.outer(STEP, STEP) ** 2)).iloc[4:, 4:],
+}
+LACKING["matrix"].index = LACKING["matrix"].columns = [f"s{i}" for i in range(4, 24)]
+VARIANTS = {  # an estimator, and parameters of it
+    "LearnedScalesRegressor-metric": {"metric": 2, "penalty": 3.0},
+    "EasyMKLClassifier-sources": {"kernels": {"waves": KERNELS}},
+}
 
 
 def names() -> list[str]:
@@ -34,6 +43,11 @@ def names() -> list[str]:
     classes = {name: getattr(mk, name) for name in capital if inspect.isclass(getattr(mk, name))}
     fitting = [name for name, cls in classes.items() if hasattr(cls, "fit") and hasattr(cls, "predict")]
     return sorted([*fitting, *VARIANTS])
+
+
+def samples(name: str) -> Any:
+    """What a model is fitted to, and asked about."""
+    return mk.views(LACKING, rows="index", missing="keep") if name.endswith("-sources") else X
 
 
 def fitted(name: str) -> Any:
@@ -48,11 +62,13 @@ def fitted(name: str) -> Any:
     model = cls(*SEARCH) if name == "BankSearchCV" else cls(**given | VARIANTS.get(name, {}))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return model.fit(X) if name == "OneClassMKL" else model.fit(X, LABELS if is_classifier(model) else NUMBERS)
+        if name == "OneClassMKL":
+            return model.fit(X)
+        return model.fit(samples(name), LABELS if is_classifier(model) else NUMBERS)
 
 
-def answers(model: Any) -> dict[str, Any]:
-    """What the model says, as JSON holds it."""
+def answers(model: Any, X: Any) -> dict[str, Any]:
+    """What the model says of samples, as JSON holds it."""
     told = {"predict": model.predict(X).tolist()}
     for method in ("decision_function", "predict_proba"):
         if hasattr(model, method):
@@ -65,7 +81,7 @@ def write_missing() -> list[str]:
     missing = [name for name in names() if not (FOLDER / f"{name}.mk").exists()]
     for name in missing:
         model = fitted(name)
-        mk.save(model, FOLDER / f"{name}.mk", answers(model))
+        mk.save(model, FOLDER / f"{name}.mk", answers(model, samples(name)))
     return missing
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.kernels.facts import ExplicitFeatures, Wrapped
+from multikernel.sources.feature_view import FeatureView
 
 
 def linear_coefficients(model: Any) -> dict[str, Array]:
@@ -70,16 +71,17 @@ def _unit_rows(columns: Array | None, width: int) -> Array | None:
 
 def _of_views(bound: tuple[Any, ...]) -> list[tuple[Array | None, Any]]:
     """The same for kernels of several views: a sample that is 1 in a column of one view is 0 in the others."""
-    widths = {each.view: 0 if each.features is None else each.features.n for each in bound}
+    if not all(isinstance(each, FeatureView) and each.family is not None for each in bound):
+        return [(None, None)]
+    widths = {each.known.name: each.features.n for each in bound}
     found: list[tuple[Array | None, Any]] = []
     for each in bound:
-        if each.family is None:
-            return [(None, None)]
-        for columns in _columns(each.family, widths[each.view]):
-            rows = _unit_rows(columns, widths[each.view])
+        own = each.known.name
+        for columns in _columns(each.family, widths[own]):
+            rows = _unit_rows(columns, widths[own])
             if rows is None:
                 return [(None, None)]
             found.append(
-                (columns, {view: rows if view == each.view else np.zeros((len(rows), w)) for view, w in widths.items()})
+                (columns, {view: rows if view == own else np.zeros((len(rows), w)) for view, w in widths.items()})
             )
     return found

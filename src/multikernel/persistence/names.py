@@ -91,7 +91,6 @@ _RENAMED: dict[str, str] = {  # names of earlier versions, and what they are cal
     "multikernel.banks:Columns": "multikernel.banks:NumericColumns",
     "multikernel.banks:Samples": "multikernel.banks:MatrixSamples",
     "multikernel.banks:ScaledBank": "multikernel.banks:WeightedBank",
-    "multikernel.banks:ViewSamples": "multikernel.sources:ViewSamples",
     "multikernel.banks:WeighedBank": "multikernel.banks:WeightedBank",
     "multikernel.estimators:Posed": "multikernel.estimators:WeightedRidge",
     "multikernel.estimators:State": "multikernel.estimators:StreamState",
@@ -102,6 +101,8 @@ _MAPPED = {  # banks of earlier versions that mapped their samples, and the map 
     "multikernel.banks:FeaturedBank": "multikernel.banks:FeaturedSamples",
     "multikernel.banks:ViewBank": "multikernel.sources:ViewSamples",
 }
+_VIEWS = ("multikernel.banks:ViewSamples", "multikernel.sources:ViewSamples")  # of features, and of kernel matrices
+_KNOWN_VIEW = {"view": "name", "labels": "labels", "kernels": "kernels", "completion": "completion"}
 _REGISTERED: dict[str, type] = {}
 _CLASS = re.compile(r"^class (\w+)", re.MULTILINE)
 
@@ -187,7 +188,20 @@ def current(name: str, state: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         fields = {field: value for field, value in state.items() if field != "bank"}
         samples = {"dataclass": _MAPPED[name], "state": fields}
         return "multikernel.banks:MappedBank", {"bank": state["bank"], "samples": samples}
+    if name in _VIEWS:
+        return _view(state)
     return name, state
+
+
+def _view(state: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The name and the fields of a view, which was one class of features and of kernel matrices."""
+    fields = {new: state[old] for old, new in _KNOWN_VIEW.items() if old in state}
+    known = {"dataclass": "multikernel.sources:KnownView", "state": fields}
+    if state.get("features") is None:
+        name, own = "MatrixView", ("columns", "column_labels", "observed")
+    else:
+        name, own = "FeatureView", ("features", "example", "family", "objects", "observed")
+    return f"multikernel.sources:{name}", {"known": known} | {field: state[field] for field in own if field in state}
 
 
 def class_of(name: str) -> type:

@@ -22,14 +22,14 @@ from multikernel.banks.mixed import MixedBank
 from multikernel.kernels.family import KernelFamily
 from multikernel.sources.completion import Anchors, Completion, anchor_rows, mixing
 from multikernel.sources.faults import faults_of
+from multikernel.sources.feature_view import FeatureView
 from multikernel.sources.joined import stand_ins
-from multikernel.sources.matrices import stack_of
+from multikernel.sources.matrices import rows_of
+from multikernel.sources.matrix_view import MatrixView
 from multikernel.sources.samples import check_form, features_of, samples_of_view
-from multikernel.sources.view_samples import ViewSamples
+from multikernel.sources.view_samples import Binder, KnownView, Precision, ViewSamples
 from multikernel.sources.views import Views
 from multikernel.tables.table import Table
-
-Binder = Callable[..., KernelBank]  # of a family and samples: ``bind_kernels``, or ``sketched`` for a forecast
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,33 +38,26 @@ class LearnedView:
 
     Parameters
     ----------
-    name : str
     given : its samples as kernels take them, another one in place of each that lacks the view; or its bank
     present : bool array (n,), which samples have it
     samples : how new samples meet these
     """
 
-    name: str
     given: Any
     present: Array
     samples: ViewSamples
 
     @property
-    def family(self) -> KernelFamily | None:
-        """The kernels; None where they are matrices."""
-        return self.samples.family
+    def name(self) -> str:
+        return self.samples.known.name
 
-    def bank(self, rows: Array, binder: Binder = bind_kernels, **options: Any) -> MappedBank:
-        """The kernels between some of the training samples, which are 0 where one lacks the view."""
-        if self.family is None:
-            bank = self.given.block(rows, rows)
-        else:
-            # what overflows is named by who asks for the bank
-            with np.errstate(over="ignore", invalid="ignore"), faults_of(self.name):
-                bank = binder(self.family, self.given[rows], **options)
-        if not self.present[rows].all():
-            bank = bank.weighted(self.present[rows].astype(float))
-        return MappedBank(bank, self.samples.block(rows, rows))
+    def bank(self, rows: Array | None = None, **options: Any) -> MappedBank:
+        """The kernels between some of the training samples, or all, which are 0 where one lacks the view."""
+        bank = self.samples.bank(self.given, rows, **options)
+        present = self.present if rows is None else self.present[rows]
+        if not present.all():
+            bank = bank.weighted(present.astype(float))
+        return MappedBank(bank, self.samples if rows is None else self.samples.block(rows, rows))
 
 
 def learned_views(X: Views, families: Callable[[str, Any], KernelFamily]) -> list[LearnedView]:
@@ -87,11 +80,9 @@ def learned_views(X: Views, families: Callable[[str, Any], KernelFamily]) -> lis
 
 def _of_matrices(view: str, bank: KernelBank, X: Views) -> LearnedView:
     names = bank.names or tuple(f"kernel {k}" for k in range(len(bank)))
-    columns = np.arange(len(X)) if X.rows is None else X.rows
     named = X.columns.get(view)
     column_labels = None if named is None else np.array(list(named), dtype=object)
-    samples = ViewSamples(view, columns=columns, labels=tuple(names), column_labels=column_labels)
-    return LearnedView(view, bank, X.has(view), samples)
+    return LearnedView(bank, X.has(view), MatrixView(KnownView(view, tuple(names)), rows_of(X), column_labels))
 
 
 def _of_samples(view: str, part: Any, X: Views, families: Callable[[str, Any], KernelFamily]) -> LearnedView:
@@ -110,15 +101,14 @@ def _of_samples(view: str, part: Any, X: Views, families: Callable[[str, Any], K
     with faults_of(view):
         family = family.resolve(replace(features, missing=tuple(missing))).learned(some)
     whole = some if present.all() else samples[stand_ins(present)]
-    labels = tuple(family.names)
-    new = ViewSamples(view, features=features, example=some[:1], labels=labels, family=family, objects=takes_objects)
-    return LearnedView(view, whole, present, new)
+    known = KnownView(view, tuple(family.names))
+    return LearnedView(whole, present, FeatureView(known, features, some[:1], family, takes_objects))
 
 
 def bind_views(
     X: Views,
     learned: list[LearnedView],
-    precision: Callable[[int, int], Any],
+    precision: Precision,
     binder: Binder = bind_kernels,
     sketch: bool = False,
 ) -> list[MappedBank]:
@@ -128,32 +118,22 @@ def bind_views(
     ----------
     X : the training samples
     learned : what ``learned_views`` made of them
-    precision : function of how many kernels there are and how many samples, the precision in which they are stored
+    precision : the precision in which kernels are stored
     binder : what makes a bank of kernels and samples
     sketch : whether the bank only has to say what it costs
     """
-    n = len(X)
-    every = np.arange(n)
+    if sketch or len(learned) == 1:
+        return [view.bank(binder=binder, precision=precision) for view in learned]
+    anchors = _anchors(learned)
     banks: list[MappedBank] = []
-    anchors = None if sketch or len(learned) == 1 else _anchors(learned)
     for place, view in enumerate(learned):
-        dtype = None if view.family is None else precision(len(view.family), n)
-        if anchors is None:
-            banks.append(view.bank(every, binder, dtype=dtype))
-            continue
         completion = Completion(anchors, place)
-        own = anchors.rows[completion.observed]
-        observed = view.given[own] if view.family is not None else stack_of(X[own].part(view.name))
-        samples = replace(view.samples, completion=completion, observed=observed)
-        if view.family is None:
-            bank = view.given
-        else:
-            with np.errstate(over="ignore", invalid="ignore"), faults_of(view.name):
-                bank = binder(view.family, view.given, dtype=dtype)
+        bank = view.samples.bank(view.given, binder=binder, precision=precision)
         if not view.present.all():
+            own = anchors.rows[completion.observed]
             rows = mixing(view.present, completion.weights(X[~view.present]), own)
             bank = MixedBank(bank, rows, rows)
-        banks.append(MappedBank(bank, samples))
+        banks.append(MappedBank(bank, view.samples.completed_by(completion, view.given, X)))
     return banks
 
 
