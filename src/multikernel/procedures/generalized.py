@@ -22,6 +22,7 @@ from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Linear, ProductOfRBF, ScaledProfile
 from multikernel.domains import NormBall, Orthant, as_separable
 from multikernel.machines import DualSolution, RidgeMachine, SupportMachine
+from multikernel.machines.ridge.centred import CentredTargets
 from multikernel.observer import Observer, silent
 from multikernel.optimizers import Optimizer
 from multikernel.optimizers.quasi_newton import QuasiNewton
@@ -159,10 +160,7 @@ def sum_of_kernels(
     machine = problem.machine
     if not isinstance(machine, RidgeMachine):
         return support_mkl(problem, tol, max_iter, start, observe)
-    if machine.fit_intercept:
-        mean = float(np.average(problem.target, weights=problem.sample_weight))
-    else:
-        mean = 0.0
-    centred = replace(problem, machine=RidgeSupport(alpha=machine.alpha), target=problem.target - mean)
+    targets = CentredTargets.of(problem.target, machine.fit_intercept, problem.sample_weight)
+    centred = replace(problem, machine=RidgeSupport(alpha=machine.alpha), target=targets.target)
     weights, dual = support_mkl(centred, tol, max_iter, start, observe)
-    return weights, replace(dual, intercept=mean)
+    return weights, replace(dual, intercept=targets.intercept)

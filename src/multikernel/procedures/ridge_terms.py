@@ -42,6 +42,7 @@ from multikernel.combinations import HadamardPower, Linear
 from multikernel.domains import NormBall, Orthant, Simplex
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.machines.base import checked_target
+from multikernel.machines.ridge.centred import CentredTargets
 from multikernel.observer import Event, Observer, silent
 from multikernel.optimizers.needs import need_ridge
 from multikernel.problem import Problem
@@ -116,20 +117,16 @@ class RidgeTerms:
     ----------
     problem : Problem to be solved, whose targets are centred and reached by the kernels
     basis : orthonormal coordinates of the samples, in which the problem is; None for the samples themselves
-    root : array (n, 1), the roots of the samples' weights; None where these are in the problem, or none
+    targets : CentredTargets of the problem that was given; without weights where these are in the problem
     beyond : array (n, t), P
-    mean : array (t,), the intercepts
-    single : bool, whether the target had no second axis
     shift : float, what has been left out of the values
     empty, lowest : float, the values of no and of infinite weights, less that
     """
 
     problem: Problem
     basis: FeatureBasis | None
-    root: Array | None
+    targets: CentredTargets
     beyond: Array
-    mean: Array
-    single: bool
     shift: float
     empty: float
     lowest: float = 0.0
@@ -141,39 +138,34 @@ class RidgeTerms:
         s = problem.sample_weight
         if problem.combination == HadamardPower(1):
             problem = replace(problem, combination=Linear())
-        Y = as_columns(checked_target(problem.target, several=True))
-        if machine.fit_intercept:
-            mean = np.average(Y, axis=0, weights=s)
-        else:
-            mean = np.zeros(Y.shape[1])
-        constant = np.abs(Y - mean).max(axis=0) <= ROUNDING * np.abs(Y).max(axis=0)
-        Y = np.where(constant, 0.0, Y - mean)
-        root = None if s is None else np.sqrt(s)[:, None]
+        target = checked_target(problem.target, several=True)
+        targets = CentredTargets.of(target, machine.fit_intercept, s)
+        constant = np.abs(targets.Y).max(axis=0) <= ROUNDING * np.abs(as_columns(target)).max(axis=0)
+        targets = replace(targets, Y=np.where(constant, 0.0, targets.Y))
         inner = replace(problem, machine=replace(machine, fit_intercept=False))
         basis = None
-        P = np.zeros_like(Y)
         known = None
         if isinstance(problem.combination, Linear):
             known = _features(problem.bank)
         if known is None:
-            root = None
+            targets = replace(targets, root=None)
+            Y = targets.Y
+            P = np.zeros_like(Y)
             if s is None:
                 P = _unreached(problem, Y)
             Z = Y - P
         else:
-            if root is not None:
-                Y = root * Y
-            basis, bank = in_coordinates(*known, root)
+            Y = targets.weighted
+            basis, bank = in_coordinates(*known, targets.root)
             P = basis.beyond(Y)
             Z = basis.coordinates(Y)
             inner = replace(inner, bank=bank, sample_weight=None)
         Z = np.where(np.linalg.norm(Z, axis=0) <= len(Y) * EPS * np.linalg.norm(Y, axis=0), 0.0, Z)
-        single = problem.target.ndim == 1
-        inner = replace(inner, target=Z[:, 0] if single else Z)
+        inner = replace(inner, target=targets.shaped(Z))
         counts = 1.0 if inner.sample_weight is None else inner.sample_weight[:, None]
         shift = float((P * P).sum()) / machine.alpha
         empty = float((counts * Z * Z).sum()) / machine.alpha
-        return cls(inner, basis, root, P, mean, single, shift, empty)
+        return cls(inner, basis, targets, P, shift, empty)
 
     @property
     def _machine(self) -> RidgeMachine:
@@ -264,20 +256,16 @@ class RidgeTerms:
             hidden = beyond
         coef = self._over_samples(found.coef, hidden)
         factor = self._over_samples(found.factor, beyond)
-        intercept = float(self.mean[0]) if self.single else self.mean
         value = found.value + self.shift
         upper = found.upper + self.shift
-        return replace(found, coef=coef, factor=factor, intercept=intercept, value=value, upper=upper)
+        return replace(found, coef=coef, factor=factor, intercept=self.targets.intercept, value=value, upper=upper)
 
     def _over_samples(self, A: Array, further: Array | float) -> Array:
         """Coefficients of the problem, and further ones, as those of the samples."""
         A = as_columns(A)
         if self.basis is not None:
             A = self.basis.samples(A)
-        A = A + further
-        if self.root is not None:
-            A = self.root * A
-        return A[:, 0] if self.single else A
+        return self.targets.coefficients(A + further)
 
     def observer(self, observe: Observer) -> Observer:
         """An observer of whole values."""

@@ -30,6 +30,7 @@ from multikernel.estimators.search import Samples, Search, loss_weights, names_o
 from multikernel.estimators.targets import binary_tasks
 from multikernel.kernels import RBF, KernelFamily, per_feature
 from multikernel.machines import HingeMachine, SupportMachine
+from multikernel.machines.ridge.centred import CentredTargets
 from multikernel.observer import Observer
 from multikernel.procedures import Weights
 from multikernel.procedures.hkl import Grid, Listed, Node, NodeWeights, depths, hierarchical_mkl
@@ -357,9 +358,9 @@ def _learn_numbers(
     model: HierarchicalModel, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer
 ) -> Learned:
     """The problem of the target less its mean, which is the intercept."""
-    mean = float(np.average(task.target, weights=task.sample_weight))
-    weights, dual = _learn(_squares, model, bank, replace(task, target=task.target - mean), earlier, observe)
-    return weights, replace(dual, intercept=mean)
+    targets = CentredTargets.of(task.target, True, task.sample_weight)
+    weights, dual = _learn(_squares, model, bank, replace(task, target=targets.target), earlier, observe)
+    return weights, replace(dual, intercept=targets.intercept)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

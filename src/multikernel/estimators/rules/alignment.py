@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Protocol
 
-import numpy as np
-
 from multikernel._parameters import Count, Part
 from multikernel.banks import KernelBank
 from multikernel.estimators.approximated import ApproximationName, Rank
@@ -22,6 +20,7 @@ from multikernel.estimators.rules.method import (
     ridge_machine,
 )
 from multikernel.machines import Machine
+from multikernel.machines.ridge.centred import CentredTargets
 from multikernel.procedures import Weights, alignf, alignment
 
 _METHODS = {"alignf": alignf, "align": alignment}
@@ -38,8 +37,8 @@ def _weigh_for_labels(model: AlignmentModel, bank: KernelBank, task: Task, machi
 
 
 def _weigh_for_numbers(model: AlignmentModel, bank: KernelBank, task: Task, machine: Machine) -> Weights:
-    centred = task.target - np.average(task.target, axis=0, weights=task.sample_weight)
-    return _METHODS[model.method](bank, centred, task.sample_weight)
+    targets = CentredTargets.of(task.target, True, task.sample_weight)
+    return _METHODS[model.method](bank, targets.target, task.sample_weight)
 
 
 def _sizes(model: AlignmentModel, bank: KernelBank) -> KernelBank | None:

@@ -38,6 +38,7 @@ from multikernel.estimators.search import (
 from multikernel.estimators.targets import binary_tasks
 from multikernel.estimators.two_layers.predictor import TwoLayerPosterior, TwoLayerPredictor, TwoLayerPredictors
 from multikernel.kernels import KernelFamily, polynomials, rbf_grid
+from multikernel.machines.ridge.centred import CentredTargets
 from multikernel.observer import Observer
 from multikernel.procedures.two_layers import LayerWeights, SecondLayer, two_layers
 
@@ -62,28 +63,19 @@ def _rules(model: TwoLayerModel, whole: Samples) -> dict[str, Any]:
 
 def _learn(model: TwoLayerModel, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:
     samples = Samples(bank, task.target, task.sample_weight)
-    mean: Any = 0.0
-    if model.fit_intercept:
-        mean = np.average(task.target, axis=0, weights=task.sample_weight)
+    targets = CentredTargets.of(task.target, model.fit_intercept, task.sample_weight)
     unit, size = samples.spread, samples.size
     seed = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
     scaled = bank.scaled(np.full(len(bank), 1.0 / size))
     second = SecondLayer(cast(Any, model.second), int(model.degree))
-    y, limits = (task.target - mean) / unit, (model.tol, model.max_iter, model.n_init, seed)
+    y, limits = targets.target / unit, (model.tol, model.max_iter, model.n_init, seed)
     with one_blas_thread(len(y)):
         weights, dual = two_layers(
             scaled, y, second, model.alpha, model.beta, *limits, observe, weight=task.sample_weight
         )
     return replace(weights, first=weights.first / size), replace(
-        dual, coef=unit * dual.coef, intercept=_intercept_of(mean, task)
+        dual, coef=unit * dual.coef, intercept=targets.intercept
     )
-
-
-def _intercept_of(mean: Any, task: Task) -> Any:
-    """A float, or for several targets an array."""
-    if task.target.ndim == 1:
-        return float(mean)
-    return np.full(task.target.shape[1], mean, dtype=float)
 
 
 # -- after fitting -----------------------------------------------------------------------------------------------------

@@ -16,19 +16,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
 from multikernel._floats import ROUNDING, positive_product
-from multikernel._linalg import as_columns
 from multikernel._parameters import Positive
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
 from multikernel.machines.base import DualSolution, Machine, check_gram, checked_target
 from multikernel.machines.ridge.along import along
+from multikernel.machines.ridge.centred import CentredTargets
 from multikernel.machines.ridge.solved import Solved, best, direct, reduced, spectral
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
 
@@ -103,58 +103,55 @@ class _Posed:
     Parameters
     ----------
     gram : K~
-    Y : array (n, t), Y~
-    root : array (n, 1), S^{1/2}; None without weights
-    mean : array (t,), the intercepts
-    single : bool, whether the target had no second axis
+    targets : CentredTargets
+    Y : array (n, t), Y~ divided by the unit
     unit : float, what Y~ is divided by, where the squares of its entries would be no numbers
     """
 
     gram: Gram
+    targets: CentredTargets
     Y: Array
-    root: Array | None
-    mean: Array
-    single: bool
-    unit: float = 1.0
+    unit: float
 
     @classmethod
     def of(cls, machine: RidgeMachine, gram: Gram, target: Array, s: Array | None) -> _Posed:
         y = checked_target(target, several=True)
         check_gram(gram, len(y))
-        Y = as_columns(y)
         s = None if s is None else np.asarray(s, dtype=float)
-        if s is not None and not (s.shape == (len(Y),) and (np.isfinite(s) & (s >= 0)).all() and s.any()):
+        if s is not None and not (s.shape == (len(y),) and (np.isfinite(s) & (s >= 0)).all() and s.any()):
             raise ValueError(
-                f"sample_weight must be a finite number >= 0 for each of {len(Y)} samples, and not zero for all; "
+                f"sample_weight must be a finite number >= 0 for each of {len(y)} samples, and not zero for all; "
                 f"got shape {s.shape}"
             )
-        if machine.fit_intercept:
-            mean = np.average(Y, axis=0, weights=s)
-        else:
-            mean = np.zeros(Y.shape[1])
-        root = None if s is None else np.sqrt(s)[:, None]
-        Y = Y - mean if root is None else root * (Y - mean)
+        targets = CentredTargets.of(y, machine.fit_intercept, s)
+        Y = targets.weighted
         peak = float(np.abs(Y).max(initial=0.0))
         unit = 1.0 if peak == 0.0 or 1e-100 < peak < 1e100 else peak  # squares of larger ones may overflow
-        return cls(gram if root is None else gram.congruent(root[:, 0]), Y / unit, root, mean, y.ndim == 1, unit)
+        root = targets.root
+        return cls(gram if root is None else gram.congruent(root[:, 0]), targets, Y / unit, unit)
 
     def solution(self, found: Solved) -> DualSolution:
         """The solution of the problem as it was given."""
-        coef, factor = self._given(found.coef), self._given(found.factor)
-        intercept: Any = float(self.mean[0]) if self.single else self.mean
+        coef, factor = (self.targets.coefficients(self.unit * each) for each in (found.coef, found.factor))
         proved = found.gap <= 0.05  # with a larger gap, rounding of K decides what the problem is
         value, upper = (self.unit * (self.unit * each) for each in (found.value, found.upper))
         beyond = None if found.beyond is None else self._unreached(found.beyond)
         return DualSolution(
-            coef, intercept, value, upper, factor, found.gap, proved, n_iter=1, warm=coef, beyond=beyond
+            coef,
+            self.targets.intercept,
+            value,
+            upper,
+            factor,
+            found.gap,
+            proved,
+            n_iter=1,
+            warm=coef,
+            beyond=beyond,
         )
 
     def _unreached(self, P: Array) -> Array:
         P = self.unit * P
-        if self.root is not None:
-            P = np.divide(P, self.root, out=np.zeros_like(P), where=self.root > 0.0)
-        return P[:, 0] if self.single else P
-
-    def _given(self, A: Array) -> Array:
-        A = self.unit * (A if self.root is None else self.root * A)
-        return A[:, 0] if self.single else A
+        root = self.targets.root
+        if root is not None:
+            P = np.divide(P, root, out=np.zeros_like(P), where=root > 0.0)
+        return self.targets.shaped(P)

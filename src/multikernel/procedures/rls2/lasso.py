@@ -31,6 +31,7 @@ from multikernel.certificate import Certificate
 from multikernel.duality import best_multiple
 from multikernel.kernels.samples import scaled_rows
 from multikernel.machines import DualSolution
+from multikernel.machines.ridge.centred import CentredTargets
 from multikernel.numerics.cholesky import factorise, solved
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
@@ -79,17 +80,12 @@ def linear_rls2(
     sample_weight : array (n,) > 0, what the squared loss of each sample is multiplied with; 1 if not given
     observe : called each time the correlations of all features are known
     """
-    w = None if sample_weight is None else np.sqrt(sample_weight)
     units = RegressionUnits.of(target)
-    target = target / units.target
-    mean = 0.0
-    if fit_intercept:
-        mean = float(np.average(target, weights=sample_weight))
-    y = target - mean
+    targets = CentredTargets.of(target / units.target, fit_intercept, sample_weight)
+    y = targets.shaped(targets.weighted)
     root = np.sqrt(scaling)
-    if w is not None:
-        X = scaled_rows(X, w)
-        y = w * y
+    if targets.root is not None:
+        X = scaled_rows(X, targets.root[:, 0])
     columns = X.tocsc() if hasattr(X, "tocsc") else X
     b = np.zeros(len(root)) if start is None else start / units.target
 
@@ -109,10 +105,9 @@ def linear_rls2(
         coef=units.target * root * best.b,
         scaled_coef=units.target * best.b,
     )
-    C = units.target * best.residual / alpha
-    if w is not None:
-        C = w * C
-    return found, DualSolution(C, units.target * mean, value, value, np.sqrt(0.5 * alpha) * C, 0.0, True, 0, warm=C)
+    C = targets.coefficients(units.target * best.residual[:, None] / alpha)
+    intercept = units.target * targets.intercept
+    return found, DualSolution(C, intercept, value, value, np.sqrt(0.5 * alpha) * C, 0.0, True, 0, warm=C)
 
 
 def _path(

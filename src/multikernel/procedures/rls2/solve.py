@@ -28,6 +28,7 @@ from multikernel.combinations import Linear
 from multikernel.domains import Simplex
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.machines.base import checked_target
+from multikernel.machines.ridge.centred import CentredTargets
 from multikernel.observer import Event, Observer, silent
 from multikernel.problem import Problem
 from multikernel.procedures.base import within
@@ -75,8 +76,9 @@ def rls2(
     """
     target = checked_target(target, several=True)
     posed = _Posed.of(target, alpha, fit_intercept, sample_weight)
-    scaled = (bank if sample_weight is None else bank.weighted(posed.roots)).scaled(scaling)
-    terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), posed.target))
+    root = posed.targets.root
+    scaled = (bank if root is None else bank.weighted(root[:, 0])).scaled(scaling)
+    terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), posed.targets.weighted))
     if start is None and mode == "certified" and len(target) >= RLS2_PART_FROM and terms.basis is None:
         start = _of_a_part(bank, target, alpha, scaling, fit_intercept, tol, max_iter, sample_weight)
     scaled = terms.problem.bank
@@ -108,31 +110,19 @@ class _Posed:
 
     Parameters
     ----------
-    target : array (n, t), the targets of that problem
-    roots : array (n,) > 0, the roots of the sample weights
-    mean : array (t,), the means that are taken off, in the unit of the targets
+    targets : CentredTargets, in their unit
     units : the unit of the targets
     alpha : float > 0
-    single : whether the user's target has no second axis
     """
 
-    target: Array
-    roots: Array
-    mean: Array
+    targets: CentredTargets
     units: RegressionUnits
     alpha: float
-    single: bool
 
     @classmethod
     def of(cls, target: Array, alpha: float, fit_intercept: bool, sample_weight: Array | None) -> _Posed:
         units = RegressionUnits.of(target)
-        roots = np.ones(len(target)) if sample_weight is None else np.sqrt(sample_weight)
-        Y = as_columns(target) / units.target
-        if fit_intercept:
-            mean = np.average(Y, axis=0, weights=sample_weight)
-        else:
-            mean = np.zeros(Y.shape[1])
-        return cls(roots[:, None] * (Y - mean), roots, mean, units, alpha, target.ndim == 1)
+        return cls(CentredTargets.of(target / units.target, fit_intercept, sample_weight), units, alpha)
 
     def value(self, ridge: float) -> float:
         """The value of RLS2 in the user's units, for that of the ridge machine: alpha / 2 times as much."""
@@ -140,15 +130,16 @@ class _Posed:
 
     def solution(self, found: DualSolution) -> DualSolution:
         """The ridge machine's solution in the user's units."""
-        coef = self._in_units(found.coef)
+        coef = self.units.target * self.targets.coefficients(found.coef)
+        factor = self.units.target * self.targets.coefficients(found.factor)
         with np.errstate(over="ignore"):
             return replace(
                 found,
                 coef=coef,
-                intercept=self.units.target * (float(self.mean[0]) if self.single else self.mean),
+                intercept=self.units.target * self.targets.intercept,
                 value=self.value(found.value),
                 upper=self.value(found.upper),
-                factor=np.sqrt(0.5 * self.alpha) * self._in_units(found.factor),
+                factor=np.sqrt(0.5 * self.alpha) * factor,
                 warm=coef,
             )
 
@@ -161,10 +152,6 @@ class _Posed:
             observe(replace(event, value=self.value(event.value + terms.shift)))
 
         return restated
-
-    def _in_units(self, each: Array) -> Array:
-        values = self.roots[:, None] * each
-        return self.units.target * (values[:, 0] if self.single else values)
 
 
 def _of_a_part(
