@@ -7,8 +7,9 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from sklearn.base import BaseEstimator
@@ -103,11 +104,26 @@ def test_each_parameter_has_words_of_its_own(name: str) -> None:
     assert ("", "") not in about
 
 
-@pytest.mark.parametrize("name", ["approximation", "rank", "probability"])
+@pytest.mark.parametrize("name", ["approximation", "rank", "probability", "checkpoint"])
 def test_a_parameter_of_many_estimators_is_described_alike(name: str) -> None:
     """Every class lists what its parameters mean, so the same words stand in many places; learned scales add a few."""
-    learned = [cls for cls in ESTIMATORS.values() if not cls.__name__.startswith("LearnedScales")]
-    assert len({each.about for cls in learned for each in parameters_of(cls) if each.name == name}) == 1
+    own = ("LearnedScalesClassifier", "LearnedScalesRegressor", "BankSearchCV")
+    others = [cls for cls in ESTIMATORS.values() if cls.__name__ not in own]
+    assert len({each.about for cls in others for each in parameters_of(cls) if each.name == name}) == 1
+
+
+def test_parameters_with_the_same_values_state_them_alike() -> None:
+    """Where annotation and default are the same; kernels, which take anything, have defaults that only words tell."""
+    stated: dict[Any, set[str]] = {}
+    for cls in ESTIMATORS.values():
+        if not (is_dataclass(cls) and cls.__module__.startswith("multikernel.estimators")):
+            continue
+        hints = get_type_hints(cls, include_extras=True)
+        for each in parameters_of(cls):
+            if each.name != "kernels":
+                values = each.name, str(hints[each.name]), repr(cls.__dataclass_fields__[each.name].default)
+                stated.setdefault(values, set()).add(each.kind.partition(", of ")[0])
+    assert [(name, kinds) for (name, *_), kinds in stated.items() if len(kinds) > 1] == []
 
 
 def test_files_that_a_docstring_names_exist() -> None:

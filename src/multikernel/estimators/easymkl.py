@@ -79,7 +79,7 @@ class EasyMKLClassifier(BinaryClassifier):
 
     Parameters
     ----------
-    kernels : kernel, list of kernels, KernelFamily, name or "precomputed", default homogeneous_polynomials(10)
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         The family of the paper by default: normalised homogeneous polynomials of degrees 0..10.
     lam : float in [0, 1] or "auto", default "auto"
         0 is the hard margin, 1 the distance of the class means. The sum of the kernels enters, so its meaning follows
@@ -107,7 +107,7 @@ class EasyMKLClassifier(BinaryClassifier):
         feature space, where the squared margin is smaller than that).
     max_iter : int, default 1_000_000
         Pairwise steps at most; with ``method="max_min"`` in each of at most 300 margin problems.
-    n_jobs : int or None
+    n_jobs : int or None, default None
         Threads over the binary problems.
     checkpoint : str, path or None, default None
         A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.

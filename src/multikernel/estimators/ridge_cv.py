@@ -101,7 +101,7 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         with a ridge a hundred times smaller, then random multiples of the first. They are compared after a few steps.
     random_state : int, RandomState or None
         Of the random starts.
-    n_jobs : int or None
+    n_jobs : int or None, default None
         Threads over targets with weights of their own, a block of them each.
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step

@@ -190,7 +190,7 @@ class RLS2Regressor(ScaledModel, LearnsFromSums, RidgeRegressor):
     scaling_ : array (m,), the s_k
     kernel_names_ : array (m,)
     dual_coef_ : array (n,), or (t, n) for t targets; f(x) = sum_k d_k s_k sum_i dual_coef_i k_k(x_i, x) + intercept_
-    intercept_ : float, or array (t,)
+    intercept_ : float or array (t,)
     objective_ : float
     objective_bound_ : float, a value that the optimum is not below
     duality_gap_ : float, ``objective_ - objective_bound_`` relative to ``objective_`` or to what the kernels explain,

@@ -57,7 +57,8 @@ class AlignmentMKLClassifier(BinaryClassifier):
     ----------
     method : {"alignf", "align"}, default "alignf"
         "alignf": the non-negative mix of largest alignment; "align": each weight proportional to its own alignment.
-    kernels : kernel, list of kernels, KernelFamily, name or "precomputed", default homogeneous_polynomials(10)
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
+        By default ``kernels.homogeneous_polynomials(10)``.
     learner : {"svc", "margin"}, default "svc"
         The classifier on the weighted kernel: a support vector machine, or the margin machine of EasyMKL.
     C : float > 0 or "auto", default "auto"

@@ -92,7 +92,8 @@ class ProportionalMKLClassifier(BinaryClassifier):
         A number of folds means shuffled, stratified ones; fewer where a class has fewer samples.
     random_state : int, RandomState or None
         Shuffles the folds.
-    kernels : kernel, list of kernels, KernelFamily, name or "precomputed", default homogeneous_polynomials(10)
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
+        By default ``kernels.homogeneous_polynomials(10)``.
     learner : {"svc", "margin"}, default "svc"
         The classifier on the weighted kernel: a support vector machine, or the margin machine of EasyMKL.
     C : float > 0 or "auto", default "auto"
@@ -113,7 +114,7 @@ class ProportionalMKLClassifier(BinaryClassifier):
         Relative duality gap at which the learner stops.
     max_iter : int, default 1_000_000
         Steps of the learner at most.
-    n_jobs : int or None
+    n_jobs : int or None, default None
         Threads over the binary problems.
     checkpoint : str, path or None, default None
         A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.

@@ -196,7 +196,7 @@ class TwoLayerRegressor(TwoLayerModel, RidgeRegressor):
         k2(z, w) = z'w, (1 + z'w)^degree or exp(-|z - w|^2 / 2); "auto" takes the one of least held-out error, the
         linear one unless another is better by more than a standard error, and the one taken is published as
         ``second_``.
-    degree : int, default 2
+    degree : int >= 1, default 2
         Of the polynomial.
     alpha : float > 0 or "auto", default "auto"
         The ridge of the second layer; "auto" takes the value of least held-out error, published as ``alpha_``.
@@ -269,7 +269,7 @@ class TwoLayerClassifier(TwoLayerModel, BinaryClassifier):
         k2(z, w) = z'w, (1 + z'w)^degree or exp(-|z - w|^2 / 2); "auto" takes the one of least held-out error, the
         linear one unless another is better by more than a standard error, and the one taken is published as
         ``second_``.
-    degree : int, default 2
+    degree : int >= 1, default 2
         Of the polynomial.
     alpha : float > 0 or "auto", default "auto"
         The ridge of the second layer; "auto" takes the value of least held-out error, published as ``alpha_``.
