@@ -25,6 +25,7 @@ from multikernel.combinations import (
     ScaledProfile,
     TiedAndFree,
 )
+from multikernel.combinations.listed_products import ListedProducts
 from multikernel.combinations.subset_products import SubsetProducts
 from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simplex
 from multikernel.machines import (
@@ -85,6 +86,7 @@ COMBINATIONS: dict[str, Combination] = {
     "cube of a sum": HadamardPower(3),
     "tied and free": TiedAndFree(2, free=((0, 1), (2,))),
     "listed products": TiedAndFree(((0,), (1, 1), (0, 1, 2)), free=((2, 2),)),
+    "listed products alone": ListedProducts(((0,), (1, 1), (0, 1, 2), (1, 1))),
     "products of subsets": SubsetProducts(((), (0,), (0, 2))),
     "product of gaussians": ProductOfRBF(),
     "profiles": Profiles((kernels.RBF(0.3), kernels.Matern(0.2))),

@@ -25,7 +25,7 @@ from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
-from multikernel.combinations import Combination
+from multikernel.combinations import Combination, HadamardPower, Linear
 from multikernel.domains import Domain
 from multikernel.duality import dual_value
 from multikernel.machines import DualSolution, Machine
@@ -72,7 +72,7 @@ class Problem:
     ----------
     bank : the kernels on the training set; certificates hold for the matrices that it stores, and for the kernels
         themselves where these are stored in single precision and it is ``bank.unrounded()``, as estimators see to
-    combination : how theta makes a kernel of them
+    combination : how theta makes a kernel of them; a power of degree 1 is the sum
     machine : the inner problem
     domain : where theta lives, with its penalty
     target : array (n,) or (n, t), as the machine wants it
@@ -96,6 +96,8 @@ class Problem:
         _check_part("combination", self.combination, Combination, "Linear()")
         _check_part("machine", self.machine, Machine, "HingeMachine(C=1.0)")
         _check_part("domain", self.domain, Domain, "Simplex()")
+        if self.combination == HadamardPower(1):
+            object.__setattr__(self, "combination", Linear())
         self.combination.check(self.bank)
 
     @property

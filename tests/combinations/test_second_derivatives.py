@@ -12,7 +12,14 @@ from scipy import sparse
 
 from cases import one_in
 from multikernel import KernelBank, bind, kernels
-from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, TiedAndFree
+from multikernel.combinations import (
+    Combination,
+    HadamardPower,
+    HasSecondDerivatives,
+    Linear,
+    ProductOfRBF,
+    TiedAndFree,
+)
 from multikernel.kernels import RBF, Polynomial
 
 Array = Any
@@ -26,7 +33,7 @@ BANKS: dict[str, Any] = {
     "groups": [kernels.Linear().on([0, 1]), kernels.Linear().on([2]), kernels.Linear()],
     "centered": [RBF(0.3).centered(), Polynomial(2).centered(), kernels.Linear().centered()],
 }
-COMBINATIONS: dict[str, Combination] = {
+COMBINATIONS: dict[str, Any] = {
     "sum": Linear(),
     **{f"power {d}": HadamardPower(d) for d in (1, 2, 3, 4)},
     "power and products": TiedAndFree(3, free=((0, 1), (2,), (0, 1, 1))),
@@ -94,11 +101,9 @@ def test_features_are_never_a_stack(degree: int) -> None:
         tracemalloc.stop()
 
 
-def test_combinations_without_second_derivatives_say_so() -> None:
-    bank = bound("features", 8).distances()
-    for part in ("images", "second"):
-        with pytest.raises(NotImplementedError, match="ProductOfRBF has no second derivatives"):
-            getattr(ProductOfRBF(), part)(bank, np.ones(3), np.ones(8))
+@pytest.mark.parametrize("combination", [*COMBINATIONS.values(), ProductOfRBF()], ids=str)
+def test_a_combination_has_second_derivatives_or_not(combination: Combination) -> None:
+    assert isinstance(combination, HasSecondDerivatives) == (combination != ProductOfRBF())
 
 
 # -- powers in which the form is concave -------------------------------------------------------------------------------

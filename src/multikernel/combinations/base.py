@@ -9,6 +9,7 @@ with the same theta, on new samples. A machine's value J has dJ/dK = -AA', so th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -61,24 +62,6 @@ class Combination(ABC):
         """At least the largest entry of the diagonal of dK/dtheta_k, shape (d,); the trace unless written out."""
         return self.pullback(bank, theta, np.eye(bank.shape[0]))
 
-    def images(self, bank: KernelBank, theta: Array, A: Array) -> Array:
-        """(dK/dtheta_k) A for every k, shape (d, n, t), for A of shape (n,) or (n, t); square banks only.
-
-        Raises
-        ------
-        NotImplementedError : where the combination has no second derivatives written out
-        """
-        raise NotImplementedError(f"{type(self).__name__} has no second derivatives: choose a solver that needs none")
-
-    def second(self, bank: KernelBank, theta: Array, A: Array) -> Array:
-        """The second derivatives of tr A'K(theta)A in theta at fixed A, shape (d, d); square banks only.
-
-        Raises
-        ------
-        NotImplementedError : where the combination has no second derivatives written out
-        """
-        raise NotImplementedError(f"{type(self).__name__} has no second derivatives: choose a solver that needs none")
-
     def powers(self, bank: KernelBank) -> Array:
         """p, shape (d,), for which tr A'K(theta)A is concave in theta^p, whatever A; inf where none are known.
 
@@ -120,3 +103,14 @@ class Combination(ABC):
     def n_parameters(self, bank: KernelBank) -> int:
         """d, the length of theta: one weight for each kernel unless a combination says otherwise."""
         return len(bank)
+
+
+@runtime_checkable
+class HasSecondDerivatives(Protocol):
+    """A combination whose second derivatives are written out."""
+
+    def images(self, bank: KernelBank, theta: Array, A: Array) -> Array:
+        """(dK/dtheta_k) A for every k, shape (d, n, t), for A of shape (n,) or (n, t); square banks only."""
+
+    def second(self, bank: KernelBank, theta: Array, A: Array) -> Array:
+        """The second derivatives of tr A'K(theta)A in theta at fixed A, shape (d, d); square banks only."""

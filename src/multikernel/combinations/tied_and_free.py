@@ -2,43 +2,24 @@
 
     K(mu, nu) = T(mu) + sum_j nu_j P_j
 
-A tuple of kernels stands for their entrywise product: (0, 0, 2) is K_0 o K_0 o K_2. In the tied part T a product has
-the product of its kernels' weights, mu_0 mu_0 mu_2; in the free part every product P_j has a weight of its own. T is
-either a power of the weighted sum, which holds the products of all tuples of that length, or the sum over some tuples.
-A tuple that is listed twice counts twice; in a power both (0, 1) and (1, 0) occur.
+In the tied part T a product has the product of its kernels' weights; in the free part every product P_j has a weight of
+its own. T is a combination: a power of the weighted sum, which holds the products of all tuples of that length, or the
+sum over some of these (``listed_products.py``). In a power both (0, 1) and (1, 0) occur.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
-from typing import Annotated, Any
 
 import numpy as np
 
 from multikernel._linalg import as_columns
-from multikernel._parameters import WHOLE, Power
-from multikernel._rules import Rule
+from multikernel._parameters import Power
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.combinations.base import Combination
+from multikernel.combinations.listed_products import ListedProducts, Products, check_names, form_of, matrix_of
 from multikernel.combinations.polynomial import HadamardPower
-
-
-@dataclass(frozen=True)
-class ListOfProducts(Rule):
-    """Products of kernels, each of which is named by its number."""
-
-    words = "a list of products, each a tuple of one or more kernels by number, from 0 on"
-
-    def accepts(self, value: Any) -> bool:
-        return isinstance(value, list | tuple) and all(
-            isinstance(product, list | tuple) and len(product) > 0 and all(map(WHOLE.accepts, product))
-            for product in value
-        )
-
-
-Products = Annotated[tuple[tuple[int, ...], ...], ListOfProducts()]
 
 
 @dataclass(frozen=True)
@@ -75,18 +56,21 @@ class TiedAndFree(Combination):
             raise ValueError("TiedAndFree: tied must be a degree, or name at least one product, got none")
 
     @property
+    def part(self) -> HadamardPower | ListedProducts:
+        """T."""
+        if isinstance(self.tied, int | np.integer):
+            return HadamardPower(int(self.tied))
+        return ListedProducts(self.tied)
+
+    @property
     def linear(self) -> bool:
-        """Whether every tied product is a single kernel; free products enter linearly whatever they are."""
-        if self._power is None:
-            return all(len(product) == 1 for product in self._listed)
-        return self._power.linear
+        """Whether the tied part is linear; free products enter linearly whatever they are."""
+        return self.part.linear
 
     def in_units(self, kernel: float, balance: float, free: bool) -> tuple[float, float, float] | None:
         """None for products of several lengths. Tied and free weights have one unit for one kernel's weights only."""
-        if self._power is not None:
-            tied = {self._power.degree}
-        else:
-            tied = set(map(len, self._listed))
+        part = self.part
+        tied = {part.degree} if isinstance(part, HadamardPower) else set(map(len, part.products))
         lengths = tied | set(map(len, self.free))
         if len(lengths) > 1:
             return None
@@ -94,129 +78,53 @@ class TiedAndFree(Combination):
         return HadamardPower(degree).in_units(kernel, balance, free and (degree == 1 or not self.free))
 
     def n_parameters(self, bank: KernelBank) -> int:
-        largest = max((max(product) for product in (*self._listed, *self.free)), default=0)
-        if largest >= len(bank):
-            raise ValueError(f"a product names kernel {largest}, and there are {len(bank)}, counted from 0")
-        return len(bank) + len(self.free)
+        check_names(self.free, bank)
+        return self.part.n_parameters(bank) + len(self.free)
 
     def gram(self, bank: KernelBank, theta: Array) -> DenseGram:
-        mu, nu = self._parts(bank, theta)
-        if self._power is None:
-            K = np.zeros(bank.shape)
-        else:
-            K = self._power.gram(bank, mu).dense().copy()
-        for product in self._listed:
-            K += mu[list(product)].prod() * _product(bank, product)
+        mu, nu = self._weights(bank, theta)
+        K = self.part.gram(bank, mu).dense().copy()
         for weight, product in zip(nu, self.free, strict=True):
-            K += weight * _product(bank, product)
+            K += weight * matrix_of(bank, product)
         return DenseGram(K)
 
     def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
-        (mu, _) = self._parts(bank, theta)
+        mu, _ = self._weights(bank, theta)
         A = as_columns(A)
-        if self._power is None:
-            q = np.zeros(len(bank))
-        else:
-            q = self._power.pullback(bank, mu, A)
-        for product in self._listed:
-            q += _slopes(product, mu) * _form(bank, product, A)
-        return np.concatenate([q, [_form(bank, product, A) for product in self.free]])
+        return np.concatenate([self.part.pullback(bank, mu, A), [form_of(bank, product, A) for product in self.free]])
 
     def shares(self, bank: KernelBank, theta: Array, C: Array) -> Array:
-        mu, nu = self._parts(bank, theta)
-        shares = np.zeros((len(theta), bank.shape[0], C.shape[1]))
-        if self._power is not None:
-            shares[: len(mu)] = self._power.shares(bank, mu, C)
-        for product in self._listed:
-            part = mu[list(product)].prod() / len(product) * (_product(bank, product) @ C)
-            for k in product:
-                shares[k] += part
-        for j, (weight, product) in enumerate(zip(nu, self.free, strict=True), len(mu)):
-            shares[j] = weight * (_product(bank, product) @ C)
-        return shares
+        mu, nu = self._weights(bank, theta)
+        free = [(weight * (matrix_of(bank, product) @ C))[None] for weight, product in zip(nu, self.free, strict=True)]
+        return np.concatenate([self.part.shares(bank, mu, C), *free])
 
     def peaks(self, bank: KernelBank, theta: Array) -> Array:
-        (mu, _) = self._parts(bank, theta)
+        mu, _ = self._weights(bank, theta)
         diagonal = bank.diagonal()
-        if self._power is None:
-            peaks = np.zeros(len(bank))
-        else:
-            peaks = self._power.peaks(bank, mu)
-        for product in self._listed:
-            peaks += _slopes(product, mu) * diagonal[list(product)].prod(axis=0).max()
-        return np.concatenate([peaks, [diagonal[list(product)].prod(axis=0).max() for product in self.free]])
+        free = [diagonal[list(product)].prod(axis=0).max() for product in self.free]
+        return np.concatenate([self.part.peaks(bank, mu), free])
 
     def images(self, bank: KernelBank, theta: Array, A: Array) -> Array:
-        (mu, _) = self._parts(bank, theta)
+        mu, _ = self._weights(bank, theta)
         A = as_columns(A)
-        if self._power is None:
-            images = np.zeros((len(bank), *A.shape))
-        else:
-            images = self._power.images(bank, mu, A)
-        for product in self._listed:
-            images += _slopes(product, mu)[:, None, None] * (_product(bank, product) @ A)
-        return np.concatenate([images, *((_product(bank, product) @ A)[None] for product in self.free)])
+        free = [(matrix_of(bank, product) @ A)[None] for product in self.free]
+        return np.concatenate([self.part.images(bank, mu, A), *free])
 
     def second(self, bank: KernelBank, theta: Array, A: Array) -> Array:
-        (mu, _) = self._parts(bank, theta)
-        A = as_columns(A)
-        m = len(bank)
+        mu, _ = self._weights(bank, theta)
         second = np.zeros((len(theta), len(theta)))  # free products enter linearly
-        if self._power is not None:
-            second[:m, :m] = self._power.second(bank, mu, A)
-        for product in self._listed:
-            second[:m, :m] += _bends(product, mu) * _form(bank, product, A)
+        second[: len(mu), : len(mu)] = self.part.second(bank, mu, A)
         return second
 
     def powers(self, bank: KernelBank) -> Array:
-        """The length of the longest tied product, in which shorter ones are concave, too; 1 for free weights."""
-        if self._power is not None:
-            degree = self._power.degree
-        else:
-            degree = max(map(len, self._listed))
-        return np.concatenate([np.full(len(bank), float(degree)), np.ones(len(self.free))])
+        """Those of the tied part, and 1 for free weights."""
+        return np.concatenate([self.part.powers(bank), np.ones(len(self.free))])
 
-    @property
-    def _power(self) -> HadamardPower | None:
-        if isinstance(self.tied, int | np.integer):
-            return HadamardPower(int(self.tied))
-        return None
-
-    @property
-    def _listed(self) -> Products:
-        return () if isinstance(self.tied, int | np.integer) else self.tied
-
-    def _parts(self, bank: KernelBank, theta: Array) -> tuple[Array, Array]:
+    def _weights(self, bank: KernelBank, theta: Array) -> tuple[Array, Array]:
+        """mu and nu."""
         if len(theta) != self.n_parameters(bank):
             raise ValueError(
                 f"{len(bank)} kernels and {len(self.free)} free products have {self.n_parameters(bank)} weights, "
                 f"got {len(theta)}"
             )
         return theta[: len(bank)], theta[len(bank) :]
-
-
-def _product(bank: KernelBank, product: tuple[int, ...]) -> Array:
-    """The entrywise product of the kernels that a tuple names, dense."""
-    return reduce(np.multiply, (bank.matrix(k) for k in product))
-
-
-def _form(bank: KernelBank, product: tuple[int, ...], A: Array) -> float:
-    """tr A'PA, P the product that a tuple names."""
-    return float((A * (_product(bank, product) @ A)).sum())
-
-
-def _slopes(product: tuple[int, ...], mu: Array) -> Array:
-    """The derivatives of the product of the weights that a tuple names: at each place, the product of the others."""
-    slopes = np.zeros(len(mu))
-    weights = mu[list(product)]
-    for place, k in enumerate(product):
-        slopes[k] += np.delete(weights, place).prod()
-    return slopes
-
-
-def _bends(product: tuple[int, ...], mu: Array) -> Array:
-    """The second derivatives of the product of the weights that a tuple names."""
-    bends = np.zeros((len(mu), len(mu)))
-    for place, k in enumerate(product):
-        bends[k] += _slopes(product[:place] + product[place + 1 :], mu)
-    return bends

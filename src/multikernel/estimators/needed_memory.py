@@ -13,10 +13,8 @@ from multikernel.banks.base import MEMORY
 from multikernel.banks.cost import BankCost
 from multikernel.estimators.protocol import Model, Task
 from multikernel.estimators.schedule import cost_of_task
-from multikernel.estimators.search import ROUGH, with_parameters
+from multikernel.estimators.search import ROUGH, SEARCH_FOLDS, SEARCHED_SAMPLES, with_parameters
 from multikernel.procedures.forecast import Cost
-
-_SEARCHED = 500, 3  # samples that choose at most, and folds of them
 
 
 def bank_cost(model: Model, bank: KernelBank) -> BankCost:
@@ -56,8 +54,8 @@ def cost_of_search(model: Model, bank: BankCost, tasks: Sequence[Task]) -> Cost:
     count = len(model._method.search.searched(model))
     if not count:
         return Cost(Work())
-    most, folds = _SEARCHED
-    n = bank.n // -(-bank.n // most) * (folds - 1) // folds
+    folds = SEARCH_FOLDS
+    n = bank.n // -(-bank.n // SEARCHED_SAMPLES) * (folds - 1) // folds
     rough = with_parameters(with_any_numbers(model), tol=max(ROUGH, getattr(model, "tol", 0.0)))
     part = bank.block(max(1, n))
     each = sum((model._method.cost(rough, part, task) for task in tasks), Cost(part.made))

@@ -322,7 +322,7 @@ class FeaturePosterior(Posterior):
         if F is None:
             assert self.predictor is not None
             F = self.predictor.reference.cross(self.samples).bank.F
-        G = taken(F, self.features[p])[posed.rows] * self.roots[p]
+        G = dense_columns(F, self.features[p])[posed.rows] * self.roots[p]
         alpha = resolved(posed.alpha, posed.weight @ G**2)
         return self._smoother(FactoredPrecision(alpha, posed.weight, G), posed)
 
@@ -331,7 +331,7 @@ class FeaturePosterior(Posterior):
         whole: Any = bank
         F, found = whole.F if self.predictor is None else self.predictor.features(bank), []
         for kept, root, smoother in zip(self.features, self.roots, self.smoothers, strict=True):
-            G = taken(F, kept) * root
+            G = dense_columns(F, kept) * root
             found.append(self._deviations(smoother, G, (G**2).sum(axis=1), columns))
         return np.hstack(found)
 
@@ -393,7 +393,7 @@ def posterior_of(model: Model, bank: KernelBank, fitted: Sequence[Fitted]) -> Po
 # -- parts of banks ----------------------------------------------------------------------------------------------------
 
 
-def taken(F: Any, columns: Array) -> Array:
+def dense_columns(F: Any, columns: Array) -> Array:
     """Some columns of features, dense."""
     part = host(_arrays.taken(F, columns, axis=1))
     return np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)

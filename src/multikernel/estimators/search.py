@@ -4,7 +4,7 @@ The candidates are multiples of a unit, which the estimator computes from the ke
 choice follows kernels and targets into other units. They are tried from one in the middle on, every other one while the
 error falls, and then those beside the best, each fit started from the nearest. Held out is what each of a few folds
 leaves out; samples that are equal are in one fold, and the folds do not depend on the order of the samples, so that a
-sample of weight two counts as one that is there twice. Beyond ``_MOST`` samples as many of them, spread evenly over
+sample of weight two counts as one that is there twice. Beyond ``SEARCHED_SAMPLES`` as many of them, spread evenly over
 targets and kernel values, choose for all: the same multiple of the unit is then that of the bank of all samples.
 """
 
@@ -31,10 +31,10 @@ from multikernel.estimators.targets import loss_weight, losses
 from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
 from multikernel.procedures.units import kernel_size, spread
 
-_FOLDS = 3  # fewer than elsewhere: every candidate is fitted in each
+SEARCH_FOLDS = 3  # fewer than elsewhere: every candidate is fitted in each
 Estimator = TypeVar("Estimator", bound=Model)
 
-_MOST = 500  # samples that choose
+SEARCHED_SAMPLES = 500  # that choose at most
 _STRIDE = 2  # candidates are tried in such steps first, and then those beside the best of them
 ROUGH = 1e-2  # tolerance of the fits that are compared
 TUBE = 0.1  # of the spread of the target: residuals that cost nothing where epsilon is "auto"
@@ -254,7 +254,7 @@ def best_place(model: Model, name: str, learn: Any, whole: Samples) -> int:
         _warn_of_cut_search(model, name, candidates, errors, middle)
         return middle
     fold = search.fold or whole_fit
-    folds = [fold(model, name, learn, *parts) for parts in folds_of(whole, is_classifier(model))]
+    folds = [fold(model, name, learn, *parts) for parts in search_folds(whole, is_classifier(model))]
 
     def improves(place: int, least: float = 0.0) -> bool:
         """Whether a candidate, tried now, is better than all so far by this part of their error; or as good."""
@@ -314,9 +314,9 @@ class Fold(ABC):
         """The weighted sum of the losses; or several, of which the least of the sums over folds counts."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class WholeFit(Fold):
-    """The fits of a model, each started from its neighbour's.
+    """The fits of a model, each started from its neighbour's; it keeps what they returned.
 
     Parameters
     ----------
@@ -378,7 +378,7 @@ def at_candidate(model: Estimator, name: str, samples: Samples, place: int) -> E
 # -- folds -------------------------------------------------------------------------------------------------------------
 
 
-def folds_of(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Samples]]:
+def search_folds(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Samples]]:
     """Training and test samples of folds that share out each class, or the range of the target; none of few samples.
 
     Raises
@@ -393,13 +393,13 @@ def folds_of(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Samples]]
     key = np.column_stack([targets, _rounded(image), _rounded(gram.diagonal())])[given]
     unique, place = np.unique(key, axis=0, return_inverse=True)
     place = np.ravel(place)
-    step = -(-len(unique) // _MOST)
+    step = -(-len(unique) // SEARCHED_SAMPLES)
     kept = place % step == 0
     rows = given[kept]
     fold = place[kept] // step
     if whole.resampling.decided:
         labels = targets[rows, 0] if classes else np.zeros(len(rows), dtype=int)
-        pairs = complete(whole.resampling.among(rows).folds(labels, _FOLDS, np.random.default_rng(0)), labels)
+        pairs = complete(whole.resampling.among(rows).folds(labels, SEARCH_FOLDS, np.random.default_rng(0)), labels)
         if not pairs:
             raise ValueError(
                 "a parameter is 'auto', and every fold leaves out all samples of a class: give groups or cv of which "
@@ -410,7 +410,7 @@ def folds_of(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Samples]]
             smallest = np.unique(unique[:, 0], return_counts=True)[1].min()
         else:
             smallest = len(unique) // 2
-        count = min(whole.resampling.count or _FOLDS, int(smallest))
+        count = min(whole.resampling.count or SEARCH_FOLDS, int(smallest))
         pairs = pairs_of(fold % count) if count > 1 else []
     for train, test in pairs:
         yield whole.of(rows[train], rows[train]), whole.of(rows[test], rows[train])

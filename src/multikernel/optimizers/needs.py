@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from multikernel.combinations import HadamardPower, Linear
+from multikernel.combinations import HadamardPower, HasSecondDerivatives, Linear
 from multikernel.domains import HasBlockUpdate, NormBall, Orthant, Product, Separable, Simplex, as_separable
 from multikernel.machines import RidgeMachine, SupportMachine
 from multikernel.problem import Problem
@@ -78,6 +78,15 @@ def need_power_of_sum(algorithm: object, problem: Problem) -> int:
     raise TypeError(
         f"{_name(algorithm)} needs a sum of kernels or a power of it, Linear or a HadamardPower, and the combination "
         f"is {combination}; {_ANY_COMBINATION}"
+    )
+
+
+def need_second_derivatives(algorithm: object, problem: Problem) -> HasSecondDerivatives:
+    """The combination with its second derivatives; TypeError where they are not written out."""
+    if isinstance(problem.combination, HasSecondDerivatives):
+        return problem.combination
+    raise TypeError(
+        f"{_name(algorithm)} needs second derivatives, which {problem.combination} has not; {_ANY_COMBINATION}"
     )
 
 

@@ -17,7 +17,7 @@ separate the samples; the published problem has none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -51,9 +51,9 @@ class GateWeights(Weights):
     levels: Array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Gated:
-    """F over the coefficients of the gates, (v_k, u_k) one after the other.
+    """F over the coefficients of the gates, (v_k, u_k) one after the other; it keeps the machine's last solution.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Gated:
     weight : array (n,), what the losses are multiplied with; None where that is 1
     kind : "softmax" or "sigmoid"
     ridge : float > 0
-    latest : the machine's solutions, of which the last one is where the next begins
+    latest : the machine's last solution, where the next begins; None before the first
     """
 
     matrices: Array
@@ -74,7 +74,7 @@ class Gated:
     weight: Array | None
     kind: str
     ridge: float
-    latest: list[DualSolution] = field(default_factory=list)
+    latest: DualSolution | None = None
 
     def gates(self, x: Array) -> Array:
         """e, shape (n, m)."""
@@ -85,9 +85,9 @@ class Gated:
         K = np.zeros(self.matrices.shape[1:])
         for matrix, gate in zip(self.matrices, e.T, strict=True):
             K += gate[:, None] * matrix * gate
-        warm = self.latest[-1].warm if self.latest else None
-        self.latest[:] = [self.machine.solve(DenseGram(K), self.target, warm, self.weight)]
-        return self.latest[-1]
+        warm = None if self.latest is None else self.latest.warm
+        self.latest = self.machine.solve(DenseGram(K), self.target, warm, self.weight)
+        return self.latest
 
     def value(self, x: Array) -> tuple[float, Array]:
         """F and its gradient."""
@@ -143,15 +143,14 @@ def gated_kernels(
     m = len(bank)
     check_memory(float(m) * n * n, f"the matrices of {m} kernels of {n} samples", "take fewer kernels or samples")
     inputs = np.column_stack([features, np.ones(n)])
-    if start is not None:
-        latest = []
-    else:
-        latest = [_with_equal_gates(bank, machine, target, weight, kind)]
+    latest = None
+    if start is None:
+        latest = _with_equal_gates(bank, machine, target, weight, kind)
     matrices = _stored(bank)
-    if matrices is None and latest:
+    if matrices is None and latest is not None:
         equal = np.broadcast_to(opened(np.zeros(m), kind), (n, m))
-        nothing = Certificate.stationarity(np.inf, latest[0].value)
-        return _gate_weights(equal, np.zeros(m * inputs.shape[1]), latest[0].value, nothing, 0, []), latest[0]
+        nothing = Certificate.stationarity(np.inf, latest.value)
+        return _gate_weights(equal, np.zeros(m * inputs.shape[1]), latest.value, nothing, 0, []), latest
     inner = machine.with_tolerance(max(1e-6 * tol, _FINAL_GAP))  # slopes err by the root of the gap
     problem = Gated(
         bank.matrices() if matrices is None else matrices, inputs, inner, target, weight, kind, ridge, latest
@@ -166,11 +165,13 @@ def gated_kernels(
     ]
     x, _, history = min(runs, key=lambda run: run[1])
     if not time_is_up():
-        function = remembering(replace(problem, machine=machine.with_tolerance(_FINAL_GAP)).value)
+        problem = replace(problem, machine=machine.with_tolerance(_FINAL_GAP))
+        function = remembering(problem.value)
     x, value, further = descent(function, ridge, x, tol, max_iter - len(history), observe)  # mostly no step
     (_, gradient) = function(x)
     history = history + further
-    dual = problem.latest[-1]
+    dual = problem.latest  # at x, which the function saw last
+    assert dual is not None
     hidden = max(dual.upper - dual.value, 0.0)
     certificate = stationarity(value, gradient, ridge, hidden)
     steps = sum(len(run[2]) for run in runs) + len(further)

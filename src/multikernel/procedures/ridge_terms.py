@@ -38,7 +38,7 @@ from multikernel.banks import FactorGram, KernelBank
 from multikernel.banks.base import MEMORY
 from multikernel.banks.factor import FactorBank
 from multikernel.certificate import FINEST_GAP, Certificate, relative
-from multikernel.combinations import HadamardPower, Linear
+from multikernel.combinations import Linear
 from multikernel.domains import NormBall, Orthant, Simplex
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.machines.base import checked_target
@@ -136,8 +136,6 @@ class RidgeTerms:
         """A ridge problem without the part of the targets that no kernel reaches."""
         machine = need_ridge("ridge_terms", problem)
         s = problem.sample_weight
-        if problem.combination == HadamardPower(1):
-            problem = replace(problem, combination=Linear())
         target = checked_target(problem.target, several=True)
         targets = CentredTargets.of(target, machine.fit_intercept, s)
         constant = np.abs(targets.Y).max(axis=0) <= ROUNDING * np.abs(as_columns(target)).max(axis=0)

@@ -86,9 +86,9 @@ class Regression:
         return 1.0 / len(self.basis) + np.where(known, g - self.offset, 0.0) @ self.basis
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Regressions:
-    """How each source follows from the others, learned from some training samples when it is first asked for.
+    """How each source follows from the others, learned from some training samples when it is first asked for, and kept.
 
     Parameters
     ----------

@@ -112,7 +112,7 @@ def _numbers(values: Any) -> Array | None:
     return None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class WatchedRows:
     """New rows that are compared with those of training while they are read.
 

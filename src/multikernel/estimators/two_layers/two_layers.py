@@ -30,9 +30,9 @@ from multikernel.estimators.search import (
     Search,
     at_candidate,
     best_place,
-    folds_of,
     names_of,
     roughly,
+    search_folds,
     with_parameters,
 )
 from multikernel.estimators.targets import binary_tasks
@@ -379,7 +379,7 @@ def _plainly_best(losses: dict[str, Array]) -> str:
 def _losses(model: TwoLayerModel, learn: Any, whole: Samples) -> Array:
     """The weighted losses of the samples, each by the model of a fold that it is not in; infinite where a fit fails."""
     rough, found = roughly(with_parameters(model, class_weight=None)), [np.zeros(1)]
-    for train, test in folds_of(whole, is_classifier(model)):
+    for train, test in search_folds(whole, is_classifier(model)):
         try:
             keeping(
                 lambda train=train: rough.fit_bank(  # type: ignore[misc]

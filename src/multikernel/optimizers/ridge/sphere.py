@@ -48,7 +48,7 @@ from multikernel.domains import NormBall
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
 from multikernel.numerics.trust_region import descend_in_ball, minimise_in_ball
 from multikernel.optimizers.base import Optimizer, Search
-from multikernel.optimizers.needs import need_power_of_sum, need_ridge, need_sphere
+from multikernel.optimizers.needs import need_power_of_sum, need_ridge, need_second_derivatives, need_sphere
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 from multikernel.tuning import HESSIAN_WEIGHTS, HESSIAN_WEIGHTS_CUBIC
@@ -198,15 +198,16 @@ Map = Callable[[Array], Array]
 
 
 def hessian(problem: Problem, at: Evaluation) -> Array:
-    """J'' at an evaluated point, shape (d, d); TypeError where the machine is no RidgeMachine."""
+    """J'' at an evaluated point, shape (d, d); TypeError where machine or combination have no such derivatives."""
     A = as_columns(at.dual.factor)
+    combination = need_second_derivatives("the second derivative", problem)
     W, V = _images(problem, at.theta, A)
-    H = blas.dgemm(2.0, W.T, V.T, trans_a=1) - problem.combination.second(problem.bank, at.theta, A)
+    H = blas.dgemm(2.0, W.T, V.T, trans_a=1) - combination.second(problem.bank, at.theta, A)
     return 0.5 * (H + H.T)
 
 
 def hessian_product(problem: Problem, at: Evaluation) -> Map:
-    """v -> J'' v at an evaluated point; TypeError where the machine is no RidgeMachine."""
+    """v -> J'' v at an evaluated point; TypeError where machine or combination have no such derivatives."""
     A = as_columns(at.dual.factor)
     W, V = _images(problem, at.theta, A)
     second = _second_product(problem, at.theta, A)
@@ -220,7 +221,7 @@ def hessian_product(problem: Problem, at: Evaluation) -> Map:
 def _images(problem: Problem, theta: Array, A: Array) -> tuple[Array, Array]:
     """W_k and M^{-1}W_k, one row for each k."""
     machine = need_ridge("the second derivative", problem)
-    W = problem.combination.images(problem.bank, theta, A)
+    W = need_second_derivatives("the second derivative", problem).images(problem.bank, theta, A)
     d, n, t = W.shape
     columns = W.transpose(1, 0, 2).reshape(n, d * t)
     gram = problem.combination.gram(problem.bank, theta)
@@ -244,11 +245,9 @@ def _second_product(problem: Problem, theta: Array, A: Array) -> Map:
     combination = problem.combination
     bank = problem.bank
     if not isinstance(combination, HadamardPower):
-        T = combination.second(bank, theta, A)
+        T = need_second_derivatives("the second derivative", problem).second(bank, theta, A)
         return lambda v: T @ v
     degree = combination.degree
-    if degree == 1:
-        return np.zeros_like
     M = degree * (degree - 1.0) * (A @ A.T)
     if degree > 2:
         M *= bank.combine(theta).dense() ** (degree - 2)

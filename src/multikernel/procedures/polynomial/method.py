@@ -92,8 +92,6 @@ def polynomial_mkl(
     ValueError : where the solver does not fit the problem
     """
     problem.domain.check(problem.size)
-    if problem.combination == HadamardPower(1):
-        problem = replace(problem, combination=Linear())
     random = rng or np.random.RandomState(0)
 
     def solve(inner: Problem, asked: float, begin: Array | None, observer: Observer) -> tuple[Weights, DualSolution]:
