@@ -36,15 +36,13 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import blas
 
 from multikernel._floats import EPS, ROUNDING, SINGULAR, TINY
-from multikernel._linalg import mirror, product
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
 from multikernel.certificate import Certificate, relative
 from multikernel.numerics.cholesky import factorise, solved
-from multikernel.statistics import Moments
+from multikernel.statistics import Moments, Summing
 
 _STEPS_BY_SUMS = 50  # of conjugate gradients at most, each of which takes a product with a matrix of the centres
 # What rounding makes of tr A'(C'C)A, relative to tr C'C tr A'A: in fits of 900 and 1,400 samples by 120 and 400 smooth
@@ -94,35 +92,22 @@ def summed(tiles: Iterable[Tile]) -> CentreSums:
     ------
     ValueError : where there are no tiles, and where a kernel or a target is not finite
     """
-    total: Moments | None = None
-    squares = np.empty((0, 0))
+    total: Summing | None = None
     rounding = ROUNDING
     for tile in tiles:
         check_interrupted()
         if tile.kernel.dtype == np.float32:
             rounding = max(ROUNDING, float(np.finfo(np.float32).eps) ** 2)
         C = np.asarray(tile.kernel, dtype=float)
-        s = np.ones(len(C)) if tile.weight is None else tile.weight
-        rooted = C if tile.weight is None else np.sqrt(s)[:, None] * C
         if total is None:
-            squares = np.zeros((C.shape[1], C.shape[1]), order="F")
-        squares = blas.dsyrk(1.0, rooted.T, beta=1.0, c=squares, lower=1, overwrite_c=1)
-        weighted = s[:, None] * tile.target
-        sums = Moments(
-            np.zeros((1, 1)),
-            product(C.T, weighted),
-            product(C.T, s),
-            weighted.sum(axis=0),
-            (weighted * tile.target).sum(axis=0),
-            float(s.sum()),
-        )
-        total = sums if total is None else total.merge(sums)
+            total = Summing(C.shape[1], tile.target.shape[1])
+        total.add(C, tile.target, tile.weight)
     if total is None:
         raise ValueError("ridge regression by centres needs samples, and got no tile of them")
-    mirror(squares)
-    if not (np.isfinite(squares).all() and np.isfinite(total.products).all()):
+    moments = total.moments()
+    if not (np.isfinite(moments.squares).all() and np.isfinite(moments.products).all()):
         raise ValueError("ridge regression by centres: kernels and targets must be finite numbers")
-    return CentreSums(replace(total, squares=squares), rounding)
+    return CentreSums(moments, rounding)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,16 +123,20 @@ class CentredRidge:
 
     @classmethod
     def of(cls, K: Array, sums: CentreSums, alpha: float) -> CentredRidge:
-        """From the kernel matrix (M, M) of the centres and the sums.
+        """From the kernel matrix (M, M) of the centres and the sums."""
+        return cls.of_squares(K, sums.moments.squares, sums.rounding, alpha)
+
+    @classmethod
+    def of_squares(cls, K: Array, squares: Array, rounding: float, alpha: float) -> CentredRidge:
+        """From the kernel matrix (M, M) of the centres, C'SC, and u^2.
 
         Raises
         ------
         ValueError : where the matrix is not positive definite with a ten-thousandth of its trace on the diagonal: K is
             then no kernel matrix
         """
-        squares = sums.moments.squares
         trace = float(np.trace(squares)) or 1.0  # where all kernels are zero, so are the coefficients
-        ridge = sums.rounding * trace
+        ridge = rounding * trace
         while ridge <= 1e-4 * trace < np.inf:
             A = np.asfortranarray(alpha * _by_columns(K))
             A += _by_columns(squares)

@@ -36,12 +36,12 @@ from multikernel._workers import check_interrupted, time_is_up
 from multikernel.banks.single import ScaledPoints, over_few_rows
 from multikernel.certificate import Certificate
 from multikernel.kernels import DistanceKernel
-from multikernel.machines.ridge.centres import CentredRidge, CentreSums
+from multikernel.machines.ridge.centres import CentredRidge
 from multikernel.numerics.lbfgs import lbfgs, remembering
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.learned_scales.forms import Form
-from multikernel.statistics import Moments
 
+_ROUNDED = float(np.finfo(np.float32).eps) ** 2  # what single precision makes of a sum of squares
 _FARTHEST = 14.0  # scales differ from the first ones by a factor of e^14 at most, as in descent.py
 
 
@@ -139,7 +139,7 @@ class LandmarkError:
         mean = self.mean
         Y = self.train.rooted(self.train.Y - mean)
         K = K.astype(float)
-        machine = CentredRidge.of(0.5 * (K + K.T), _squares(C), alpha)
+        machine = CentredRidge.of_squares(0.5 * (K + K.T), squared(C), _ROUNDED, alpha)
         A = machine.coefficients(_product(C.T, Y))
         E = _product(H, A) - self.held.rooted(self.held.Y - mean)
         L = machine.coefficients(_product(H.T, E))
@@ -264,10 +264,3 @@ def _stationarity(gradient: Array) -> Certificate:
 def _product(C: Array, V: Array) -> Array:
     """C V, with both in single precision."""
     return np.asarray(C @ V.astype(np.float32), dtype=float)
-
-
-def _squares(C: Array) -> CentreSums:
-    """C'C as sums over samples, of which nothing else is needed; C is in single precision."""
-    none = np.zeros((C.shape[1], 0))
-    moments = Moments(squared(C), none, none.sum(axis=1), none[0], none[0], float(len(C)))
-    return CentreSums(moments, float(np.finfo(np.float32).eps) ** 2)
