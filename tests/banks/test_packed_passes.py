@@ -174,3 +174,13 @@ def test_samples_in_single_precision_can_be_bound_in_double() -> None:
 def test_other_precisions_are_refused() -> None:
     with pytest.raises(ValueError, match="stored in float64 or float32, got dtype float16"):
         bind(FAMILY, X, dtype=np.float16)
+
+
+@pytest.mark.parametrize("bank", [single, double, double.scaled(np.arange(len(double)) + 0.5)], ids=repr)
+def test_a_total_is_a_sum_that_may_be_written_into(bank: Any) -> None:
+    weights = np.random.default_rng(0).uniform(size=len(bank))
+    want = bank.combine(weights).dense().astype(np.float64)
+    total = bank.total(weights)
+    np.testing.assert_allclose(total, want, rtol=1e-14)
+    total[:] = 0.0
+    np.testing.assert_array_equal(bank.combine(weights).dense(), want)

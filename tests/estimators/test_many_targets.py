@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, KFold
 
 from multikernel import MultipleKernelRidgeCV, bind, kernels, precomputed
 from multikernel.procedures.ridge_cv import Folds, HeldOutError, held_out_error, ridge_cv
@@ -301,6 +301,21 @@ class TestCoefficients:
         parts, Y = data(t=3)
         assert not hasattr(MultipleKernelRidgeCV([kernels.RBF(0.1)]).fit(parts[0], Y), "coef_")
         assert not hasattr(model().fit(stack(parts), Y), "coef_")
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("standard_errors", [0.0, 1.0])
+def test_coefficients_are_those_of_the_last_inverse(fit_intercept, standard_errors, monkeypatch):
+    """They solve the equations on all samples, and nothing is factored for them once more."""
+    parts, Y = data()
+    K = stack(parts)
+    monkeypatch.setattr("multikernel.procedures.ridge_cv.many_targets.RidgeMachine", None)
+    shuffled = KFold(5, shuffle=True, random_state=0)
+    fitted = model(standard_errors, fit_intercept=fit_intercept, cv=shuffled).fit(K, Y)
+    for t, y in enumerate(Y.T):
+        total = np.tensordot(fitted.weights_[t], K, 1) + fitted.alpha_[t] * np.eye(len(Y))
+        coef = np.linalg.solve(total, y - y.mean() * fit_intercept)
+        np.testing.assert_allclose(fitted.dual_coef_[t], coef, rtol=1e-8, atol=1e-10 * np.abs(coef).max())
 
 
 def test_says_how_many_targets_are_how_far():

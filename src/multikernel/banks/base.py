@@ -94,6 +94,10 @@ class KernelBank(ABC):
         """sum_k w_k K_k."""
         return self.combine_all(np.asarray(weights)[None, :])[0]
 
+    def total(self, weights: Array) -> Any:
+        """The same as a new matrix in double precision, to be written into: of the library that the kernels are in."""
+        return self.combine(weights).fresh()
+
     def combine_all(self, W: Array) -> list[Gram]:
         """sum_k W_sk K_k for every row s of W, shape (s, m); a kernel without weight is not evaluated."""
         W = np.asarray(W)

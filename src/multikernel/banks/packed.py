@@ -105,6 +105,12 @@ class PackedBank(StoredBank):
         entries, pairs = self._sums(W)
         return [DenseGram(K) for K in made(entries, len(W), self.n, pairs)]
 
+    def total(self, weights: Array) -> Array:
+        """Made for the caller: nothing is copied."""
+        self._check("weights", len(weights), len(self), "kernels")
+        entries, pairs = self._sums(np.asarray(weights)[None])
+        return made(entries, 1, self.n, pairs)[0]
+
     @property
     def _keeps_total(self) -> bool:
         """Whether the sum of all matrices takes little beside the stack."""

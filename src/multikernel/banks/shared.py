@@ -200,6 +200,9 @@ class SharedBank(SameKernelsBank):
     def combine(self, weights: Array) -> Gram:
         return self.passes.ask("combine", np.asarray(weights, dtype=float))
 
+    def total(self, weights: Array) -> Any:
+        return self.combine(weights).fresh()
+
     def quad(self, A: Array) -> Array:
         A = as_columns(A)
         if A.shape[1] == 1:

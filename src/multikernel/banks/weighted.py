@@ -79,6 +79,11 @@ class WeightedBank(WrapperBank):
     def combine(self, weights: Array) -> Gram:
         return self._weighted(self.bank.combine(self._times(np.asarray(weights))))
 
+    def total(self, weights: Array) -> Any:
+        if self.left is None:
+            return self.bank.total(self._times(np.asarray(weights)))
+        return super().total(weights)
+
     def combine_all(self, W: Array) -> list[Gram]:
         own = W if self.factors is None else self.factors * W
         return [self._weighted(gram) for gram in self.bank.combine_all(own)]

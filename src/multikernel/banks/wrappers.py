@@ -98,6 +98,7 @@ class SameKernelsBank(WrapperBank):
     matrix = delegate("matrix")
     combine = delegate("combine")
     combine_all = delegate("combine_all")
+    total = delegate("total")
     apply = delegate("apply")
     quad = delegate("quad")
     quads = delegate("quads")

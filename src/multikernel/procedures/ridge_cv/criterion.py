@@ -59,6 +59,13 @@ class SharedWeights(ABC):
     def models(self, index: Array) -> TargetModels:
         """Their models at v."""
 
+    def coef(self, index: Array) -> Array | None:
+        """Their coefficients on all samples, (n, t), with weights v / sum(v) and ridge 1 / sum(v).
+
+        v = 0 has ridge 1; None where they are not known.
+        """
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class Criterion(ABC):

@@ -31,7 +31,7 @@ something by, was tried: it takes each candidate twice, and saves no round.)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,6 +64,8 @@ class EachTarget:
     stationarity : array (t,)
     n_iter : rounds
     history : the largest stationarity before each round
+    on_line : array (t,), the multiples of equal traces, of mean diagonal 1, where errors were least before the first
+        round; None where they are not known
     """
 
     v: Array
@@ -71,6 +73,14 @@ class EachTarget:
     stationarity: Array
     n_iter: int
     history: tuple[float, ...]
+    on_line: Array | None = None
+
+
+Keeper = Callable[[SharedWeights, Array, Array], None]  # shown a point, the targets that move there, and their errors
+
+
+def forget(shared: SharedWeights, own: Array, errors: Array) -> None:
+    """Keep nothing of a point."""
 
 
 def each_target(
@@ -81,6 +91,8 @@ def each_target(
     seed: int = 0,
     observe: Observer = silent,
     first: Sequence[Array] = (),
+    begin: Array | None = None,
+    keep: Keeper = forget,
 ) -> EachTarget:
     """Weights of least error for each target of a criterion that is a sum over targets.
 
@@ -94,35 +106,41 @@ def each_target(
     seed : of the random starts
     observe : called after each round; the certificate is the geometric mean over the targets, each at least ``tol``
     first : weights (m,) that the survey tries as well
+    begin : array (t, m), where each target begins, without a survey
+    keep : called where targets move; what it keeps of the last call for a target belongs to its weights, unless there
+        are several starts
 
     Raises
     ------
     ValueError : where no ridge makes the sum of the kernel matrices positive definite
     """
-    best = _Descent(error)
-    _survey(best, first)
+    best = _Descent(error, keep)
+    if begin is None:
+        _survey(best, first)
+    else:
+        best.start(begin)
     rng = np.random.default_rng(seed)
-    begin = best.v.copy()
+    origin = best.v.copy()
     if n_init > 1:
         best.descend(max(tol, _SCOUT), max_iter, silent)
     for i in range(1, n_init):
         if time_is_up():
             warn_of_cut_choice(f"only {i} of {n_init} starts of the weights ended in time")
             break
-        factors = np.full(begin.shape[1], 100.0) if i == 1 else rng.exponential(size=begin.shape[1])
-        other = _Descent(error)
-        other.start(begin * factors)
+        factors = np.full(origin.shape[1], 100.0) if i == 1 else rng.exponential(size=origin.shape[1])
+        other = _Descent(error, keep)
+        other.start(origin * factors)
         other.descend(max(tol, _SCOUT), max_iter, silent)
         best.take(other)
     history = best.descend(tol, max_iter, observe)
-    return EachTarget(best.v, best.errors, best.stationarity, best.rounds, history)
+    return EachTarget(best.v, best.errors, best.stationarity, best.rounds, history, best.on_line)
 
 
 class _Descent:
     """The points of all targets, with their models: changed in place from round to round."""
 
-    def __init__(self, error: Criterion) -> None:
-        t, m = error.Y.shape[1], len(error.bank)
+    def __init__(self, error: Criterion, keep: Keeper) -> None:
+        t, m = error.Y.shape[1], len(error.diagonals)
         self.error = error
         constants = error.constants()
         self.small = np.maximum(_SMALL * constants, TINY)
@@ -136,6 +154,8 @@ class _Descent:
         self.damping = np.full(t, 1e-2)
         self.growth = np.full(t, 2.0)
         self.stationarity = np.full(t, np.inf)
+        self.on_line: Array | None = None
+        self.keep = keep
         self.rounds = 0
 
     def take(self, other: _Descent) -> None:
@@ -175,6 +195,7 @@ class _Descent:
         """Take targets to a point where their errors are these."""
         if not len(own):
             return
+        self.keep(shared, own, errors)
         near = shared.models(own)
         self.v[own] = shared.v
         self.errors[own] = errors
@@ -276,7 +297,7 @@ def _survey(run: _Descent, also: Sequence[Array]) -> None:
     lowest = np.full(t, np.inf)
     which = np.full(t, -1)
     known: list[Array] = []
-    run.lower([np.zeros(len(error.bank)), *also], lowest, which, known)
+    run.lower([np.zeros(len(error.diagonals)), *also], lowest, which, known)
     for direction in _with_each_alone(error.diagonals):
         if len(known) > 1 and time_is_up():
             warn_of_cut_choice("not all ridges were tried with which the search for weights may begin")
@@ -291,6 +312,8 @@ def _survey(run: _Descent, also: Sequence[Array]) -> None:
                 before = lowest.copy()
                 run.lower([10.0**decade * direction], lowest, which, known)
                 gained = lowest < (1.0 - 1e-4) * before
+        if run.on_line is None and (which >= 0).all():  # equal traces are the first of the directions
+            run.on_line = np.stack(known)[which] @ error.diagonals
     if (which < 0).any():
         raise ValueError("the kernel matrices are not positive semi-definite: no ridge makes their sum definite")
     run.start(np.stack(known)[which])

@@ -19,7 +19,6 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import blas
 
-from multikernel._arrays import taken
 from multikernel._typing import Array, Index
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import slices
@@ -27,7 +26,7 @@ from multikernel.procedures.ridge_cv.criterion import Criterion, Point, SharedWe
 from multikernel.procedures.ridge_cv.fixed import determined
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
 from multikernel.procedures.ridge_cv.model import QuadraticModel, Tall, Wide
-from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, Residuals, product
+from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, Residuals, product, rows_of
 from multikernel.tuning import TARGET_VALUES
 
 
@@ -64,11 +63,11 @@ class HeldOutError(Criterion):
 
     def at(self, v: Array) -> Point | None:
         """The error at weights v >= 0; None where K(v) + I is singular in floating point."""
-        left = self.held_out.residuals(self.bank.combine(v).fresh())
+        left = self.held_out.residuals(self.bank.total(v))
         return None if left is None else Point(v, left)
 
     def shared(self, v: Array) -> SharedWeights | None:
-        inverse = self.held_out.inverse(self.bank.combine(v).fresh())
+        inverse = self.held_out.inverse(self.bank.total(v))
         return None if inverse is None else SharedInverse(v, self, inverse)
 
     def of_targets(self, index: Index) -> HeldOutError:
@@ -78,6 +77,11 @@ class HeldOutError(Criterion):
     @cached_property
     def held_out(self) -> HeldOut:
         return HeldOut(self.Y, self.folds, self.fit_intercept, self.one, self.basis)
+
+    @property
+    def knows_coef(self) -> bool:
+        """Whether an inverse times targets are coefficients: not in other coordinates, or beside fixed columns."""
+        return self.one is None and self.basis is None
 
     @property
     def count(self) -> float:
@@ -169,7 +173,7 @@ class HeldOutError(Criterion):
             J = np.empty((g * m, n))
             for f, V in enumerate(folds.tests()):
                 images = applied[:, f].transpose(1, 0, 2).reshape(g * m, n)
-                J[:, V] = product(taken(left.H, V), images.T).T
+                J[:, V] = product(rows_of(left.H, V), images.T).T
             yield R, blocks.solve(J.T).T.reshape(g, m, n)
 
 
@@ -191,6 +195,15 @@ class SharedInverse(SharedWeights):
             slopes.append(found[0])
             curvatures.append(found[1])
         return TargetModels(np.concatenate(slopes), np.concatenate(curvatures))
+
+    def coef(self, index: Array) -> Array | None:
+        if not self.error.knows_coef:
+            return None
+        held_out = self.error.held_out.of_targets(index)
+        coef = product(self.inverse.H, held_out.Y)
+        if self.error.fit_intercept:
+            coef -= self.inverse.ones[:, None] * held_out.Y.mean(axis=0)
+        return coef * (float(self.v.sum()) or 1.0)
 
     def _parts(self, index: Array) -> Iterator[tuple[HeldOut, Array]]:
         for part in slices(len(index), max(1, TARGET_VALUES // len(self.error.Y))):

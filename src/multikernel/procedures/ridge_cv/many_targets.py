@@ -28,15 +28,18 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._floats import ROUNDING
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, limited, on_cluster, on_threads, seconds_left, time_is_up
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread, slices, threads_of
 from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, RidgeMachine
+from multikernel.machines.ridge.solved import Solved
 from multikernel.observer import Event, Observer, silent
+from multikernel.procedures.ridge_cv.criterion import SharedWeights
 from multikernel.procedures.ridge_cv.directions import equal_traces
-from multikernel.procedures.ridge_cv.each_target import EachTarget, each_target
+from multikernel.procedures.ridge_cv.each_target import EachTarget, Keeper, each_target
 from multikernel.procedures.ridge_cv.evidence import Evidence
 from multikernel.procedures.ridge_cv.fixed import FixedColumns, FixedEffects
 from multikernel.procedures.ridge_cv.folds import Folds
@@ -45,7 +48,7 @@ from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
 from multikernel.procedures.ridge_cv.own_ridges import own_ridges_of
 from multikernel.procedures.ridge_cv.search import RidgeCVWeights, held_out_error, least_error
 from multikernel.procedures.units import kernel_size, spread
-from multikernel.tuning import TARGET_BLOCK
+from multikernel.tuning import TARGET_BLOCK, TARGET_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +170,9 @@ def ridge_cv_each(
             later = seconds_left() * (t - part.stop) / (t - part.start)
         with limited(seconds_left() - later), one_blas_thread(n if jobs == 1 else 0):
             block = _Block.of(scaled, np.asarray(Y[:, part], dtype=np.float64), folds, search, fixed)
-            found = block.ends(progress.observer(number))
-            block.write(answer, part, found, size)
+            rows = _Rows(answer, part, block.units, size)
+            found = block.ends(rows, progress.observer(number))
+            block.write(rows, found)
         return found
 
     if jobs == 1 or on_cluster():
@@ -204,7 +208,7 @@ class _Block:
         held_out = held_out_error(bank, Z, folds, search.fit_intercept and fixed is None, basis)
         return cls(bank, Y, Z, units, folds, search, fixed, held_out)
 
-    def ends(self, observe: Observer) -> EachTarget:
+    def ends(self, rows: _Rows, observe: Observer) -> EachTarget:
         """Where the targets end: at weights of their own, or at equal ones."""
         search = self.search
         error: Evidence | HeldOutError | ErrorInFeatures = self.held_out
@@ -214,20 +218,18 @@ class _Block:
         if len(self.bank) > len(self.Y):
             found = _each_alone(error, self.held_out, search)
         else:
-            found = each_target(error, search.tol, search.max_iter, search.n_init, search.seed, observe)
+            tol, most = search.tol, search.max_iter
+            found = each_target(error, tol, most, search.n_init, search.seed, observe, keep=rows.keeper())
         simple = search.standard_errors == 0.0 or search.evidence or (error.diagonals > 0.0).sum() < 2
-        return found if simple or time_is_up() else self._equal_where_own_gain_nothing(found)
+        return found if simple or time_is_up() else self._equal_where_own_gain_nothing(rows, found)
 
-    def _equal_where_own_gain_nothing(self, found: EachTarget) -> EachTarget:
+    def _equal_where_own_gain_nothing(self, rows: _Rows, found: EachTarget) -> EachTarget:
         search, error = self.search, self.held_out
         traces = equal_traces(error.diagonals)
-        own_basis = None if self.fixed is None else self.fixed.basis
-        fit_intercept = search.fit_intercept and self.fixed is None
-        equal = own_ridges_of(
-            self.bank, self.Z, self.folds, traces, fit_intercept, search.tol, search.max_iter, own_basis
-        )
-        gained = equal.errors - found.errors
-        simple = gained <= 4.0 * search.standard_errors**2 / error.count * found.errors
+        most = (1.0 + 4.0 * search.standard_errors**2 / error.count) * found.errors
+        keep = rows.keeper(most)
+        equal = own_ridges_of(error, traces, search.tol, search.max_iter, found.on_line, keep)
+        simple = equal.errors <= most
         return EachTarget(
             v=np.where(simple[:, None], equal.v * traces, found.v),
             errors=np.where(simple, equal.errors, found.errors),
@@ -236,14 +238,14 @@ class _Block:
             history=found.history,
         )
 
-    def write(self, answer: _Answer, part: slice, found: EachTarget, size: float) -> None:
+    def write(self, rows: _Rows, found: EachTarget) -> None:
         """The rows of the block: each of its weights has one machine, for all the targets that ended there."""
+        answer, part = rows.answer, rows.part
         totals = found.v.sum(axis=1)
-        some = totals > 0
-        totals[~some] = 1.0
+        totals[totals == 0.0] = 1.0
         weights = found.v / totals[:, None]
         answer.weights[part] = weights
-        answer.alpha[part] = np.where(some, size / totals, size)
+        answer.alpha[part] = rows.size / totals
         answer.objective[part] = self.units * (self.units * found.errors)
         answer.errors[part] = answer.objective[part]
         answer.stationarity[part] = found.stationarity
@@ -252,15 +254,37 @@ class _Block:
         ends = np.cumsum(np.bincount(groups.ravel()))[:-1]
         for place, own in zip(places, np.split(order, ends), strict=True):
             check_interrupted()
-            self._machine(answer, part.start + own, own, weights[place], 1.0 / float(totals[place]), size)
+            alpha = 1.0 / float(totals[place])
+            if not self._kept(rows, own, weights[place], alpha):
+                self._machine(rows, own, weights[place], alpha)
             if self.search.evidence:
                 shared = self.held_out.shared(found.v[place])
                 errors = np.full(len(own), np.nan) if shared is None else shared.errors(own)
                 answer.errors[part.start + own] = self.units[own] * (self.units[own] * errors)
 
-    def _machine(self, answer: _Answer, rows: Array, own: Array, weights: Array, alpha: float, size: float) -> None:
+    def _kept(self, rows: _Rows, own: Array, weights: Array, alpha: float) -> bool:
+        """Whether the coefficients that were kept on the way are those of these weights and this ridge."""
+        error = self.held_out
+        if self.search.evidence or not (isinstance(error, HeldOutError) and error.knows_coef) or rows.rounded:
+            return False
+        used = np.flatnonzero(weights)
+        bank = self.bank.select(used)
+        means = self.Y[:, own].mean(axis=0) if self.search.fit_intercept else np.zeros(len(own))
+        gaps = []
+        for some in slices(len(own), max(1, TARGET_VALUES // (len(self.Y) * max(1, len(used))))):
+            coef = rows.coef(own[some])
+            values = np.tensordot(weights[used], bank.apply(coef), 1) if len(used) else np.zeros(coef.shape)
+            gaps.append(Solved.of(self.Y[:, own[some]] - means[some], values, alpha, coef).gap)
+        if not max(gaps) <= ROUNDING:
+            return False
+        where = rows.part.start + own
+        rows.answer.intercept[where] = means * self.units[own]
+        rows.answer.gap[where] = max(gaps)
+        return True
+
+    def _machine(self, rows: _Rows, own: Array, weights: Array, alpha: float) -> None:
         """The coefficients of the targets that share weights and ridge."""
-        units = self.units[own]
+        answer, units, where = rows.answer, self.units[own], rows.part.start + own
         if isinstance(self.held_out, ErrorInFeatures):
             gram = self.held_out.gram(weights)
         else:
@@ -271,16 +295,49 @@ class _Block:
             assert answer.effects is not None
             effects, values = self.fixed.effects(gram, alpha, Y, self.Z[:, own])
             effects = effects.in_units(units)
-            answer.effects[:, rows] = effects.coef.T, effects.errors.T
+            answer.effects[:, where] = effects.coef.T, effects.errors.T
             Y = Y - values
         solution = RidgeMachine(alpha, self.search.fit_intercept and self.fixed is None).solve(gram, Y)
-        answer.coef[rows] = solution.coef.T * (units[:, None] / size)
+        answer.coef[where] = solution.coef.T * (units[:, None] / rows.size)
         if solution.beyond is not None:
-            answer.beyond.append((rows, solution.beyond * units))
-        answer.intercept[rows] = solution.intercept * units
+            answer.beyond.append((where, solution.beyond * units))
+        answer.intercept[where] = solution.intercept * units
         if effects is not None and self.search.fit_intercept:
-            answer.intercept[rows] = effects.coef[0]
-        answer.gap[rows] = solution.gap
+            answer.intercept[where] = effects.coef[0]
+        answer.gap[where] = solution.gap
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Where a block writes: some rows of the answer, of targets in these units and kernels divided by ``size``."""
+
+    answer: _Answer
+    part: slice
+    units: Array
+    size: float
+
+    @property
+    def rounded(self) -> bool:
+        """Whether coefficients are stored in single precision."""
+        return bool(self.answer.coef.dtype == np.float32)
+
+    def coef(self, own: Array) -> Array:
+        """The coefficients that are stored for some targets of the block, in its own units."""
+        return np.asarray(self.answer.coef[self.part.start + own].T * (self.size / self.units[own]))
+
+    def keeper(self, most: Array | None = None) -> Keeper:
+        """What stores the coefficients of a point; only of targets whose error there is at most this."""
+
+        def keep(shared: SharedWeights, own: Array, errors: Array) -> None:
+            if most is not None:
+                own = own[errors <= most[own]]
+            for some in slices(len(own), max(1, TARGET_VALUES // self.answer.coef.shape[1])):
+                coef = shared.coef(own[some])
+                if coef is not None:
+                    units = self.units[own[some]] / self.size
+                    self.answer.coef[self.part.start + own[some]] = coef.T * units[:, None]
+
+        return keep
 
 
 def _each_alone(

@@ -10,7 +10,8 @@ one of the first candidates, so no target ends with a larger error than it has t
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -22,14 +23,18 @@ from multikernel.banks.factor import FactorBank
 from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack
 from multikernel.banks.precomputed import Precomputed
+from multikernel.banks.threads import slices
 from multikernel.certificate import Certificate, worst
 from multikernel.kernels.samples import scaled_columns
 from multikernel.machines import DualSolution, RidgeMachine
-from multikernel.procedures.ridge_cv.each_target import EachTarget, each_target
+from multikernel.procedures.ridge_cv.criterion import Criterion, Point, SharedWeights, TargetModels
+from multikernel.procedures.ridge_cv.each_target import EachTarget, Keeper, each_target, forget
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
+from multikernel.procedures.ridge_cv.model import QuadraticModel, Tall
 from multikernel.procedures.ridge_cv.search import RidgeCVWeights, held_out_error
 from multikernel.procedures.units import spread
+from multikernel.tuning import TARGET_VALUES
 
 
 def with_own_ridges(
@@ -89,20 +94,82 @@ def with_own_ridges(
 
 
 def own_ridges_of(
-    bank: KernelBank,
-    Y: Array,
-    folds: Folds,
-    w: Array,
-    fit_intercept: bool,
-    tol: float,
-    max_iter: int,
-    basis: Array | None = None,
+    error: Criterion, w: Array, tol: float, max_iter: int, begin: Array | None = None, keep: Keeper = forget
 ) -> EachTarget:
-    """1 / alpha of least held-out error for each target, (t, 1), with the weights w for all; parameters as above.
+    """1 / alpha of least error for each target, (t, 1), with the weights w for all.
 
-    ``basis`` is as in ``held_out_error``.
+    Parameters
+    ----------
+    error : Criterion of all kernels
+    w : array (m,)
+    tol, max_iter, keep : as in ``each_target``
+    begin : array (t,), where each target begins; None for the lowest of decades
     """
-    return each_target(held_out_error(_combined(bank, w), Y, folds, fit_intercept, basis), tol, max_iter)
+    first = None if begin is None else begin[:, None]
+    return each_target(AlongWeights(error.bank, error.Y, error, w), tol, max_iter, begin=first, keep=keep)
+
+
+@dataclass(frozen=True, eq=False)
+class AlongWeights(Criterion):
+    """L(c w), as a criterion of the one number c: no matrix of the kernel with the weights w is stored.
+
+    ``bank`` and ``Y`` are those of the criterion ``error`` of all kernels.
+    """
+
+    error: Criterion
+    w: Array
+
+    @property
+    def count(self) -> float:
+        return self.error.count
+
+    @cached_property
+    def diagonals(self) -> Array:
+        return np.array([self.error.diagonals @ self.w])
+
+    @property
+    def largest(self) -> float:
+        return self.error.largest
+
+    def constant(self) -> float:
+        return self.error.constant()
+
+    def constants(self) -> Array:
+        return self.error.constants()
+
+    def at(self, v: Array) -> Point | None:
+        point = self.error.at(v[0] * self.w)
+        return None if point is None else replace(point, v=v)
+
+    def model(self, point: Point) -> QuadraticModel:
+        near = self.error.model(replace(point, v=point.v[0] * self.w))
+        return Tall(point.v, np.array([near.slope @ self.w]), np.array([[near.curved(self.w)]]))
+
+    def shared(self, v: Array) -> SharedWeights | None:
+        whole = self.error.shared(v[0] * self.w)
+        return None if whole is None else SharedAlong(v, whole, self.w)
+
+
+@dataclass(frozen=True, eq=False)
+class SharedAlong(SharedWeights):
+    """c w for all targets; ``whole`` are these weights of all kernels."""
+
+    whole: SharedWeights
+    w: Array
+
+    def errors(self, index: Array) -> Array:
+        return self.whole.errors(index)
+
+    def coef(self, index: Array) -> Array | None:
+        return self.whole.coef(index)
+
+    def models(self, index: Array) -> TargetModels:
+        found = TargetModels(np.empty((len(index), 1)), np.empty((len(index), 1, 1)))
+        for part in slices(len(index), max(1, TARGET_VALUES // len(self.w) ** 2)):
+            near = self.whole.models(index[part])
+            found.slopes[part, 0] = near.slopes @ self.w
+            found.curvatures[part, 0, 0] = np.einsum("j,tjk,k->t", self.w, near.curvatures, self.w)
+        return found
 
 
 def _combined(bank: KernelBank, w: Array) -> KernelBank:

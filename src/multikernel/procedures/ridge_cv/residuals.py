@@ -219,8 +219,15 @@ def _columns(H: Any, folds: Folds, U: Array) -> Array:
         return np.asarray(host(H))[:, :, None] * U
     found = np.empty((len(U), folds.count, U.shape[1]))
     for f, V in enumerate(folds.tests()):
-        found[:, f] = product(taken(H, V, axis=1), U[V])
+        found[:, f] = product(U[V].T, rows_of(H, V)).T if not foreign(H) else product(taken(H, V, axis=1), U[V])
     return found
+
+
+def rows_of(H: Any, V: Array) -> Any:
+    """The rows of a fold, not copied where they follow each other."""
+    if not foreign(H) and len(V) and V[-1] - V[0] + 1 == len(V) and (np.diff(V) == 1).all():
+        return H[V[0] : V[-1] + 1]
+    return taken(H, V)
 
 
 def _inverse(K: Any) -> Any:
