@@ -6,6 +6,8 @@
 3. Ridge regression with these scales, by the kernels of many centres, has the ridge of least error on the samples held
    out, and is then trained on all (``machines/ridge/centres.py``).
 
+Of samples that are read in chunks, the first two steps see a uniform sample alone, and the third all (``RowsBeyond``).
+
 The steps are those of ``procedures/centres.py``. Learning is not sure to end at scales that are stationary for all
 samples: what is known is the stationarity of the error through landmarks, and the duality gap of the ridge regression
 on the centres with the scales found.
@@ -19,6 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -34,10 +37,19 @@ from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.low_rank.approximate import relative_error
 from multikernel.banks.products import ColumnProductsBank
 from multikernel.combinations import Profiles
-from multikernel.machines.ridge.centres import CentresSolution, CentreSums, certified, definite, refined, summed
+from multikernel.machines.ridge.centres import (
+    CentresSolution,
+    CentreSums,
+    Over,
+    certified,
+    definite,
+    in_turn,
+    refined,
+    summed,
+)
 from multikernel.observer import Observer, silent
 from multikernel.procedures import forecast
-from multikernel.procedures.centres import LandmarkRows, Parted, least_ridge, tiles
+from multikernel.procedures.centres import LandmarkRows, Parted, compared_first, least_ridge, tiles
 from multikernel.procedures.learned_scales.error import half_distance
 from multikernel.procedures.learned_scales.forms import Form
 from multikernel.procedures.learned_scales.landmarks import (
@@ -149,6 +161,85 @@ class PosedScales:
         return np.asarray(gram.dense())
 
 
+@dataclass(frozen=True, eq=False)
+class SampleUnits:
+    """Targets and weights as they are learned.
+
+    Parameters
+    ----------
+    shift : array (t,), what is taken off the targets, so that sums of squares keep their digits
+    target : RegressionUnits, by which they are then divided
+    weight : float, what weights are divided by
+    """
+
+    shift: Array
+    target: RegressionUnits
+    weight: float
+
+    @classmethod
+    def of(cls, posed: PosedScales) -> SampleUnits:
+        """Those of some samples."""
+        weight = 1.0 if posed.weight is None else float(posed.weight[posed.rows].mean())
+        return cls(posed.constant(posed.rows), RegressionUnits.of(posed.Y), weight)
+
+    def targets(self, Y: Array) -> Array:
+        """Targets (n, t) in these units; 0 where rounding alone is left."""
+        left = Y - self.shift
+        return np.where(np.abs(left) > ROUNDING * np.abs(self.shift), left, 0.0) / self.target.target
+
+    def weights(self, weight: Array | None) -> Array | None:
+        """Weights in these units."""
+        return None if weight is None else weight / self.weight
+
+    def solution(self, found: CentresSolution) -> CentresSolution:
+        """A solution in the units of the user."""
+        return replace(
+            found,
+            coef=self.target.target * found.coef,
+            intercept=self.shift + self.target.target * found.intercept,
+            value=self.target.squared(self.weight * found.value),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenScales:
+    """What was found on some thousands of samples, before all are trained on.
+
+    Parameters
+    ----------
+    units : SampleUnits
+    first : LearnedScales, of a thousand samples
+    further : LandmarkScales, of some thousands; None where there was no further descent
+    scales, alpha : the scales of all columns, and the ridge
+    centres : int array (M,), samples
+    """
+
+    units: SampleUnits
+    first: LearnedScales
+    further: LandmarkScales | None
+    scales: Array
+    alpha: float
+    centres: Array
+
+
+class RowsBeyond(Protocol):
+    """The rows of a source, of which the samples at hand are some, in a random order."""
+
+    @property
+    def total(self) -> int:
+        """How many rows there are."""
+
+    @property
+    def kept(self) -> ChosenScales | None:
+        """What an earlier fit had found that did not come to its end."""
+
+    def sums(self, chosen: ChosenScales) -> CentreSums:
+        """The sums over all rows but those that are compared on, the first of the samples."""
+
+    def over(self, chosen: ChosenScales) -> Over:
+        """Passes over all rows."""
+
+
 def scales_of_many(
     posed: PosedScales,
     centres: float,
@@ -156,6 +247,7 @@ def scales_of_many(
     tol: float = 1e-2,
     max_iter: int = 100,
     observe: Observer = silent,
+    beyond: RowsBeyond | None = None,
 ) -> tuple[LearnedScales, CentresSolution]:
     """Scales and ridge, and the ridge regression on centres with these, of all samples.
 
@@ -167,15 +259,55 @@ def scales_of_many(
     tol : float, the stationarity at which the first descents stop; those through landmarks at a tenth of it
     max_iter : int, steps of a descent at most
     observe : called after each step through landmarks
+    beyond : RowsBeyond, the rows of which the samples are some; None where these are all
     """
-    units = RegressionUnits.of(posed.Y)
-    weight = 1.0 if posed.weight is None else float(posed.weight[posed.rows].mean())  # the unit of weights and ridges
-    if posed.weight is not None:
-        posed = replace(posed, weight=posed.weight / weight)
-    shift = posed.constant(posed.rows)
-    posed = replace(posed, Y=_shifted(posed.Y, shift) / units.target)
+    kept = None if beyond is None else beyond.kept
+    units = SampleUnits.of(posed) if kept is None else kept.units
+    posed = replace(posed, Y=units.targets(posed.Y), weight=units.weights(posed.weight))
+    total = len(posed.rows) if beyond is None else beyond.total
+    parted = _parted(posed, beyond)
+    chosen = kept or _chosen(posed, units, parted, centres, total, penalty, tol, max_iter, observe)
+    alpha, predicted, solution = _trained(posed, parted, chosen, beyond)
+    errors = posed.errors(parted.compared, predicted)
+    constant = posed.errors(parted.compared, posed.constant(parted.learning))
+    squared = units.target.squared
+    found = replace(
+        chosen.first,
+        objective=squared(float(errors.sum())),
+        certificate=None,
+        converged=solution.certificate.reached(tol),
+        scales=chosen.scales[None, :],
+        means=posed.form.means,
+        alpha=units.weight * alpha,
+        errors=squared(errors),
+        equal=squared(chosen.first.equal),
+        constant=squared(float(constant.sum())),
+        outer=squared(chosen.first.outer),
+        centred=CentredScales(chosen.centres, None, _matrix_error(posed, chosen.scales, chosen.centres, total)),
+    )
+    return _with_descent(found, chosen.further), units.solution(solution)
+
+
+def _parted(posed: PosedScales, beyond: RowsBeyond | None) -> Parted:
+    """Which samples are held out: whole folds, or the first of a random order."""
+    if beyond is not None:
+        first = compared_first(len(posed.rows))
+        return Parted(posed.rows[first:], posed.rows[:first], posed.rows[:0], posed.rows[first:])
     labels = posed.folds.labels
-    parted = Parted.of(posed.rows, posed.strata, labels, labels, posed.seed)
+    return Parted.of(posed.rows, posed.strata, labels, labels, posed.seed)
+
+
+def _chosen(
+    posed: PosedScales,
+    units: SampleUnits,
+    parted: Parted,
+    centres: float,
+    total: int,
+    penalty: float | None,
+    tol: float,
+    max_iter: int,
+    observe: Observer,
+) -> ChosenScales:
     with limited(_SHARE * seconds_left()):
         first = _found_first(posed, parted, penalty, tol, max_iter)
     with limited(_SHARE * seconds_left()):
@@ -183,30 +315,7 @@ def scales_of_many(
     scales, alpha = first.scales[0], first.alpha
     if further is not None:
         scales, alpha = posed.form.scales(further.parameters), further.alpha
-    Z = _centres(posed, scales, centres)
-    alpha, predicted, solution = _trained(posed, parted, scales, alpha, Z)
-    errors = posed.errors(parted.compared, predicted)
-    constant = posed.errors(parted.compared, posed.constant(parted.learning))
-    found = replace(
-        first,
-        objective=units.squared(float(errors.sum())),
-        certificate=None,
-        converged=solution.certificate.reached(tol),
-        scales=scales[None, :],
-        means=posed.form.means,
-        alpha=weight * alpha,
-        errors=units.squared(errors),
-        equal=units.squared(first.equal),
-        constant=units.squared(float(constant.sum())),
-        outer=units.squared(first.outer),
-        centred=CentredScales(Z, None, _matrix_error(posed, scales, Z)),
-    )
-    return _with_descent(found, further), replace(
-        solution,
-        coef=units.target * solution.coef,
-        intercept=shift + units.target * solution.intercept,
-        value=units.squared(weight * solution.value),
-    )
+    return ChosenScales(units, first, further, scales, alpha, _centres(posed, scales, centres, total))
 
 
 def _with_descent(found: LearnedScales, further: LandmarkScales | None) -> LearnedScales:
@@ -216,12 +325,6 @@ def _with_descent(found: LearnedScales, further: LandmarkScales | None) -> Learn
         return replace(found, n_iter=0, history=())
     centred = replace(found.centred, certificate=further.certificate)
     return replace(found, n_iter=further.n_iter, history=further.history, centred=centred)
-
-
-def _shifted(Y: Array, shift: Array) -> Array:
-    """Targets less a constant, so that sums of squares keep their digits; 0 where rounding alone is left."""
-    left = Y - shift
-    return np.where(np.abs(left) > ROUNDING * np.abs(shift), left, 0.0)
 
 
 # -- 1 and 2: scales ---------------------------------------------------------------------------------------------------
@@ -291,12 +394,12 @@ def _starts(posed: PosedScales, first: LearnedScales) -> list[tuple[Array, float
 # -- 3: centres --------------------------------------------------------------------------------------------------------
 
 
-def _centres(posed: PosedScales, scales: Array, asked: float) -> Array:
+def _centres(posed: PosedScales, scales: Array, asked: float, total: int) -> Array:
     """The samples that are centres: so many, or as many as an error needs; fewer where the time would not be enough."""
     n = len(posed.rows)
-    count = min(int(asked), n) if asked >= 1 else _enough(posed, scales, asked)
+    count = min(int(asked), n) if asked >= 1 else _enough(posed, scales, asked, total)
     wanted = count
-    while count > min(_LEAST_CENTRES, n) and _PASSES * forecast.centre_sums(n, count).seconds > seconds_left():
+    while count > min(_LEAST_CENTRES, n) and _PASSES * forecast.centre_sums(total, count).seconds > seconds_left():
         count = max(min(_LEAST_CENTRES, n), int(0.9 * count))
     if count < wanted:
         warn_of_cut_choice(f"there is time for {count:,} centres of the kernel, and {wanted:,} are wanted")
@@ -305,13 +408,13 @@ def _centres(posed: PosedScales, scales: Array, asked: float) -> Array:
     return chosen[np.sort(first)]
 
 
-def _enough(posed: PosedScales, scales: Array, error: float) -> int:
+def _enough(posed: PosedScales, scales: Array, error: float, total: int) -> int:
     """How many centres, by doubling, until the kernel matrix has no larger error; as many as memory holds at most."""
     n = len(posed.rows)
     most = min(n, forecast.centres_within(0.5 * available_memory() / 8.0))
     count = min(_LEAST_CENTRES, most)
     while count < most:
-        reached = _matrix_error(posed, scales, posed.some(posed.rows, count))
+        reached = _matrix_error(posed, scales, posed.some(posed.rows, count), total)
         if reached <= error:
             return count
         count = min(2 * count, most)
@@ -324,12 +427,12 @@ def _enough(posed: PosedScales, scales: Array, error: float) -> int:
     return count
 
 
-def _matrix_error(posed: PosedScales, scales: Array, Z: Array) -> float:
+def _matrix_error(posed: PosedScales, scales: Array, Z: Array, total: int) -> float:
     """|K - C K_ZZ^{-1} C'| / |K| of all samples, estimated on some that are drawn for this."""
     rows = posed.rows[in_proportion(posed.strata[posed.rows], _TRIED, posed.seed + 1)]
     _, factor = definite(_symmetric(posed, scales, Z))
     half = solve_triangular(factor, posed.exact(rows, Z, scales).T, lower=True, check_finite=False)
-    return relative_error(posed.exact(rows, rows, scales), half.T @ half, len(posed.rows))
+    return relative_error(posed.exact(rows, rows, scales), half.T @ half, total)
 
 
 def _symmetric(posed: PosedScales, scales: Array, Z: Array) -> Array:
@@ -338,9 +441,10 @@ def _symmetric(posed: PosedScales, scales: Array, Z: Array) -> Array:
 
 
 def _trained(
-    posed: PosedScales, parted: Parted, scales: Array, alpha: float, Z: Array
+    posed: PosedScales, parted: Parted, chosen: ChosenScales, beyond: RowsBeyond | None
 ) -> tuple[float, Array, CentresSolution]:
     """The ridge, what the samples held out are predicted to be without them, and the machine of all samples."""
+    scales, Z, compared = chosen.scales, chosen.centres, parted.compared
     K = _symmetric(posed, scales, Z)
 
     def kernel(rows: Array) -> Array:
@@ -352,12 +456,14 @@ def _trained(
     def error(predicted: Array) -> float:
         return float(posed.errors(compared, predicted).sum())
 
-    own, compared = sums(parted.learning), parted.compared
+    own = sums(parted.learning) if beyond is None else beyond.sums(chosen)
     C = kernel(compared)
-    alpha, predicted = least_ridge(K, own, C, error, alpha, _DOUBLINGS, posed.fit_intercept, _AS_GOOD)
+    alpha, predicted = least_ridge(K, own, C, error, chosen.alpha, _DOUBLINGS, posed.fit_intercept, _AS_GOOD)
     own = own.merge(sums(np.append(compared, parted.rest)))
     solution = certified(K, own, alpha, _GAP, posed.fit_intercept)
     if not solution.certificate.reached(_GAP):  # sums have few digits for smooth kernels: a pass has more
-        whole = partial(tiles, kernel, posed.rows, posed.Y, posed.weight)
-        solution = refined(K, whole, alpha, own, tol=_GAP, fit_intercept=posed.fit_intercept, start=solution.coef)
+        over = in_turn(partial(tiles, kernel, posed.rows, posed.Y, posed.weight))
+        if beyond is not None:
+            over = beyond.over(chosen)
+        solution = refined(K, over, alpha, own, tol=_GAP, fit_intercept=posed.fit_intercept, start=solution.coef)
     return alpha, predicted, solution
