@@ -27,7 +27,7 @@ from multikernel.estimators.fit import fit_model
 from multikernel.estimators.progress import Reporter, pace
 from multikernel.estimators.protocol import Fitted, Task
 from multikernel.estimators.samples import samples_of
-from multikernel.estimators.scales.method import ScalesModel, dual_of, posed_scales, profiles
+from multikernel.estimators.scales.method import ScalesModel, dual_of, has_logistic_loss, posed_scales, profiles
 from multikernel.estimators.streamed import checkpoint
 from multikernel.estimators.streamed.rows import numbers_of, weights_of
 from multikernel.estimators.streamed.source import looked_at, random_seed
@@ -57,6 +57,11 @@ def fit_scales(model: ScalesModel, source: Source) -> None:
     ValueError : for a target that cannot be learned, or rows without weight
     MemoryError : where sums over so many centres take more than the source is given
     """
+    if has_logistic_loss(model):
+        raise ValueError(
+            f"{type(model).__name__}: loss='logistic' passes over the rows a hundred times: read them into an array, "
+            "or take loss='squared'"
+        )
     if model.rank >= 1:
         _check_budget(model, int(model.rank), source.budget)
     seen = looked_at(model, source, _count(source))

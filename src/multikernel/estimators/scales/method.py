@@ -70,11 +70,25 @@ def check(model: ScalesModel) -> None:
             f"{name}: approximation='nystroem' learns scales inside one kernel, got {len(combination.kernels)} "
             "kernels: give one of them, or approximation=None"
         )
+    if has_logistic_loss(model) and model.approximation is None:
+        raise ValueError(
+            f"{name}: loss='logistic' is on the kernels of centres: give approximation='nystroem', or loss='squared'"
+        )
+    if has_logistic_loss(model) and (len(combination.kernels) > 1 or model.probability is not None):
+        raise ValueError(
+            f"{name}: loss='logistic' takes one kernel, and has probabilities that need no calibration; got "
+            f"{len(combination.kernels)} kernels and probability={model.probability!r}"
+        )
+
+
+def has_logistic_loss(model: ScalesModel) -> bool:
+    """Whether the function that is trained at the end has logistic losses, and its values are log odds."""
+    return bool(getattr(model, "loss", "squared") == "logistic")
 
 
 def through_centres(model: ScalesModel, n: int) -> bool:
     """Whether a fit to so many samples has a kernel of centres, and not one of all samples."""
-    if model.approximation != "auto":
+    if model.approximation != "auto" or has_logistic_loss(model):
         return model.approximation is not None
     matrices = learned_scales_cost(BankCost.evaluated(1, n), len(profiles(model).kernels)).bytes
     return len(profiles(model).kernels) == 1 and (n > _EXACT or matrices > 0.5 * available_memory())
@@ -136,6 +150,8 @@ def _of_given(model: ScalesModel, X: Any, binder: Binder) -> KernelBank:
             f"{type(model).__name__}: approximation='nystroem' measures distances to centres in the columns of "
             "samples, and a bank of distances has none: give samples, or approximation=None"
         )
+    if has_logistic_loss(model) and not isinstance(X, ColumnDistancesBank):
+        raise ValueError(f"{type(model).__name__}: loss='logistic' needs samples, and got a bank of distances")
     model.kernel_names_ = np.array([repr(kernel) for kernel in profiles(model).kernels], dtype=object)
     return X
 
@@ -232,6 +248,7 @@ def posed_scales(model: ScalesModel, bank: Any, task: Task, labels: Array, seed:
         model.fit_intercept,
         _rank_of_metric(model),
         seed,
+        "logistic" if has_logistic_loss(model) else "squared",
     )
 
 
@@ -344,6 +361,7 @@ def scales_method(labels_of: Callable[[Array], Array], from_source: Callable[[An
         posterior=_posterior,
         check=check,
         from_source=from_source,
+        log_odds=has_logistic_loss,
         own_folds=True,
     )
 

@@ -4,7 +4,9 @@
    on few samples (``search.py``).
 2. From there the held-out error of some thousands falls further, through landmarks (``landmarks.py``).
 3. Ridge regression with these scales, by the kernels of many centres, has the ridge of least error on the samples held
-   out, and is then trained on all (``machines/ridge/centres.py``).
+   out, and is then trained on all (``machines/ridge/centres.py``). With ``loss="logistic"`` labels -1 and +1 then have
+   logistic losses, on the same centres and with the same scales, and a ridge of their own
+   (``machines/logistic/centres.py``).
 
 Of samples that are read in chunks, the first two steps see a uniform sample alone, and the third all (``RowsBeyond``).
 
@@ -19,15 +21,16 @@ precision, for kernels of the values as they are.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel._floats import ROUNDING
+from multikernel._floats import ROUNDING, TINY
 from multikernel._folds import in_proportion
 from multikernel._memory import available_memory
 from multikernel._typing import Array
@@ -36,7 +39,9 @@ from multikernel._workers import limited, seconds_left, time_is_up, warn_of_cut_
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.low_rank.approximate import relative_error
 from multikernel.banks.products import ColumnProductsBank
+from multikernel.banks.threads import slices
 from multikernel.combinations import Profiles
+from multikernel.machines.logistic.centres import LogisticSamples, logistic_by_centres
 from multikernel.machines.ridge.centres import (
     CentresSolution,
     CentreSums,
@@ -63,6 +68,7 @@ from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import RegressionUnits
 
+Loss = Literal["squared", "logistic"]
 _FIRST = 1000  # samples on which scales are found first; as many as the automatic estimators choose on
 _FARTHEST = 1e6  # mean distances from the median, beyond which single precision has no digits for the others
 _GAP = 1e-3  # of the ridge regression, relative
@@ -72,6 +78,8 @@ _SHARE = 0.3  # of the time that is left, for each of the first two steps
 _PASSES = 2.0  # times the sums over kernels with centres take training
 _DOUBLINGS = (4, 2, 1)  # of the ridge that was found through landmarks, by which others are tried
 _AS_GOOD = 1e-3  # of the error, which has a standard error of 0.014 on 10,000 samples
+_QUARTERS = 10  # times that a ridge is divided by four: to a millionth of that of squared losses, which is none
+_ROWS = 2048  # of the kernel with centres, at a time
 _LEAST_CENTRES = 100  # centres, whatever the time
 _TRIED = 500  # samples on which the error of the kernel matrix is estimated
 
@@ -91,6 +99,7 @@ class PosedScales:
     fit_intercept : bool
     rank : int or None, of a metric; full if not given
     seed : int
+    loss : "squared" or "logistic", of the function that is trained at the end; scales have squared losses
     """
 
     bank: ColumnDistancesBank | ColumnProductsBank
@@ -102,6 +111,7 @@ class PosedScales:
     fit_intercept: bool
     rank: int | None
     seed: int
+    loss: Loss = "squared"
 
     @cached_property
     def rows(self) -> Array:
@@ -191,8 +201,10 @@ class SampleUnits:
         """Weights in these units."""
         return None if weight is None else weight / self.weight
 
-    def solution(self, found: CentresSolution) -> CentresSolution:
-        """A solution in the units of the user."""
+    def solution(self, found: CentresSolution, loss: Loss) -> CentresSolution:
+        """A solution in the units of the user; labels have no units."""
+        if loss == "logistic":
+            return replace(found, value=self.weight * found.value)
         return replace(
             found,
             coef=self.target.target * found.coef,
@@ -267,25 +279,26 @@ def scales_of_many(
     total = len(posed.rows) if beyond is None else beyond.total
     parted = _parted(posed, beyond)
     chosen = kept or _chosen(posed, units, parted, centres, total, penalty, tol, max_iter, observe)
-    alpha, predicted, solution = _trained(posed, parted, chosen, beyond)
-    errors = posed.errors(parted.compared, predicted)
-    constant = posed.errors(parted.compared, posed.constant(parted.learning))
+    trained = _trained(posed, parted, chosen, beyond)
     squared = units.target.squared
+    errors, constant = trained.errors, trained.constant
+    if posed.loss == "squared":
+        errors, constant = squared(errors), squared(constant)
     found = replace(
         chosen.first,
-        objective=squared(float(errors.sum())),
+        objective=float(errors.sum()),
         certificate=None,
-        converged=solution.certificate.reached(tol),
+        converged=trained.solution.certificate.reached(tol),
         scales=chosen.scales[None, :],
         means=posed.form.means,
-        alpha=units.weight * alpha,
-        errors=squared(errors),
+        alpha=units.weight * trained.alpha,
+        errors=errors,
         equal=squared(chosen.first.equal),
-        constant=squared(float(constant.sum())),
+        constant=float(constant.sum()),
         outer=squared(chosen.first.outer),
         centred=CentredScales(chosen.centres, None, _matrix_error(posed, chosen.scales, chosen.centres, total)),
     )
-    return _with_descent(found, chosen.further), units.solution(solution)
+    return _with_descent(found, chosen.further), units.solution(trained.solution, posed.loss)
 
 
 def _parted(posed: PosedScales, beyond: RowsBeyond | None) -> Parted:
@@ -440,10 +453,25 @@ def _symmetric(posed: PosedScales, scales: Array, Z: Array) -> Array:
     return 0.5 * (K + K.T)
 
 
-def _trained(
-    posed: PosedScales, parted: Parted, chosen: ChosenScales, beyond: RowsBeyond | None
-) -> tuple[float, Array, CentresSolution]:
-    """The ridge, what the samples held out are predicted to be without them, and the machine of all samples."""
+@dataclass(frozen=True, eq=False)
+class _Trained:
+    """The machine of all samples.
+
+    Parameters
+    ----------
+    alpha : float, its ridge
+    errors, constant : arrays (t,), the mean losses of the samples held out without them, and those of constants
+    solution : CentresSolution
+    """
+
+    alpha: float
+    errors: Array
+    constant: Array
+    solution: CentresSolution
+
+
+def _trained(posed: PosedScales, parted: Parted, chosen: ChosenScales, beyond: RowsBeyond | None) -> _Trained:
+    """The ridge and the machine."""
     scales, Z, compared = chosen.scales, chosen.centres, parted.compared
     K = _symmetric(posed, scales, Z)
 
@@ -459,11 +487,87 @@ def _trained(
     own = sums(parted.learning) if beyond is None else beyond.sums(chosen)
     C = kernel(compared)
     alpha, predicted = least_ridge(K, own, C, error, chosen.alpha, _DOUBLINGS, posed.fit_intercept, _AS_GOOD)
-    own = own.merge(sums(np.append(compared, parted.rest)))
-    solution = certified(K, own, alpha, _GAP, posed.fit_intercept)
+    whole = own.merge(sums(np.append(compared, parted.rest)))
+    if posed.loss == "logistic":
+        return _trained_logistic(posed, parted, K, kernel, own, whole, alpha)
+    solution = certified(K, whole, alpha, _GAP, posed.fit_intercept)
     if not solution.certificate.reached(_GAP):  # sums have few digits for smooth kernels: a pass has more
         over = in_turn(partial(tiles, kernel, posed.rows, posed.Y, posed.weight))
         if beyond is not None:
             over = beyond.over(chosen)
-        solution = refined(K, over, alpha, own, tol=_GAP, fit_intercept=posed.fit_intercept, start=solution.coef)
-    return alpha, predicted, solution
+        solution = refined(K, over, alpha, whole, tol=_GAP, fit_intercept=posed.fit_intercept, start=solution.coef)
+    errors = posed.errors(compared, predicted)
+    return _Trained(alpha, errors, posed.errors(compared, posed.constant(parted.learning)), solution)
+
+
+def _trained_logistic(
+    posed: PosedScales,
+    parted: Parted,
+    K: Array,
+    kernel: Callable[[Array], Array],
+    own: CentreSums,
+    whole: CentreSums,
+    alpha: float,
+) -> _Trained:
+    """The ridge of least logistic loss on the samples held out, and the machine of all samples with it.
+
+    Parameters
+    ----------
+    posed, parted : the problem and its parts
+    K : array (M, M), the kernel matrix of the centres
+    kernel : of row numbers, the kernel between these samples and the centres
+    own, whole : CentreSums of the samples to learn from, and of all
+    alpha : float, the ridge of squared losses
+    """
+    order = np.concatenate([parted.learning, parted.compared, parted.rest])
+    C = _kept_kernel(kernel, order, len(K))
+    n, m = len(parted.learning), len(parted.learning) + len(parted.compared)
+
+    def samples(rows: slice) -> LogisticSamples:
+        return LogisticSamples(
+            partial(C, rows), np.where(posed.Y[order[rows]] > 0.0, 1.0, -1.0), posed.weights(order[rows])
+        )
+
+    learning, compared = samples(slice(n)), samples(slice(n, m))
+
+    def fitted(ridge: float, rows: LogisticSamples, sums: CentreSums, start: CentresSolution | None) -> CentresSolution:
+        return logistic_by_centres(K, rows, sums, ridge, _GAP, fit_intercept=posed.fit_intercept, start=start)
+
+    def losses(found: CentresSolution) -> Array:
+        return compared.losses(compared.values(found.coef) + found.intercept) / float(compared.shares.sum())
+
+    # squared losses ask for a larger ridge: from there it is lowered, each machine beginning at the one before
+    best = fitted(alpha, learning, own, None)
+    found = best
+    for _ in range(_QUARTERS):
+        if time_is_up():
+            warn_of_cut_choice("smaller ridges of the logistic loss were not tried")
+            break
+        found = fitted(0.25 * alpha, learning, own, found)
+        if not losses(found).sum() < losses(best).sum():
+            break
+        alpha, best = 0.25 * alpha, found
+    nothing = replace(best, coef=np.zeros_like(best.coef))
+    share = np.average(learning.labels > 0, axis=0, weights=learning.weight)
+    nothing = replace(nothing, intercept=np.log(np.maximum(share, TINY)) - np.log(np.maximum(1.0 - share, TINY)))
+    return _Trained(alpha, losses(best), losses(nothing), fitted(alpha, samples(slice(None)), whole, best))
+
+
+def _kept_kernel(kernel: Callable[[Array], Array], rows: Array, centres: int) -> Callable[[slice], Iterator[Array]]:
+    """The kernel between some of these samples, as a slice says, and the centres: some rows at a time.
+
+    It is kept where it takes a quarter of the memory at most, and made anew in every pass elsewhere.
+    """
+    C = None
+    if 8.0 * len(rows) * centres <= 0.25 * available_memory():
+        C = np.concatenate([kernel(rows[part]) for part in slices(len(rows), _ROWS)])
+
+    def some(which: slice) -> Iterator[Array]:
+        if C is not None:
+            yield C[which]
+            return
+        own = rows[which]
+        for part in slices(len(own), _ROWS):
+            yield kernel(own[part])
+
+    return some
