@@ -320,3 +320,31 @@ def test_rows_that_are_the_same_and_weights_of_any_size():
     one, other = (regressor().fit(X, y, sample_weight=np.full(400, w)) for w in (1.0, 2.0**500))
     np.testing.assert_allclose(one.predict(X), other.predict(X), rtol=1e-6)
     assert other.alpha_ == pytest.approx(2.0**500 * one.alpha_)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_with_every_sample_a_centre_the_kernel_of_all_is_solved_for(weighted, monkeypatch):
+    X, y = regression(700)
+    X[600:], y[600:] = X[:100], y[:100]  # samples that are the same
+    weight = np.random.default_rng(0).integers(0, 3, 700).astype(float) if weighted else np.ones(700)
+    model = regressor(rank=700, metric="full" if weighted else "diagonal")
+    model.fit(X, y, sample_weight=weight if weighted else None)
+    rows = np.flatnonzero(weight)
+    mean = np.average(y, weights=weight)
+    K = model.kernel_(X[rows], X[rows])
+    coef = np.linalg.solve(K + np.diag(model.alpha_ / weight[rows]), y[rows] - mean)
+    np.testing.assert_allclose(model.predict(X), model.kernel_(X, X[rows]) @ coef + mean, atol=0.02 * y.std())
+    assert model.duality_gap_ <= 1e-3
+    assert np.array_equal(model.centres_, rows)
+    assert model.approximation_error_[0] == 0.0
+    assert model.cv_loss_ < 0.1 * model.cv_loss_constant_
+    monkeypatch.setattr("multikernel._memory.available_memory", lambda *_: 4e9)
+    assert regressor(rank=40_000).forecast(np.zeros((40_000, 3)), np.zeros(40_000)).fits
+    assert not regressor(rank=60_000).forecast(np.zeros((60_000, 3)), np.zeros(60_000)).fits
+
+
+def test_several_targets_and_classes_with_every_sample_a_centre():
+    X, y = classes(500, 3)
+    assert classifier(rank=400).fit(X[:400], y[:400]).score(X[400:], y[400:]) > 0.85
+    Y = np.stack([X[:, 0], X[:, 1] ** 2], axis=1)
+    assert regressor(rank=1000).fit(X[:400], Y[:400]).score(X[400:], Y[400:]) > 0.9

@@ -34,10 +34,10 @@ from multikernel.kernels import DistanceKernel, KernelFamily, Kernels, Matern
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.machines.ridge.centres import CentresSolution
 from multikernel.observer import Observer
-from multikernel.procedures.forecast import Cost, scales_by_centres
+from multikernel.procedures.forecast import Cost, scales_by_all, scales_by_centres
 from multikernel.procedures.forecast import learned_scales as learned_scales_cost
 from multikernel.procedures.learned_scales import LearnedScales, learned_scales
-from multikernel.procedures.learned_scales.many_samples import PosedScales, scales_of_many
+from multikernel.procedures.learned_scales.many_samples import TO_CHOOSE_RIDGE, PosedScales, scales_of_many
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import MachineUnits, spread
@@ -188,6 +188,8 @@ def _owner(model: ScalesModel, X: Any) -> Array:
 def _cost(model: ScalesModel, bank: BankCost, task: Task) -> Cost:
     if through_centres(model, bank.n):
         rank = min(bank.n, int(model.rank) if model.rank >= 1 else 256)
+        if rank == bank.n and not has_logistic_loss(model):
+            return scales_by_all(bank.n, TO_CHOOSE_RIDGE)
         return scales_by_centres(bank.n, rank)
     return learned_scales_cost(bank, len(profiles(model).kernels))
 
