@@ -10,7 +10,16 @@ from sklearn.datasets import make_friedman1
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold
 
-from multikernel import LearnedScalesClassifier, LearnedScalesRegressor, PredictionWarning, bind, kernels, load, save
+from multikernel import (
+    LearnedScalesClassifier,
+    LearnedScalesRegressor,
+    PredictionWarning,
+    bind,
+    kernels,
+    load,
+    save,
+    streams,
+)
 from multikernel.estimators.scales import method
 from multikernel.procedures import centres
 from multikernel.procedures.learned_scales import many_samples
@@ -124,6 +133,46 @@ def test_a_classifier(count, tmp_path):
     assert np.array_equal(load(tmp_path / "model.mk").decision_function(X), model.decision_function(X))
     again = clone(model).fit(X[:800], y[:800])
     assert np.array_equal(again.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_logistic_losses_have_probabilities_of_their_own(count, tmp_path, monkeypatch):
+    X, y = classes(1400, count)
+    monkeypatch.setattr(many_samples, "_GAP", 1e-7)
+    model = classifier(loss="logistic", class_weight={"middle": 2.0}).fit(X[:900], y[:900])
+    assert model.score(X[900:], y[900:]) > 0.93
+    said = model.predict_proba(X[900:])
+    np.testing.assert_allclose(said.sum(axis=1), 1.0)
+    assert -np.log(said[np.arange(500), np.searchsorted(model.classes_, y[900:])]).mean() < 0.25
+    # the derivative of the weighted losses in the coefficients is alpha K a
+    Z = X[model.centres_]
+    C, K = model.kernel_(X[:900], Z), model.kernel_(Z, Z)
+    signs = np.where(y[:900, None] == model.classes_, 1.0, -1.0)[:, 1 if count == 2 else 0 :]
+    weight = np.where(y[:900] == "middle", 2.0, 1.0)[:, None]
+    values = model.decision_function(X[:900]).reshape(900, -1)
+    slope = C.T @ (weight * signs / (1.0 + np.exp(signs * values)))
+    coef = np.atleast_2d(model.dual_coef_)[:, model.centres_].T
+    assert np.linalg.norm(slope - model.alpha_ * K @ coef) < 0.02 * np.linalg.norm(slope)
+    assert 0.0 < model.cv_loss_ < 0.5 * model.cv_loss_constant_
+    assert model.duality_gap_ <= 1e-7
+    save(model, tmp_path / "model.mk")
+    assert np.array_equal(load(tmp_path / "model.mk").predict_proba(X), model.predict_proba(X))
+    monkeypatch.setattr(many_samples, "available_memory", lambda: 0.0)  # the kernel is made anew in every pass
+    again = clone(model).fit(X[:900], y[:900])
+    np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), atol=1e-4)
+
+
+def test_what_logistic_losses_cannot_have():
+    X, y = classes(450, 2)
+    with pytest.raises(ValueError, match="on the kernels of centres"):
+        classifier(loss="logistic", approximation=None).fit(X, y)
+    with pytest.raises(ValueError, match="need no calibration"):
+        classifier(loss="logistic", probability="platt").fit(X, y)
+    with pytest.raises(ValueError, match="passes over the rows a hundred times"):
+        classifier(loss="logistic").fit(streams.arrays(X, y))
+    few = classifier(loss="logistic", approximation="auto").fit(X[:300], y[:300])
+    assert few.predict_proba(X).shape == (450, 2)
+    assert not hasattr(classifier(), "predict_proba")
 
 
 def test_probabilities_are_calibrated_on_held_out_samples():
@@ -271,3 +320,31 @@ def test_rows_that_are_the_same_and_weights_of_any_size():
     one, other = (regressor().fit(X, y, sample_weight=np.full(400, w)) for w in (1.0, 2.0**500))
     np.testing.assert_allclose(one.predict(X), other.predict(X), rtol=1e-6)
     assert other.alpha_ == pytest.approx(2.0**500 * one.alpha_)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_with_every_sample_a_centre_the_kernel_of_all_is_solved_for(weighted, monkeypatch):
+    X, y = regression(700)
+    X[600:], y[600:] = X[:100], y[:100]  # samples that are the same
+    weight = np.random.default_rng(0).integers(0, 3, 700).astype(float) if weighted else np.ones(700)
+    model = regressor(rank=700, metric="full" if weighted else "diagonal")
+    model.fit(X, y, sample_weight=weight if weighted else None)
+    rows = np.flatnonzero(weight)
+    mean = np.average(y, weights=weight)
+    K = model.kernel_(X[rows], X[rows])
+    coef = np.linalg.solve(K + np.diag(model.alpha_ / weight[rows]), y[rows] - mean)
+    np.testing.assert_allclose(model.predict(X), model.kernel_(X, X[rows]) @ coef + mean, atol=0.02 * y.std())
+    assert model.duality_gap_ <= 1e-3
+    assert np.array_equal(model.centres_, rows)
+    assert model.approximation_error_[0] == 0.0
+    assert model.cv_loss_ < 0.1 * model.cv_loss_constant_
+    monkeypatch.setattr("multikernel._memory.available_memory", lambda *_: 4e9)
+    assert regressor(rank=40_000).forecast(np.zeros((40_000, 3)), np.zeros(40_000)).fits
+    assert not regressor(rank=60_000).forecast(np.zeros((60_000, 3)), np.zeros(60_000)).fits
+
+
+def test_several_targets_and_classes_with_every_sample_a_centre():
+    X, y = classes(500, 3)
+    assert classifier(rank=400).fit(X[:400], y[:400]).score(X[400:], y[400:]) > 0.85
+    Y = np.stack([X[:, 0], X[:, 1] ** 2], axis=1)
+    assert regressor(rank=1000).fit(X[:400], Y[:400]).score(X[400:], Y[400:]) > 0.9

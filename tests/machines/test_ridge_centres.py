@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from multikernel.kernels import RBF, Laplacian, Linear
-from multikernel.machines.ridge.centres import Tile, by_sums, certified, refined, summed
+from multikernel.machines.ridge.centres import Tile, by_sums, certified, in_turn, refined, summed
 
 ROWS = 600
 KERNELS = [Laplacian(0.3), RBF(0.2), RBF(1e-3), Linear()]
@@ -54,7 +54,7 @@ class Problem:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_refined_solution_is_that_of_least_squares(kernel, alpha, weighted):
     problem = Problem(kernel, weighted=weighted, alpha=alpha)
-    found = refined(problem.K, problem.tiles, problem.alpha, summed(problem.tiles()), tol=1e-11)
+    found = refined(problem.K, in_turn(problem.tiles), problem.alpha, summed(problem.tiles()), tol=1e-11)
     assert found.certificate.value <= 1e-11
     expected = problem.C @ problem.solution() + problem.mean
     np.testing.assert_allclose(problem.values(found), expected, atol=1e-6 * np.abs(expected).max())
@@ -74,7 +74,7 @@ def test_sums_of_a_part_precondition(kernel):
     problem = Problem(kernel)
     part = slice(0, 150)
     share = problem.weight[part].sum() / problem.weight.sum()
-    found = refined(problem.K, problem.tiles, problem.alpha, summed(problem.tiles(part)), share, tol=1e-10)
+    found = refined(problem.K, in_turn(problem.tiles), problem.alpha, summed(problem.tiles(part)), share, tol=1e-10)
     assert found.certificate.value <= 1e-10
     assert 1 <= found.n_iter < 100
 
@@ -89,7 +89,9 @@ def test_sums_of_a_part_precondition(kernel):
 def test_no_point_is_farther_from_the_minimum_than_its_certificate_says(steps, alpha, seed, kernel):
     problem = Problem(kernel, M=40, alpha=alpha, seed=seed)
     part = slice(0, 60)
-    found = refined(problem.K, problem.tiles, alpha, summed(problem.tiles(part)), 0.1, tol=1e-13, max_iter=steps)
+    found = refined(
+        problem.K, in_turn(problem.tiles), alpha, summed(problem.tiles(part)), 0.1, tol=1e-13, max_iter=steps
+    )
     value = problem.objective(found.coef)
     least = problem.objective(problem.solution())
     assert value - least <= found.certificate.value * value + 1e-9 * value
@@ -109,7 +111,7 @@ def test_a_certificate_by_sums_has_the_rounding_of_sums(kernel, fit_intercept):
     assert value - least <= found.certificate.value * value + 1e-9 * value
     np.testing.assert_allclose(found.intercept, problem.mean)
     by_tiles = refined(
-        problem.K, problem.tiles, problem.alpha, sums, tol=1e-3, fit_intercept=fit_intercept, start=found.coef
+        problem.K, in_turn(problem.tiles), problem.alpha, sums, tol=1e-3, fit_intercept=fit_intercept, start=found.coef
     )
     value = problem.objective(by_tiles.coef)
     assert by_tiles.value == pytest.approx(value, rel=1e-6)
@@ -120,7 +122,7 @@ def test_centres_that_are_the_same_are_no_fault():
     problem = Problem(Laplacian(0.3))
     twice = np.r_[np.arange(40), np.arange(40)]
     problem.K, problem.C = problem.K[np.ix_(twice, twice)], problem.C[:, twice]
-    found = refined(problem.K, problem.tiles, problem.alpha, summed(problem.tiles()), tol=1e-8)
+    found = refined(problem.K, in_turn(problem.tiles), problem.alpha, summed(problem.tiles()), tol=1e-8)
     once = Problem(Laplacian(0.3), M=40)
     np.testing.assert_allclose(problem.values(found), once.C @ once.solution() + once.mean, atol=1e-4)
 
@@ -128,7 +130,9 @@ def test_centres_that_are_the_same_are_no_fault():
 def test_no_step_is_taken_without_time(monkeypatch):
     monkeypatch.setattr("multikernel.machines.ridge.centres.time_is_up", lambda: True)
     problem = Problem(RBF(0.2))
-    found = refined(problem.K, problem.tiles, problem.alpha, summed(problem.tiles(slice(0, 90))), 0.15, tol=1e-12)
+    found = refined(
+        problem.K, in_turn(problem.tiles), problem.alpha, summed(problem.tiles(slice(0, 90))), 0.15, tol=1e-12
+    )
     assert found.n_iter == 0
     assert 1e-12 < found.certificate.value < np.inf
 
@@ -138,7 +142,7 @@ def test_kernels_that_are_all_zero_are_no_fault():
     problem.K, problem.C = np.zeros_like(problem.K), np.zeros_like(problem.C)
     for found in (
         by_sums(problem.K, summed(problem.tiles()), 1.0),
-        refined(problem.K, problem.tiles, 1.0, summed(problem.tiles())),
+        refined(problem.K, in_turn(problem.tiles), 1.0, summed(problem.tiles())),
     ):
         np.testing.assert_allclose(problem.values(found), np.tile(problem.mean, (ROWS, 1)))
 
@@ -154,4 +158,4 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="not positive semi-definite"):
         by_sums(-1e6 * np.eye(80), summed(problem.tiles()), 1.0)
     with pytest.raises(ValueError, match="not positive semi-definite"):
-        refined(np.full((80, 80), np.nan), problem.tiles, 1.0, summed(problem.tiles()))
+        refined(np.full((80, 80), np.nan), in_turn(problem.tiles), 1.0, summed(problem.tiles()))

@@ -89,6 +89,18 @@ def test_a_worker_that_is_lost_loses_no_result(client, tmp_path):
     same(found, mk.RLS2Regressor(alpha=1e-3, **RIDGE).fit(streams.arrays(X, Y)))
 
 
+def test_scales_are_learned_here_and_the_rows_are_summed_up_there(client, monkeypatch):
+    from multikernel.estimators.scales import from_source
+
+    for name in ("_SAMPLED", "_FEWEST"):
+        monkeypatch.setattr(from_source, name, 300)
+    model = mk.LearnedScalesRegressor(approximation="nystroem", rank=60, penalty=3.0)
+    found = clone(model).fit(da.from_array(X, chunks=(170, 4)), da.from_array(Y, chunks=170), da.from_array(WEIGHT))
+    truth = clone(model).fit(streams.arrays(X, Y, WEIGHT))
+    np.testing.assert_allclose(found.scales_, truth.scales_, rtol=1e-10)
+    np.testing.assert_allclose(found.predict(X), truth.predict(X), rtol=1e-6, atol=1e-6)
+
+
 def test_problems_folds_and_paths_are_tasks(client):
     some = slice(0, 120)
     pairs = mk.EasyMKLClassifier(FAMILY, lam=0.1, multiclass="ovo")

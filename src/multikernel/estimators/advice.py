@@ -18,7 +18,7 @@ _UNEQUAL = 30.0  # by how much sizes may differ: 13 was measured to cost nothing
 _FAR = 200.0  # ranges of the middle 90 % of a feature: one value at 100 of them costs nothing, at 300 up to .11 of R2
 
 
-def advise_on_far_values(name: str, X: Any, names: Sequence[Any] | None) -> None:
+def advise_on_far_values(name: str, X: Any, names: Sequence[Any] | None, row: str = "row {}") -> None:
     """Say where a feature has a value so far from all others that its scale may be learned for this value.
 
     Parameters
@@ -26,6 +26,7 @@ def advise_on_far_values(name: str, X: Any, names: Sequence[Any] | None) -> None
     name : of the estimator
     X : samples, of which an array of numbers is looked at
     names : of the features
+    row : how the row with a number is called
     """
     if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or len(X) < 2:
         return
@@ -37,9 +38,9 @@ def advise_on_far_values(name: str, X: Any, names: Sequence[Any] | None) -> None
         j = int(far[0])
         i = int(np.abs(X[:, j] - middle[j]).argmax())
         warn_user(
-            f"{name}: {_named(names, j)} is {X[i, j]:.3g} in row {i}, and {low[j]:.3g} to {high[j]:.3g} in nine of ten "
-            "samples: its scale may be learned for that value, and the feature be lost; correct the value, clip "
-            "the feature, or take its logarithm or its ranks",
+            f"{name}: {_named(names, j)} is {X[i, j]:.3g} in {row.format(i)}, and {low[j]:.3g} to {high[j]:.3g} in "
+            "nine of ten samples: its scale may be learned for that value, and the feature be lost; correct the value, "
+            "clip the feature, or take its logarithm or its ranks",
             PredictionWarning,
         )
 

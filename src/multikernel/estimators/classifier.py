@@ -34,7 +34,7 @@ def ten_polynomials(model: Model) -> KernelFamily:
 
 
 def _has_probability(model: Model) -> bool:
-    if model.probability is None:
+    if model.probability is None and not model._method.log_odds(model):
         raise AttributeError(
             f"{type(model).__name__} has probabilities where it was fitted with probability='platt' or 'isotonic'"
         )
@@ -86,8 +86,9 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Array:
         """The probability of each class, shape (len(X), n_classes), in the order of ``classes_``.
 
-        Decision values of held-out training samples show how often a class occurs at such a value. The class of the
-        highest probability may differ from the one predicted, which follows the decision values.
+        Decision values of held-out training samples show how often a class occurs at such a value; those of logistic
+        losses are the logarithms of odds. The class of the highest probability may differ from the one predicted, which
+        follows the decision values.
 
         Parameters
         ----------

@@ -30,7 +30,7 @@ from multikernel.banks import KernelBank
 from multikernel.banks.checks import check_values
 from multikernel.estimators.advice import advise_on_constant, advise_on_sizes_of
 from multikernel.estimators.binding import Training, is_given, require_target
-from multikernel.estimators.calibration import calibrate
+from multikernel.estimators.calibration import Sigmoid, calibrate
 from multikernel.estimators.forecast import check_fits, forecast_of, forecast_on_bank
 from multikernel.estimators.progress import Reporter
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Model, Task
@@ -142,6 +142,8 @@ def fit_on_bank(
         vars(model).pop("calibrators_", None)  # of an earlier fit
         if getattr(model, "probability", None) is not None:
             calibrate(model, bank, target, fitted, sample_weight, learn, checkpoint, held_out)
+        elif method.log_odds(model):
+            model.calibrators_ = (Sigmoid(1.0, 0.0),) * np.size(model.intercept_)
 
     advise_on_constant(type(model).__name__, model.dual_coef_, target, numbers)
     advise_on_sizes_of(model, bank)

@@ -102,8 +102,12 @@ class Method:
     posterior : (model, bank, fitted) -> Posterior or None
         What such a model knows of its errors.
     streaming : how the model learns from sums over rows; None where it cannot
+    from_source : (model, source) -> None
+        Fits the model to the rows of a source in a way of its own.
     sizes : (model, bank) -> KernelBank or None
         The kernels whose sizes should be alike; None where their sizes do not matter.
+    log_odds : (model) -> bool
+        Whether decision values are the logarithms of odds, so that probabilities need no calibration.
     squared_losses : whether a classifier's problems are regressions on labels -1 and +1
     several_targets : whether a regressor takes y of shape (n, t)
     reads_columns : (model) -> bool, whether learning reads several targets some columns at a time, as from a file
@@ -128,7 +132,9 @@ class Method:
     ridge: Callable[[Any, Fitted], float] | None = None
     posterior: Callable[[Any, KernelBank, Sequence[Fitted]], Posterior | None] = posterior_of
     streaming: Streaming | None = None
+    from_source: Callable[[Any, Any], None] | None = None
     sizes: Callable[[Any, KernelBank], KernelBank | None] = itself
+    log_odds: Callable[[Any], bool] = lambda model: False
     squared_losses: bool = False
     several_targets: bool = False
     reads_columns: Callable[[Any], bool] = lambda model: False

@@ -392,6 +392,11 @@ def scales_by_centres(n: int, centres: int) -> Cost:
     return Cost(None, 8.0 * max(held, _LANDMARK_VALUES))
 
 
+def scales_by_all(n: int, centres: int) -> Cost:
+    """The same where all samples are centres at the end: half a factor, and so many centres to choose a ridge by."""
+    return Cost(None, max(scales_by_centres(n, min(n, centres)).bytes, 2.0 * float(n) ** 2 + 8.0 * _LANDMARK_VALUES))
+
+
 def scale_steps(n: int, columns: int, scales: int) -> StepsCost:
     """Scales of features inside one kernel by held-out errors: an inverse, products with it, and distances in a step.
 

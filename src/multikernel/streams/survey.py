@@ -57,6 +57,12 @@ def survey(source: Source, count: int, seed: int = 0, most: int = 10_000) -> Sur
     return Survey(found.rows, found.sample[1], known, found.sample[0])
 
 
+def in_order(seen: Survey, seed: int) -> Chunk:
+    """A sample that holds all rows, in the order of the rows; ``seed`` is that of the survey."""
+    numbers = np.random.Generator(np.random.PCG64(seed)).random(seen.rows)
+    return taken(seen.sample, np.argsort(np.argsort(numbers, kind="stable")))
+
+
 def _enough(count: int, rows: int | None) -> float:
     """A number below which so many of the rows draw, as good as surely: those above need not be kept, or be sent.
 

@@ -17,8 +17,10 @@ from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import ClassWeight, CrossValidation
 from multikernel.estimators.protocol import Model, Task
 from multikernel.estimators.ridge_model import RidgeRegressor
+from multikernel.estimators.scales.from_source import fit_scales
 from multikernel.estimators.scales.method import ScalesModel, scales_method
 from multikernel.estimators.targets import loss_weight, numbered_labels, signs_of_classes
+from multikernel.procedures.learned_scales.many_samples import Loss
 
 Groups = Sequence[Sequence[int | str]]
 
@@ -119,8 +121,9 @@ class LearnedScalesRegressor(ScalesModel, RidgeRegressor):
     kernel_ : the learned kernel, to be used elsewhere; not set for a bank of distances and for categories
     cv_loss_ : float, the mean squared error on the held-out samples, summed over targets. Scales were chosen by it, so
         that it is somewhat lower than the error of new samples. With centres, that of a fifth of the samples, whole
-        folds, which only the ridge was chosen by
-    centres_ : int array (M,), the training samples that are centres; not set, like the two below, without centres
+        folds, which only the ridge was chosen by; of a source, that of 10,000 rows
+    centres_ : int array (M,), the training samples that are centres; not set, like the two below, without centres. A
+        fit to a source keeps no other samples: it is 0 to M - 1, and dual_coef_ has a value for each centre
     approximation_error_ : array (1,), the relative error of the kernel matrix by the centres, estimated on 500 samples
     landmark_stationarity_ : float, the largest derivative of the error through landmarks, by which scales were learned
         from some thousands of samples, in a parameter; it is no stationarity for all samples
@@ -176,14 +179,15 @@ class LearnedScalesRegressor(ScalesModel, RidgeRegressor):
     random_state: Seed = 0
     verbose: Verbosity = 0
 
-    _method: ClassVar[Method] = replace(scales_method(_one_label), tasks=_whole_task, several_targets=True)
+    _method: ClassVar[Method] = replace(scales_method(_one_label, fit_scales), tasks=_whole_task, several_targets=True)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Learn the scales, the kernel weights, the ridge and the function.
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n, p); or a square KernelBank of distances
+        X : array, CSR matrix or data frame of shape (n, p); a square KernelBank of distances; or a source of
+            ``multikernel.streams``, which holds the target, with approximation="nystroem" or "auto"
         y : targets of shape (n,) or (n, t), or labels of shape (n,)
         sample_weight : array (n,) >= 0, what the squared error of each sample is multiplied with
         groups : array (n,), the group of each sample: folds hold out whole groups. The parameter ``groups`` is of
@@ -205,6 +209,10 @@ class LearnedScalesClassifier(ScalesModel, KernelClassifier):
         Folds that hold out each sample exactly once. An int is a number of shuffled, stratified folds.
     class_weight : None, "balanced" or dict from labels to weights, default None
         What the squared errors of each class are multiplied with.
+    loss : "squared" or "logistic", default "squared"
+        Of the function that is trained at the end. "logistic" needs an approximation: on centres it is more accurate
+        than "squared" where they are few for the classes, takes up to several times as long for the last step, and has
+        ``predict_proba`` without calibration. Scales and centres are the same.
     probability : {None, "platt", "isotonic"}, default None
         How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
         or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
@@ -260,12 +268,15 @@ class LearnedScalesClassifier(ScalesModel, KernelClassifier):
     metric_features_ : int array (c,), the feature that each column of the metric comes from: a number is one column, a
         category one for each of its values and one for others, and numbers that may be missing have one more at the end
     weights_ : array (R,), of the kernels, with sum 1
-    alpha_ : float, the ridge for these weights
+    alpha_ : float, the ridge for these weights; with loss="logistic" the sum of the losses and alpha_ / 2 times the
+        squared norm of each column's function is least
     kernel_ : the learned kernel, to be used elsewhere; not set for a bank of distances and for categories
     cv_loss_ : float, the mean squared error on the held-out samples, summed over targets. Scales were chosen by it, so
         that it is somewhat lower than the error of new samples. With centres, that of a fifth of the samples, whole
-        folds, which only the ridge was chosen by
-    centres_ : int array (M,), the training samples that are centres; not set, like the two below, without centres
+        folds, which only the ridge was chosen by; of a source, that of 10,000 rows. With loss="logistic" it and
+        ``cv_loss_constant_`` are mean logistic losses
+    centres_ : int array (M,), the training samples that are centres; not set, like the two below, without centres. A
+        fit to a source keeps no other samples: it is 0 to M - 1, and dual_coef_ has a value for each centre
     approximation_error_ : array (1,), the relative error of the kernel matrix by the centres, estimated on 500 samples
     landmark_stationarity_ : float, the largest derivative of the error through landmarks, by which scales were learned
         from some thousands of samples, in a parameter; it is no stationarity for all samples
@@ -305,19 +316,21 @@ class LearnedScalesClassifier(ScalesModel, KernelClassifier):
     rank: Rank = 3000
     fit_intercept: bool = True
     class_weight: ClassWeight = None
+    loss: Loss = "squared"
     tol: Positive = 1e-2
     max_iter: Count = 100
     random_state: Seed = 0
     verbose: Verbosity = 0
 
-    _method: ClassVar[Method] = replace(scales_method(_labels_of_signs), tasks=_signs_task)
+    _method: ClassVar[Method] = replace(scales_method(_labels_of_signs, fit_scales), tasks=_signs_task)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Learn the scales, the kernel weights, the ridge and the function.
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n, p); or a square KernelBank of distances
+        X : array, CSR matrix or data frame of shape (n, p); a square KernelBank of distances; or a source of
+            ``multikernel.streams``, which holds the target, with approximation="nystroem" or "auto"
         y : targets of shape (n,) or (n, t), or labels of shape (n,)
         sample_weight : array (n,) >= 0, what the squared error of each sample is multiplied with
         groups : array (n,), the group of each sample: folds hold out whole groups. The parameter ``groups`` is of

@@ -32,11 +32,12 @@ from multikernel.estimators.samples import family_of, features_of
 from multikernel.estimators.scales.published import published
 from multikernel.kernels import DistanceKernel, KernelFamily, Kernels, Matern
 from multikernel.machines import DualSolution, RidgeMachine
+from multikernel.machines.ridge.centres import CentresSolution
 from multikernel.observer import Observer
-from multikernel.procedures.forecast import Cost, scales_by_centres
+from multikernel.procedures.forecast import Cost, scales_by_all, scales_by_centres
 from multikernel.procedures.forecast import learned_scales as learned_scales_cost
 from multikernel.procedures.learned_scales import LearnedScales, learned_scales
-from multikernel.procedures.learned_scales.many_samples import PosedScales, scales_of_many
+from multikernel.procedures.learned_scales.many_samples import TO_CHOOSE_RIDGE, PosedScales, scales_of_many
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import MachineUnits, spread
@@ -69,11 +70,25 @@ def check(model: ScalesModel) -> None:
             f"{name}: approximation='nystroem' learns scales inside one kernel, got {len(combination.kernels)} "
             "kernels: give one of them, or approximation=None"
         )
+    if has_logistic_loss(model) and model.approximation is None:
+        raise ValueError(
+            f"{name}: loss='logistic' is on the kernels of centres: give approximation='nystroem', or loss='squared'"
+        )
+    if has_logistic_loss(model) and (len(combination.kernels) > 1 or model.probability is not None):
+        raise ValueError(
+            f"{name}: loss='logistic' takes one kernel, and has probabilities that need no calibration; got "
+            f"{len(combination.kernels)} kernels and probability={model.probability!r}"
+        )
+
+
+def has_logistic_loss(model: ScalesModel) -> bool:
+    """Whether the function that is trained at the end has logistic losses, and its values are log odds."""
+    return bool(getattr(model, "loss", "squared") == "logistic")
 
 
 def through_centres(model: ScalesModel, n: int) -> bool:
     """Whether a fit to so many samples has a kernel of centres, and not one of all samples."""
-    if model.approximation != "auto":
+    if model.approximation != "auto" or has_logistic_loss(model):
         return model.approximation is not None
     matrices = learned_scales_cost(BankCost.evaluated(1, n), len(profiles(model).kernels)).bytes
     return len(profiles(model).kernels) == 1 and (n > _EXACT or matrices > 0.5 * available_memory())
@@ -135,6 +150,8 @@ def _of_given(model: ScalesModel, X: Any, binder: Binder) -> KernelBank:
             f"{type(model).__name__}: approximation='nystroem' measures distances to centres in the columns of "
             "samples, and a bank of distances has none: give samples, or approximation=None"
         )
+    if has_logistic_loss(model) and not isinstance(X, ColumnDistancesBank):
+        raise ValueError(f"{type(model).__name__}: loss='logistic' needs samples, and got a bank of distances")
     model.kernel_names_ = np.array([repr(kernel) for kernel in profiles(model).kernels], dtype=object)
     return X
 
@@ -171,6 +188,8 @@ def _owner(model: ScalesModel, X: Any) -> Array:
 def _cost(model: ScalesModel, bank: BankCost, task: Task) -> Cost:
     if through_centres(model, bank.n):
         rank = min(bank.n, int(model.rank) if model.rank >= 1 else 256)
+        if rank == bank.n and not has_logistic_loss(model):
+            return scales_by_all(bank.n, TO_CHOOSE_RIDGE)
         return scales_by_centres(bank.n, rank)
     return learned_scales_cost(bank, len(profiles(model).kernels))
 
@@ -190,12 +209,12 @@ def _learn(
     combination, Y = profiles(model), as_columns(task.target)
     seed = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
     labels = labels_of(task.target)
-    folds = _folds(model, task, labels, seed)
     columns = isinstance(bank, ColumnDistancesBank | ColumnProductsBank)
     if isinstance(bank, ColumnDistancesBank | ColumnProductsBank):
         advise_on_far_values(type(model).__name__, bank.X, getattr(model, "feature_names_in_", None))
     if columns and through_centres(model, len(Y)):
-        return _learn_through_centres(model, bank, task, folds, labels, seed, observe)
+        return _learn_through_centres(model, bank, task, labels, seed, observe)
+    folds = _folds(model, task, labels, seed)
     with one_blas_thread(len(Y), SCALES_ONE_THREAD):
         found = learned_scales(
             bank,
@@ -219,41 +238,59 @@ def _rank_of_metric(model: ScalesModel) -> int | None:
     return int(model.metric) if isinstance(model.metric, int | np.integer) else None
 
 
-def _learn_through_centres(
-    model: ScalesModel, bank: Any, task: Task, folds: Folds, labels: Array, seed: int, observe: Observer
-) -> Learned:
-    """The scales through few samples, then ridge regression by the kernels of centres: other samples have none."""
-    posed = PosedScales(
+def posed_scales(model: ScalesModel, bank: Any, task: Task, labels: Array, seed: int) -> PosedScales:
+    """What is to be learned through few of the samples of a task, of which ``labels`` are the classes."""
+    return PosedScales(
         bank,
         profiles(model),
         as_columns(task.target),
         task.sample_weight,
-        folds,
+        _folds(model, task, labels, seed),
         labels,
         model.fit_intercept,
         _rank_of_metric(model),
         seed,
+        "logistic" if has_logistic_loss(model) else "squared",
     )
+
+
+def _learn_through_centres(
+    model: ScalesModel, bank: Any, task: Task, labels: Array, seed: int, observe: Observer
+) -> Learned:
+    """The scales through few samples, then ridge regression by the kernels of centres: other samples have none."""
+    posed = posed_scales(model, bank, task, labels, seed)
     found, solution = scales_of_many(posed, model.rank, model.penalty, model.tol, model.max_iter, observe)
     assert found.centred is not None
     coef = np.zeros((len(posed.Y), solution.coef.shape[1]))
     coef[found.centred.rows] = solution.coef
-    intercept: Any = solution.intercept
-    if task.target.ndim == 1:
+    return found, dual_of(solution, coef, task.target.ndim == 1, found.converged)
+
+
+def dual_of(found: CentresSolution, coef: Array, flat: bool, converged: bool) -> DualSolution:
+    """The solution with these coefficients (n, t) of the training samples, as machines return one.
+
+    Parameters
+    ----------
+    found : CentresSolution
+    coef : array (n, t)
+    flat : whether there is one target, without an axis of its own
+    converged : bool
+    """
+    intercept: Any = found.intercept
+    if flat:
         coef, intercept = coef[:, 0], float(intercept[0])
-    gap = solution.certificate.value
-    dual = DualSolution(
+    gap = found.certificate.value
+    return DualSolution(
         coef=coef,
         intercept=intercept,
-        value=solution.value * (1.0 - gap),
-        upper=solution.value,
+        value=found.value * (1.0 - gap),
+        upper=found.value,
         factor=coef,
         gap=gap,
-        converged=found.converged,
-        n_iter=solution.n_iter,
+        converged=converged,
+        n_iter=found.n_iter,
         warm=coef,
     )
-    return found, dual
 
 
 def _folds(model: ScalesModel, task: Task, labels: Array, seed: int) -> Folds:
@@ -306,7 +343,7 @@ def _publish(model: ScalesModel, bank: KernelBank, fitted: Sequence[Fitted], sin
         model.landmark_stationarity_ = np.nan if reached is None else reached.value
 
 
-def scales_method(labels_of: Callable[[Array], Array]) -> Method:
+def scales_method(labels_of: Callable[[Array], Array], from_source: Callable[[Any, Any], None]) -> Method:
     """The method of an estimator whose folds have as many samples as the others of each of these classes."""
     return Method(
         learn=partial(_learn, labels_of),
@@ -325,6 +362,8 @@ def scales_method(labels_of: Callable[[Array], Array]) -> Method:
         ridge=_ridge,
         posterior=_posterior,
         check=check,
+        from_source=from_source,
+        log_odds=has_logistic_loss,
         own_folds=True,
     )
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,9 +15,12 @@ from multikernel.estimators.protocol import Model
 from multikernel.estimators.streamed.rows import Pass
 from multikernel.files import replacing
 from multikernel.persistence import archive
+from multikernel.persistence.reader import Reader
+from multikernel.persistence.writer import Writer
 from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk, Source
 
+T = TypeVar("T")
 _PARTS = ("squares", "products", "sums", "target_sums", "target_squares", "count")
 
 
@@ -25,17 +30,19 @@ def key_of(model: Model, source: Source) -> str:
     return hashlib.sha256(what.encode()).hexdigest()
 
 
-def write(path: Path, key: str, probe: Array, rows: int, sums: list[Summing]) -> None:
-    """The sums over the first rows.
+def write(path: Path, key: str, probe: Array, rows: int, sums: list[Summing], chosen: Any = None) -> None:
+    """The sums over the first rows, and what was chosen before the pass where it is more than the features.
 
     Raises
     ------
     OSError : where the file cannot be written; an earlier one is left as it is
     """
     arrays = {f"{part}{k}": np.asarray(getattr(each, part), float) for k, each in enumerate(sums) for part in _PARTS}
+    writer = Writer()
+    header = {"key": key, "rows": rows, "chosen": writer.encode(chosen, "checkpoint")}
     try:
         with replacing(path) as temporary:
-            archive.write(temporary, {"key": key, "rows": rows}, arrays | {"probe": probe}, [zipfile.ZIP_STORED])
+            archive.write(temporary, header, arrays | {"probe": probe} | writer.arrays, [zipfile.ZIP_STORED])
     except OSError as error:
         raise OSError(
             f"the checkpoint {path} could not be written at row {rows} ({error.strerror or error}): make room and fit "
@@ -43,27 +50,59 @@ def write(path: Path, key: str, probe: Array, rows: int, sums: list[Summing]) ->
         ) from None
 
 
-def read(path: Path, key: str, probe: Array, rows: Pass) -> tuple[int, list[Summing]]:
-    """How many rows are done, and the sums over them; 0 and empty ones where there is no checkpoint.
+def read(path: Path, key: str, probe: Array, nothing: list[Summing]) -> tuple[int, list[Summing]]:
+    """How many rows are done, and the sums over them; 0 and ``nothing`` where there is no checkpoint.
 
     Raises
     ------
     ValueError : where the file is of another pass, or no checkpoint
     """
+
+    def kept(found: archive.Archive, rows: int) -> tuple[int, list[Summing]] | None:
+        own = found.array("probe")
+        # Another machine makes features of the same landmarks that differ by less.
+        if own.shape != probe.shape or not np.allclose(own, probe, rtol=1e-6, atol=1e-6):
+            return None
+        return rows, [_summing(found, k, empty) for k, empty in enumerate(nothing)]
+
+    return _read(path, key, kept) or (0, nothing)
+
+
+def read_chosen(path: Path, key: str, like: Callable[[Any], Summing]) -> tuple[Any, int, Summing] | None:
+    """What was chosen before a pass, how many rows are done, and the sums; None where there is no checkpoint.
+
+    Parameters
+    ----------
+    path, key : as in ``read``
+    like : of what was chosen, sums over no row
+
+    Raises
+    ------
+    ValueError : where the file is of another pass, or no checkpoint
+    """
+
+    def kept(found: archive.Archive, rows: int) -> tuple[Any, int, Summing]:
+        chosen = Reader(found.array, found.take).decode(found.header()["chosen"])
+        return chosen, rows, _summing(found, 0, like(chosen))
+
+    return _read(path, key, kept)
+
+
+def _read(path: Path, key: str, kept: Callable[[archive.Archive, int], T | None]) -> T | None:
+    """What ``kept`` makes of a file and of the number of rows that are done; None where there is no file."""
     if not path.exists():
-        return 0, rows.nothing()
+        return None
     try:
         with zipfile.ZipFile(path) as unpacked:
             found = archive.Archive(unpacked, path.stat().st_size)
-            header, kept = found.header(), found.array("probe")
+            header = found.header()
             if not found.sealed:
                 raise ValueError("the digest of its header is missing")
-            same = header["key"] == key and kept.shape == probe.shape
-            # Another machine makes features of the same landmarks that differ by less.
-            if same and np.allclose(kept, probe, rtol=1e-6, atol=1e-6):
-                return int(header["rows"]), [_summing(found, k, empty) for k, empty in enumerate(rows.nothing())]
+            result = kept(found, int(header["rows"])) if header["key"] == key else None
     except Exception as error:  # whatever a damaged file leads to
         raise ValueError(f"{path} is no checkpoint of a fit, or is damaged ({error}): remove it") from None
+    if result is not None:
+        return result
     raise ValueError(
         f"the checkpoint {path} belongs to other rows, to a file that has changed since, or to other parameters: "
         "remove it, or give another name"

@@ -91,42 +91,64 @@ class Pass:
 
     def weight(self, chunk: Chunk) -> Array | None:
         """What the loss of each row is multiplied with."""
-        of_class = getattr(self.model, "class_weight", None)
-        if of_class is None:
-            return chunk.weight
-        weight = np.array([float(of_class.get(label, 1.0)) for label in np.asarray(chunk.y).tolist()])
-        return weight if chunk.weight is None else weight * chunk.weight
+        return weights_of(self.model, chunk)
 
     def numbers(self, chunk: Chunk) -> Array:
         """The targets as numbers, shape (n, t)."""
-        y = chunk.y
-        if y is None:
-            raise ValueError(f"{type(self.model).__name__}: the rows have no target; name it where the source is made")
-        if self.classes is None:
-            try:
-                Y = as_columns(np.asarray(y, dtype=float))
-            except (TypeError, ValueError):
-                raise ValueError(f"{chunk.place(0)}: the target holds {y[0]!r}, which is not a number") from None
-            if Y.shape[1] != self.targets:
-                raise ValueError(f"{chunk.place(0)}: {Y.shape[1]} targets, and there were {self.targets} before")
-            large = np.abs(Y).max(axis=1, initial=0.0) > _LARGEST
-            if large.any():
-                raise ValueError(
-                    f"{chunk.place(int(np.argmax(large)))}: the target is beyond {_LARGEST:g}, and sums of such "
-                    "squares overflow; give targets in another unit"
-                )
-            return Y
-        label = np.searchsorted(self.classes, y)
-        label = np.minimum(label, len(self.classes) - 1)
-        new = self.classes[label] != y
-        if new.any():
-            i = int(np.argmax(new))
+        return numbers_of(self.model, chunk, self.classes, self.targets)
+
+
+def weights_of(model: Model, chunk: Chunk) -> Array | None:
+    """What the loss of each row is multiplied with; None where all are 1."""
+    of_class = getattr(model, "class_weight", None)
+    if of_class is None:
+        return chunk.weight
+    weight = np.array([float(of_class.get(label, 1.0)) for label in np.asarray(chunk.y).tolist()])
+    return weight if chunk.weight is None else weight * chunk.weight
+
+
+def numbers_of(model: Model, chunk: Chunk, classes: Array | None, targets: int) -> Array:
+    """The targets of rows as numbers, shape (n, t): of classes -1 and +1.
+
+    Parameters
+    ----------
+    model : the estimator
+    chunk : Chunk
+    classes : array of the labels; None where targets are numbers
+    targets : int, how many columns targets have
+
+    Raises
+    ------
+    ValueError : with its place for a target that is no number, too large, or no label that is known
+    """
+    y = chunk.y
+    if y is None:
+        raise ValueError(f"{type(model).__name__}: the rows have no target; name it where the source is made")
+    if classes is None:
+        try:
+            Y = as_columns(np.asarray(y, dtype=float))
+        except (TypeError, ValueError):
+            raise ValueError(f"{chunk.place(0)}: the target holds {y[0]!r}, which is not a number") from None
+        if Y.shape[1] != targets:
+            raise ValueError(f"{chunk.place(0)}: {Y.shape[1]} targets, and there were {targets} before")
+        large = np.abs(Y).max(axis=1, initial=0.0) > _LARGEST
+        if large.any():
             raise ValueError(
-                f"{chunk.place(i)}: the label {y[i:].tolist()[0]!r} is none of those known before; give all of them "
-                "to the first partial_fit, classes=[...]"
+                f"{chunk.place(int(np.argmax(large)))}: the target is beyond {_LARGEST:g}, and sums of such "
+                "squares overflow; give targets in another unit"
             )
-        first = [1] if len(self.classes) == 2 else range(len(self.classes))
-        return np.stack([np.where(label == c, 1.0, -1.0) for c in first], axis=1)
+        return Y
+    label = np.searchsorted(classes, y)
+    label = np.minimum(label, len(classes) - 1)
+    new = classes[label] != y
+    if new.any():
+        i = int(np.argmax(new))
+        raise ValueError(
+            f"{chunk.place(i)}: the label {y[i:].tolist()[0]!r} is none of those known before; give all of them "
+            "to the first partial_fit, classes=[...]"
+        )
+    first = [1] if len(classes) == 2 else range(len(classes))
+    return np.stack([np.where(label == c, 1.0, -1.0) for c in first], axis=1)
 
 
 def _check_features(F: Any, chunk: Chunk, rows: slice) -> None:

@@ -19,16 +19,17 @@ from multikernel.estimators.streamed.rows import Pass, absent_cell, earlier, fir
 from multikernel.estimators.streamed.state import StreamState, forget_sums
 from multikernel.estimators.streamed.streaming import check_sums, streaming_of
 from multikernel.statistics import Moments
-from multikernel.streams import Chunk, Source, survey
+from multikernel.streams import Chunk, Source, Survey, survey
 
 
 def fit_source(model: Model, source: Source, y: Any = None, groups: Any = None) -> None:
-    """Fit a model to a source in two passes over its rows: a look at them, and the sums."""
-    if model._method.streaming is None:
+    """Fit a model to a source: in a way of its own, or by a look at the rows and the sums over them."""
+    method = model._method
+    if method.streaming is None and method.from_source is None:
         raise ValueError(
             f"{type(model).__name__} does not learn from a source in chunks, which takes squared losses on approximate "
-            "kernels: use RLS2, MultipleKernelRidgeCV, PolynomialMKL of degree 1 or AverageMKLRegressor with "
-            "approximation='nystroem', or read the rows into an array"
+            "kernels: use RLS2, MultipleKernelRidgeCV, PolynomialMKL of degree 1, AverageMKLRegressor or LearnedScales "
+            "with approximation='nystroem', or read the rows into an array"
         )
     if groups is not None:
         raise ValueError(
@@ -39,11 +40,29 @@ def fit_source(model: Model, source: Source, y: Any = None, groups: Any = None) 
         raise ValueError(f"{type(model).__name__}: a source holds its target: name it where the source is made")
     check_sums(model)
     forget_sums(model)
-    seen = survey(source, sample_size(model), seed=_random_seed(model))
+    (method.from_source or _fit_by_sums)(model, source)
+    if source.checkpoint is not None:
+        Path(source.checkpoint).unlink(missing_ok=True)
+
+
+def looked_at(model: Model, source: Source, count: int) -> Survey:
+    """The number of rows, the classes, and a sample of so many rows.
+
+    Raises
+    ------
+    ValueError : where there is no target, or one of more values than classes can be
+    """
+    seen = survey(source, count, seed=random_seed(model))
     if is_classifier(model) and seen.classes is None and seen.sample.y is not None:
         raise ValueError(f"{type(model).__name__}: the target has more than 10,000 values, which are no classes")
     if seen.sample.y is None:
         raise ValueError(f"{type(model).__name__}: the source has no target; name it where the source is made")
+    return seen
+
+
+def _fit_by_sums(model: Model, source: Source) -> None:
+    """In two passes over the rows: a look at them, and the sums."""
+    seen = looked_at(model, source, sample_size(model))
     try:
         state = begin_state(model, seen.sample, seen.classes)
     except ValueError as error:
@@ -53,8 +72,6 @@ def fit_source(model: Model, source: Source, y: Any = None, groups: Any = None) 
     _check_budget(model, state, source.budget)
     sums = _summed(model, pass_of(model, state), source, seen.rows, seen.sample)
     learn_state(model, replace(state, sums=sums, rows=seen.rows))
-    if source.checkpoint is not None:
-        Path(source.checkpoint).unlink(missing_ok=True)
 
 
 def _summed(model: Model, rows: Pass, source: Source, known: int, sample: Chunk) -> tuple[Moments, ...]:
@@ -65,7 +82,7 @@ def _summed(model: Model, rows: Pass, source: Source, known: int, sample: Chunk)
     key, probe = "", np.zeros(0)
     if source.checkpoint is not None:
         path, key, probe = Path(source.checkpoint), checkpoint.key_of(model, source), checkpoint.probe(rows, sample)
-        done, sums = checkpoint.read(path, key, probe, rows)
+        done, sums = checkpoint.read(path, key, probe, rows.nothing())
     report = pace(model, known, done)
     written = done
     for chunk in source.chunks(done):
@@ -95,5 +112,6 @@ def _check_budget(model: Model, state: StreamState, budget: float) -> None:
         )
 
 
-def _random_seed(model: Model) -> int:
+def random_seed(model: Model) -> int:
+    """The seed by which rows of a source are drawn."""
     return int(check_random_state(getattr(model, "random_state", None) or 0).randint(np.iinfo(np.int32).max))

@@ -103,4 +103,5 @@ def check_sums(model: Model) -> None:
         taken = value in (None, "ovr", "shared") or (parameter == "class_weight" and isinstance(value, dict))
         if not taken:
             raise ValueError(f"{name} learns from sums over the rows, and {why}")
-    streaming_of(model).check(model)
+    if model._method.streaming is not None:
+        model._method.streaming.check(model)

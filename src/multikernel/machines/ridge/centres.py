@@ -33,7 +33,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from functools import partial
+from operator import add
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,6 +62,8 @@ class Tile(NamedTuple):
 
 
 Tiles = Callable[[], Iterable[Tile]]  # a pass over the samples; every call begins a new one
+# A pass as well: what a function of tiles returns for all samples, made of what it returned for parts of them.
+Over = Callable[[Callable[[Iterable[Tile]], Any], Callable[[Any, Any], Any]], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +87,11 @@ class CentreSums:
         """The sums for targets less their constant, and this constant (t,): their mean, or 0 without an intercept."""
         mean = self.moments.means if fit_intercept else np.zeros_like(self.moments.means)
         return self.moments.about(mean), mean
+
+
+def in_turn(tiles: Tiles) -> Over:
+    """Passes over samples of this process, one tile after the other."""
+    return lambda work, merge: work(tiles())
 
 
 def summed(tiles: Iterable[Tile]) -> CentreSums:
@@ -193,7 +202,7 @@ def by_sums(K: Array, sums: CentreSums, alpha: float, fit_intercept: bool = True
 
 def refined(
     K: Array,
-    tiles: Tiles,
+    over: Over,
     alpha: float,
     sums: CentreSums,
     part: float = 1.0,
@@ -207,7 +216,7 @@ def refined(
     Parameters
     ----------
     K : array (M, M), the kernel matrix of the centres, in double precision
-    tiles : a function that begins a pass over all samples
+    over : passes over all samples
     alpha : float > 0
     sums : CentreSums of all samples, or of a part of them, which make the preconditioner
     part : float in (0, 1], the share of the weight of all samples that these have
@@ -220,16 +229,17 @@ def refined(
     K, of_centres = definite(K)
     about, mean = sums.about(fit_intercept)
     if part < 1.0 and fit_intercept:
-        mean = _mean(tiles)
+        total, count = over(_target_sums, _both)
+        mean = total / count
     A = near.coefficients(about.products / part) if start is None else start
     square = float(about.target_squares.sum()) / part
 
     def at(A: Array) -> tuple[float, Array]:
-        own, left = _residuals(tiles, mean, A)
+        own, left = over(partial(_residuals, mean, A), _both)
         of_kernel = alpha * (K @ A)
         return own + float((A * of_kernel).sum()), left - of_kernel
 
-    quadratic = _Quadratic(K, of_centres, alpha, square, at, lambda V: _squares_times(tiles, V))
+    quadratic = _Quadratic(K, of_centres, alpha, square, at, lambda V: over(partial(_squares_times, V), add))
     return replace(_descended(quadratic, near, A, tol, max_iter), intercept=mean)
 
 
@@ -348,21 +358,26 @@ def definite(K: Array) -> tuple[Array, Array]:
     raise ValueError(_INDEFINITE)
 
 
-def _mean(tiles: Tiles) -> Array:
-    """c, by a pass."""
+def _both(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
+    """The sums of two parts of the samples."""
+    return one[0] + other[0], one[1] + other[1]
+
+
+def _target_sums(tiles: Iterable[Tile]) -> tuple[Any, float]:
+    """s'Y, and the sum of the weights."""
     total: Array | float = 0.0
     count = 0.0
-    for tile in tiles():
+    for tile in tiles:
         s = np.ones(len(tile.target)) if tile.weight is None else tile.weight
         total = total + s @ tile.target
         count += float(s.sum())
-    return np.asarray(total) / count
+    return total, count
 
 
-def _residuals(tiles: Tiles, mean: Array, A: Array) -> tuple[float, Array]:
+def _residuals(mean: Array, A: Array, tiles: Iterable[Tile]) -> tuple[float, Array]:
     """tr R'S R and C'S R of the residuals R, in double precision: one pass."""
     total, image = 0.0, np.zeros_like(A)
-    for tile in tiles():
+    for tile in tiles:
         check_interrupted()
         C = np.asarray(tile.kernel, dtype=float)
         R = tile.target - mean - C @ A
@@ -372,10 +387,10 @@ def _residuals(tiles: Tiles, mean: Array, A: Array) -> tuple[float, Array]:
     return total, image
 
 
-def _squares_times(tiles: Tiles, V: Array) -> Array:
+def _squares_times(V: Array, tiles: Iterable[Tile]) -> Array:
     """C'SC V, in double precision: one pass."""
     image = np.zeros_like(V)
-    for tile in tiles():
+    for tile in tiles:
         check_interrupted()
         C = np.asarray(tile.kernel, dtype=float)
         values = C @ V

@@ -1,0 +1,261 @@
+"""Scales learned from a source: on a uniform sample of its rows, and the function then from all of them.
+
+The sample chooses scales, ridge and centres, as some thousands of samples do of an array
+(``procedures/learned_scales/many_samples.py``). A pass over all rows adds up the products of the kernels with the
+centres. The rows that the ridge is chosen by, the first of the sample, are left out of it and added at the end: they
+are known by the numbers that rows draw (``streams/survey.py``). Where the sample holds all rows, the fit is that of an
+array.
+
+A cluster sums up its parts where they are. A pass of this process keeps its sums in a file now and then, with the
+scales, so that a fit that was killed goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from multikernel._typing import Array
+from multikernel.combinations import Profiles
+from multikernel.estimators.advice import advise_on_far_values
+from multikernel.estimators.fit import fit_model
+from multikernel.estimators.progress import Reporter, pace
+from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.samples import samples_of
+from multikernel.estimators.scales.method import ScalesModel, dual_of, has_logistic_loss, posed_scales, profiles
+from multikernel.estimators.streamed import checkpoint
+from multikernel.estimators.streamed.rows import numbers_of, weights_of
+from multikernel.estimators.streamed.source import looked_at, random_seed
+from multikernel.machines.ridge.centres import CentreSums, Over, Tile
+from multikernel.procedures import forecast
+from multikernel.procedures.centres import compared_first
+from multikernel.procedures.learned_scales.many_samples import (
+    ChosenScales,
+    SampleUnits,
+    scales_of_many,
+)
+from multikernel.statistics import Moments, Summing
+from multikernel.streams import Chunk, Source, Survey
+from multikernel.streams.survey import drawn, in_order
+
+_SAMPLED = 50_000  # rows of the sample: 10,000 to compare on, 8,000 to learn scales on, the centres among all
+_FEWEST = 5000  # the same at least
+_CELL = 100.0  # bytes that a cell of the sample takes, as a string, as a number and as a distance
+_TILE_VALUES = 1 << 22  # of the kernel, at a time
+
+
+def fit_scales(model: ScalesModel, source: Source) -> None:
+    """Fit learned scales to a source.
+
+    Raises
+    ------
+    ValueError : for a target that cannot be learned, or rows without weight
+    MemoryError : where sums over so many centres take more than the source is given
+    """
+    if has_logistic_loss(model):
+        raise ValueError(
+            f"{type(model).__name__}: loss='logistic' passes over the rows a hundred times: read them into an array, "
+            "or take loss='squared'"
+        )
+    if model.rank >= 1:
+        _check_budget(model, int(model.rank), source.budget)
+    seen = looked_at(model, source, _count(source))
+    if seen.rows <= len(seen.sample):
+        rows = in_order(seen, random_seed(model))
+        fit_model(model, rows.X, rows.y, rows.weight)
+    else:
+        _fit_to_more(model, source, seen)
+
+
+def _count(source: Source) -> int:
+    """How many rows are sampled."""
+    return int(np.clip(0.25 * source.budget / _CELL / max(1, source.columns), _FEWEST, _SAMPLED))
+
+
+def _check_budget(model: ScalesModel, centres: int, budget: float) -> None:
+    needed = forecast.scales_by_centres(_SAMPLED, centres).bytes
+    if needed > budget:
+        raise MemoryError(
+            f"{type(model).__name__}: sums over {centres:,} centres of a kernel, and a fit to them, take up to "
+            f"{needed / 1e9:.3g} GB, and the source is given {budget / 1e9:.3g} GB: give it "
+            f"memory='{np.ceil(needed / 1e8) / 10:.1f}GB', or take rank={forecast.centres_within(budget / 8.0):,}"
+        )
+
+
+def _fit_to_more(model: ScalesModel, source: Source, seen: Survey) -> None:
+    """From a sample of the rows to all of them."""
+    name, sample = type(model).__name__, seen.sample
+    bank: Any = model.bind(sample.X, sample.y)[0]
+    model._samples_bound = None
+    classes = seen.classes if is_classifier(model) else None
+    if classes is not None and len(classes) < 2:
+        raise ValueError(f"{name} needs samples of at least two classes, got one class: {classes[0]}")
+    columns = 1 if np.ndim(sample.y) == 1 else np.shape(sample.y)[1]
+    if classes is not None and len(classes) > 2:
+        columns = len(classes)
+    Y, weight = numbers_of(model, sample, classes, columns), weights_of(model, sample)
+    if weight is not None and not weight.any():
+        raise ValueError(f"{name}: every one of {len(sample):,} rows of the source that were drawn has weight 0")
+    labels = np.zeros(len(Y), dtype=int) if classes is None else np.searchsorted(classes, sample.y)
+    advise_on_far_values(name, bank.X, getattr(model, "feature_names_in_", None), "a row of the sample")
+    seed = random_seed(model)
+    posed = posed_scales(model, bank, Task(np.arange(len(Y)), Y, weight), labels, seed)
+    least = float(seen.numbers[posed.rows[compared_first(len(posed.rows)) - 1]])
+    maker = TileMaker(model, bank, profiles(model), classes, columns, seed, least)
+    observe = Reporter.of(model, 1).observer(0)
+    beyond = _Rows(source, maker, seen.rows, checkpoint.key_of(model, source), _kept(model, source, columns))
+    found, solution = scales_of_many(posed, model.rank, model.penalty, model.tol, model.max_iter, observe, beyond)
+    assert found.centred is not None
+    centres = found.centred.rows
+    kept = np.arange(len(centres))
+    found = replace(found, centred=replace(found.centred, rows=kept))
+    flat = columns == 1 and (classes is not None or np.ndim(sample.y) == 1)
+    dual = dual_of(solution, solution.coef, flat, found.converged)
+    if classes is not None:
+        model.classes_ = classes
+    model.publish(bank.block(centres, centres), [Fitted(kept, found, dual)], True)
+
+
+Kept = tuple[ChosenScales, int, Summing]
+
+
+def _kept(model: ScalesModel, source: Source, targets: int) -> Kept | None:
+    """What the checkpoint of a source keeps: the scales, how many rows are done, and the sums over these."""
+    if source.checkpoint is None or source.together:
+        return None
+    key = checkpoint.key_of(model, source)
+    return checkpoint.read_chosen(Path(source.checkpoint), key, lambda chosen: Summing(len(chosen.centres), targets))
+
+
+@dataclass(frozen=True, eq=False)
+class TileMaker:
+    """From chunks of rows to the kernel between them and centres; a value that other processes can be given.
+
+    Parameters
+    ----------
+    model : the estimator, which knows the columns
+    bank : ColumnDistancesBank or ColumnProductsBank, of the sample or with the centres as columns
+    combination : Profiles
+    classes : array of the labels; None where targets are numbers
+    targets : int, how many columns targets have
+    seed, least : the numbers that rows draw, and the one above which a row is taken
+    theta : array, the parameters of the combination
+    units : SampleUnits; None, like ``theta``, before scales are known
+    """
+
+    model: ScalesModel
+    bank: Any
+    combination: Profiles
+    classes: Array | None
+    targets: int
+    seed: int
+    least: float
+    theta: Array | None = None
+    units: SampleUnits | None = None
+
+    def of(self, chosen: ChosenScales) -> TileMaker:
+        """With the scales and the centres that were chosen."""
+        theta = np.append(1.0, chosen.scales)
+        return replace(self, bank=self.bank.reference(chosen.centres), theta=theta, units=chosen.units)
+
+    def tiles(self, chunks: Iterable[Chunk]) -> Iterator[Tile]:
+        """Of the rows of some chunks that are taken.
+
+        Raises
+        ------
+        ValueError : with the place of the chunk where its rows are not like those of the sample
+        """
+        assert self.theta is not None
+        assert self.units is not None
+        height = max(1, _TILE_VALUES // max(1, self.bank.shape[1]))
+        for whole in chunks:
+            chunk = whole.part(np.flatnonzero(drawn(self.seed, whole) > self.least))
+            for start in range(0, len(chunk), height):
+                part = chunk.part(slice(start, start + height))
+                try:
+                    between = self.bank.cross(samples_of(self.model, part.X))
+                except ValueError as error:
+                    raise ValueError(f"{part.place(0)} or one of the {len(part) - 1} rows after it: {error}") from None
+                C = np.asarray(self.combination.gram(between, self.theta).dense())
+                Y = numbers_of(self.model, part, self.classes, self.targets)
+                yield Tile(C, self.units.targets(Y), self.units.weights(weights_of(self.model, part)))
+
+    def __call__(self, chunks: Iterable[Chunk]) -> Moments:
+        """The sums over the rows of some chunks that are taken."""
+        sums = Summing(self.bank.shape[1], self.targets)
+        self.add(sums, chunks)
+        return sums.moments()
+
+    def add(self, sums: Summing, chunks: Iterable[Chunk]) -> None:
+        """Add the rows of some chunks that are taken to the sums."""
+        for tile in self.tiles(chunks):
+            sums.add(*tile)
+
+
+@dataclass(frozen=True, eq=False)
+class _OfChunks:
+    """What a function of tiles returns for some chunks."""
+
+    maker: TileMaker
+    work: Callable[[Iterable[Tile]], Any]
+
+    def __call__(self, chunks: Iterable[Chunk]) -> Any:
+        return self.work(self.maker.tiles(chunks))
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The rows of a source, of which samples at hand are some: a RowsBeyond.
+
+    Parameters
+    ----------
+    source : Source
+    maker : TileMaker
+    total : int, how many rows there are
+    key : str, which distinguishes this fit from others
+    before : Kept of an earlier fit that did not come to its end; None for none
+    """
+
+    source: Source
+    maker: TileMaker
+    total: int
+    key: str
+    before: Kept | None
+
+    @property
+    def kept(self) -> ChosenScales | None:
+        return None if self.before is None else self.before[0]
+
+    def over(self, chosen: ChosenScales) -> Over:
+        maker = replace(self.maker.of(chosen), least=-1.0)
+        return lambda work, merge: self.source.over(_OfChunks(maker, work), merge)
+
+    def sums(self, chosen: ChosenScales) -> CentreSums:
+        _check_budget(self.maker.model, len(chosen.centres), self.source.budget)
+        maker = self.maker.of(chosen)
+        if self.source.together:
+            return CentreSums(self.source.over(maker, Moments.merge))
+        done, sums = 0, Summing(len(chosen.centres), maker.targets)
+        if self.before is not None:
+            _, done, sums = self.before
+        else:
+            self._keep(chosen, 0, sums)
+        report = pace(maker.model, self.total, done)
+        written = done
+        for chunk in self.source.chunks(done):
+            maker.add(sums, [chunk])
+            done += len(chunk)
+            report(done)
+            if done - written >= self.source.every:
+                self._keep(chosen, done, sums)
+                written = done
+        return CentreSums(sums.moments())
+
+    def _keep(self, chosen: ChosenScales, rows: int, sums: Summing) -> None:
+        if self.source.checkpoint is not None:
+            checkpoint.write(Path(self.source.checkpoint), self.key, np.zeros(0), rows, [sums], chosen)

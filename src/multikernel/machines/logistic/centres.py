@@ -1,0 +1,234 @@
+"""Logistic regression by the kernels of few centres, on any number of samples.
+
+With n samples x_i of labels y_i = -1 or +1 and weights s_i, M centres z_m, and C the matrix of k(x_i, z_m),
+
+    min over a, c of  P(a, c) = sum_i s_i log(1 + exp(-y_i f_i)) + alpha / 2 a'Ka,      f = C a + c,               (1)
+
+K the kernel matrix of the centres. A column of labels for each class is a problem of its own; all columns are solved
+together, since a pass over C costs about as much for many as for one. 1 / (1 + exp(-f)) is a probability.
+
+Newton's steps. With p_i = 1 / (1 + exp(y_i f_i)) the derivative of (1) in a is alpha K a - C'S(y p), the second one
+C'DC + alpha K, D = diag(s p (1 - p)). c is always the best one for the other coefficients, which takes 1 1' off D, in
+the right measure. A step is solved roughly, by conjugate gradients whose preconditioner is d C'SC + alpha K, d the mean
+of p (1 - p): one factor of M x M numbers a step, and passes of n M operations (Marteau-Ferey, Bach and Rudi 2019,
+Globally convergent Newton methods for ill-conditioned generalized self-concordant losses, have preconditioners of parts
+of the samples).
+
+Certificate. Fenchel's dual of (1) is the largest value of
+
+    sum_i s_i h(q_i) - |C'S(y q)|^2_{K^-1} / (2 alpha)     over q in [0, 1]^n with s'(y q) = 0,
+
+h(q) = - q log q - (1 - q) log(1 - q). At q = p, which is feasible where c is best, it is smaller than P by exactly
+
+    |alpha K a - C'S(y p)|^2_{K^-1} / (2 alpha),                                                                   (2)
+
+the squared length of the derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import expit
+
+from multikernel._floats import SINGULAR, TINY
+from multikernel._typing import Array
+from multikernel._workers import check_interrupted, time_is_up
+from multikernel.certificate import Certificate, relative
+from multikernel.machines.ridge.centres import CentredRidge, CentresSolution, CentreSums, definite
+from multikernel.numerics.cholesky import solved
+
+Kernels = Callable[[], Iterable[Array]]  # a pass over the rows of C, some at a time; every call begins a new one
+_ROUGH = 0.1  # of the derivative, that conjugate gradients leave; Newton's steps are then linear at this rate
+_MOST_GRADIENTS = 50  # of conjugate gradients in a step
+_SHORTEST = 2.0**-20  # part of a step that is tried
+_FARTHEST = 2.0  # that an intercept moves at a time, where second derivatives vanish
+_MOST_INTERCEPTS = 60  # such moves; all labels may be the same, and no intercept is then the best one
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticSamples:
+    """The samples of (1), several columns of labels at once.
+
+    Parameters
+    ----------
+    kernels : a pass over the rows of C
+    labels : array (n, t) of -1 and +1
+    weight : array (n,) >= 0, or None where all are 1
+    """
+
+    kernels: Kernels
+    labels: Array
+    weight: Array | None = None
+
+    @property
+    def shares(self) -> Array:
+        """The weights as a column."""
+        return np.ones((len(self.labels), 1)) if self.weight is None else self.weight[:, None]
+
+    def losses(self, F: Array) -> Array:
+        """The sum of the losses of function values, for each column."""
+        return np.asarray((self.shares * np.logaddexp(0.0, -self.labels * F)).sum(axis=0))
+
+    def values(self, A: Array) -> Array:
+        """C A."""
+        return np.concatenate([C @ A for C in self._checked()])
+
+    def back(self, V: Array) -> Array:
+        """C'V."""
+        total, start = 0.0, 0
+        for C in self._checked():
+            total = total + C.T @ V[start : start + len(C)]
+            start += len(C)
+        return np.asarray(total)
+
+    def curved(self, V: Array, D: Array) -> tuple[Array, Array]:
+        """C V and C'D C V, a diagonal D for each column: one pass."""
+        total, start = np.zeros_like(V), 0
+        values = np.empty((len(D), V.shape[1]))
+        for C in self._checked():
+            rows = slice(start, start + len(C))
+            values[rows] = C @ V
+            total += C.T @ (D[rows] * values[rows])
+            start += len(C)
+        return values, total
+
+    def _checked(self) -> Iterable[Array]:
+        for C in self.kernels():
+            check_interrupted()
+            yield C
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Coefficients, function values and what follows from them.
+
+    Parameters
+    ----------
+    A : array (M, t)
+    c : array (t,)
+    F : array (n, t), C A + c
+    value : array (t,), P of each column
+    """
+
+    A: Array
+    c: Array
+    F: Array
+    value: Array
+
+
+def logistic_by_centres(
+    K: Array,
+    samples: LogisticSamples,
+    sums: CentreSums,
+    alpha: float,
+    tol: float = 1e-3,
+    max_iter: int = 50,
+    fit_intercept: bool = True,
+    start: CentresSolution | None = None,
+) -> CentresSolution:
+    """The solution of (1) to a duality gap of ``tol``, relative to P, or the best one that steps or time allow.
+
+    Parameters
+    ----------
+    K : array (M, M), the kernel matrix of the centres, in double precision
+    samples : LogisticSamples
+    sums : CentreSums, of which C'SC makes the preconditioner
+    alpha : float > 0
+    tol : float > 0
+    max_iter : int, Newton's steps at most
+    fit_intercept : bool
+    start : CentresSolution to begin with, of another ridge say
+
+    Raises
+    ------
+    ValueError : where K is no kernel matrix
+    """
+    K, of_centres = definite(K)
+    s = samples.shares
+    none = np.zeros(samples.labels.shape[1])
+    A = np.zeros((len(K), len(none))) if start is None else start.coef
+    c = none if start is None else start.intercept
+    F = c + (samples.values(A) if A.any() else np.zeros_like(samples.labels))
+    floor = max(SINGULAR * float(s.sum()), TINY)
+
+    def at(A: Array, c: Array, F: Array) -> _Point:
+        if fit_intercept:
+            moved = _best_intercept(samples.labels, s, F)
+            c, F = c + moved, F + moved
+        return _Point(A, c, F, samples.losses(F) + 0.5 * alpha * (A * (K @ A)).sum(axis=0))
+
+    point, steps = at(A, c, F), 0
+    while True:
+        p = expit(-samples.labels * point.F)
+        left = samples.back(s * samples.labels * p) - alpha * (K @ point.A)
+        gap = 0.5 * float((left * solved(of_centres, left)).sum()) / alpha
+        certificate = Certificate("duality gap", relative(gap, float(point.value.sum()), floor))
+        found = CentresSolution(point.A, point.c, certificate, steps, float(point.value.sum()))
+        if certificate.reached(tol) or steps >= max_iter or time_is_up():
+            return found
+        direction, values = _direction(K, samples, sums, alpha, s * p * (1.0 - p), left, fit_intercept)
+        further = _along(point, direction, values, at)
+        if further is None:  # rounding
+            return found
+        point, steps = further, steps + 1
+
+
+def _direction(
+    K: Array, samples: LogisticSamples, sums: CentreSums, alpha: float, D: Array, left: Array, fit_intercept: bool
+) -> tuple[Array, Array]:
+    """Newton's step of each column, roughly, and C times it."""
+    share = float(D.mean() / samples.shares.mean())
+    moments = replace(sums.moments, squares=share * sums.moments.squares)
+    near = CentredRidge.of(K, CentreSums(moments, sums.rounding), alpha)
+    whole = np.maximum(D.sum(axis=0), TINY)
+    of_intercept = samples.back(D) if fit_intercept else np.zeros_like(left)
+    step, of_step, towards = np.zeros_like(left), np.zeros_like(D), np.zeros_like(left)
+    first: Array | None = None
+    before, ratio = np.zeros(left.shape[1]), np.zeros(left.shape[1])
+    for _ in range(_MOST_GRADIENTS):
+        scaled = near.coefficients(left)
+        size = (left * scaled).sum(axis=0)
+        if first is None:
+            first = size
+        else:
+            ratio = np.divide(size, before, out=np.zeros_like(size), where=before > 0.0)
+            if (size <= _ROUGH**2 * first).all() or time_is_up():
+                break
+        towards = scaled + ratio * towards
+        values, image = samples.curved(towards, D)
+        image += alpha * (K @ towards) - of_intercept * ((of_intercept * towards).sum(axis=0) / whole)
+        curvature = (towards * image).sum(axis=0)
+        length = np.divide(size, curvature, out=np.zeros_like(size), where=curvature > 0.0)
+        step, of_step, left = step + length * towards, of_step + length * values, left - length * image
+        before = size
+    return step, of_step
+
+
+def _along(point: _Point, step: Array, values: Array, at: Callable[[Array, Array, Array], _Point]) -> _Point | None:
+    """The point with as much of each column's step as makes its value smaller; None where nothing does."""
+    part = np.ones(step.shape[1])
+    while part.max() > _SHORTEST:
+        further = at(point.A + part * step, point.c, point.F + part * values)
+        worse = ~(further.value <= point.value)
+        if not worse.any():
+            return further if (further.value < point.value).any() else None
+        part = np.where(worse, 0.5 * part, part)
+        part[part <= _SHORTEST] = 0.0
+    return None
+
+
+def _best_intercept(labels: Array, s: Array, F: Array) -> Array:
+    """What makes the losses of each column least, added to its function values: Newton's steps in one number."""
+    moved = np.zeros(labels.shape[1])
+    enough = SINGULAR * float(s.sum())
+    for _ in range(_MOST_INTERCEPTS):
+        p = expit(-labels * (F + moved))
+        slope = (s * labels * p).sum(axis=0)
+        if (np.abs(slope) <= enough).all():
+            break
+        curvature = (s * p * (1.0 - p)).sum(axis=0)
+        moved += np.clip(slope / np.maximum(curvature, TINY), -_FARTHEST, _FARTHEST)
+    return moved
