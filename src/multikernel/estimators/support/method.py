@@ -33,7 +33,7 @@ from multikernel.estimators.schedule import SHARED_PASSES, one_matrix
 from multikernel.estimators.search import TUBE, Samples, Search, loss_weights, names_of
 from multikernel.estimators.targets import binary_tasks
 from multikernel.kernels import RBF, KernelFamily, Kernels, Width, polynomials
-from multikernel.machines import EpsilonMachine, HingeMachine, SupportMachine
+from multikernel.machines import EpsilonMachine, HingeMachine, Machine, SupportMachine
 from multikernel.observer import Observer
 from multikernel.optimizers import Optimizer, QuasiNewton
 from multikernel.problem import Problem
@@ -62,12 +62,12 @@ class SupportMKL:
     Parameters
     ----------
     domain : (model, bank) -> Domain, where the weights live; the bank may be a ``BankCost``
-    machine : (model) -> SupportMachine
+    machine : (model) -> Machine; of one that is no SupportMachine an optimizer finds the weights
     solvers : the optimizers that a user may choose by name; "auto" among them takes the place of ``support_mkl``
     """
 
     domain: Callable[[Any, Any], Domain]
-    machine: Callable[[Any], SupportMachine]
+    machine: Callable[[Any], Machine]
     solvers: Mapping[str, type[Optimizer]] = field(default_factory=dict)
 
     def learn(
@@ -75,8 +75,10 @@ class SupportMKL:
     ) -> Learned:
         """The weights and the support vector machine of one binary problem, or of one target."""
         domain = self.domain(model, bank)
-        problem = Problem(bank, Linear(), self.machine(model), domain, task.target, task.sample_weight)
-        if model.solver == "auto" and "auto" not in self.solvers and as_separable(domain) is not None:
+        machine = self.machine(model)
+        problem = Problem(bank, Linear(), machine, domain, task.target, task.sample_weight)
+        together = as_separable(domain) is not None and isinstance(machine, SupportMachine)
+        if model.solver == "auto" and "auto" not in self.solvers and together:
             solve = partial(support_mkl, tol=model.tol, max_iter=model.max_iter)
         else:
             optimizer = self.solvers.get(model.solver, QuasiNewton)
@@ -87,7 +89,7 @@ class SupportMKL:
     def cost(self, model: SupportModel, bank: BankCost, task: Task) -> Cost:
         """A solver by name takes as many steps as its optimizer pleases, and its time is not known."""
         domain = as_separable(self.domain(model, bank))
-        if model.solver != "auto" or domain is None:
+        if model.solver != "auto" or domain is None or not isinstance(self.machine(model), SupportMachine):
             return one_matrix(model, bank, task)
         return support(bank, domain, model.tol)
 
