@@ -18,7 +18,7 @@ from multikernel.app.web.sentences import _of_comparison, _of_scores
 )
 def test_a_score_is_told_beside_others(own: list[float], single: list[float], trivial: list[float], said: str) -> None:
     scores = {"own": own, "single": single, "trivial": trivial}
-    assert said in _of_scores({"measure": "accuracy", "scores": scores})
+    assert said in _of_scores({"measure": "accuracy", "scores": scores}, "y")
 
 
 def test_a_comparison_begins_like_a_sentence() -> None:

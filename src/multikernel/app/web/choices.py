@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from multikernel.app.tables.table import CsvTable, read_table
-from multikernel.app.web.learning.measures import judging
+from multikernel.app.web.learning.measures import MEASURES
 from multikernel.app.web.learning.measuring import Measuring, seed_of
 from multikernel.app.web.learning.recipe import Kind, Missing, Recipe
 from multikernel.app.web.learning.samples import complete, target_of, unread
@@ -129,7 +129,7 @@ class DataChoice:
     def measured(self, task: Task) -> Measuring:
         """How a run is measured; ValueError where a field is not what it may be."""
         typed = dict(self.measuring)
-        if typed.get("measure") not in list(judging(task))[1:]:  # the first is the default, others of another target
+        if typed.get("measure") not in list(MEASURES[task])[1:]:  # the first is the default, others of another target
             typed["measure"] = ""
         return Measuring.of_form(typed)
 

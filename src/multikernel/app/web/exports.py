@@ -18,7 +18,7 @@ from multikernel.app.jobs.methods import OUTER_FOLDS, check
 from multikernel.app.web.forms import check_family, methods
 from multikernel.app.web.learning.families import FAMILIES, path_values
 from multikernel.app.web.learning.findings import found
-from multikernel.app.web.learning.measures import MEASURES, Measure, judging, measure_of
+from multikernel.app.web.learning.measures import MEASURES, Measure, measure_of
 from multikernel.app.web.learning.measuring import TEST_FILE
 from multikernel.app.web.learning.recipe import AUTOMATIC, COMPARISON, KINDS, MISSING, Recipe
 from multikernel.datasets import Task
@@ -131,13 +131,13 @@ def check_recipe(recipe: Recipe) -> None:
     """ValueError where a part is none that a form of the application could have given."""
     _one_of("task", recipe.task, get_args(Task))
     _one_of("missing", recipe.missing, MISSING)
-    _one_of("measured: measure", recipe.measured.measure, ["", *judging(recipe.task)])
+    _one_of("measured: measure", recipe.measured.measure, ["", *MEASURES[recipe.task]])
     _one_of("chosen_by", recipe.chosen_by, ["", *MEASURES[recipe.task]])
     if recipe.measured.file != Path(recipe.measured.file).name:
         raise ValueError(f"the test file lies beside the table, got {recipe.measured.file!r}")
     for name, kind in recipe.columns.items():
         _one_of(f"columns: {name}", kind, KINDS)
-    if recipe.method not in (AUTOMATIC, COMPARISON):
+    if recipe.named:
         known = methods(recipe.task)
         _one_of("method", recipe.method, [*known, AUTOMATIC, COMPARISON])
         check(known[recipe.method].kind, recipe.parameters)
@@ -152,7 +152,7 @@ def check_recipe(recipe: Recipe) -> None:
 
 def _as_learned(recipe: Recipe) -> Recipe:
     """The recipe by what learns it: linear RLS2 is RLS2 with linear kernels of the columns, as in the form."""
-    form = None if recipe.method in (AUTOMATIC, COMPARISON) else methods(recipe.task)[recipe.method]
+    form = methods(recipe.task)[recipe.method] if recipe.named else None
     if form is None or form.kind.__name__ == recipe.method:
         return recipe
     return replace(recipe, method=form.kind.__name__, kernels={view: list(form.families) for view in recipe.by_view})

@@ -20,6 +20,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from multikernel.app.drawing import counted, number
 from multikernel.app.web.jobs import RunQueue
 from multikernel.app.web.security import Tokens
+from multikernel.app.web.sentences import score
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import DataSet, Store, StoredModel, StoredRun
 
@@ -98,6 +99,7 @@ def environment(settings: Settings) -> Environment:
         "counted": counted,
         "share": lambda value: f"{value:.1%}",
         "number": number,
+        "scored": score,
         "seconds": seconds,
         "duration": duration,
     }

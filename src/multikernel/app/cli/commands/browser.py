@@ -134,7 +134,8 @@ def _path(found: dict[str, Any]) -> tuple[str, list[str], list[list[str]]]:
     own = found["path"]
     rows = []
     for k, value in enumerate(own["values"]):
-        mark = {own["best"]: "highest", own["chosen"]: "chosen"}.get(k, "")
+        highest = "lowest" if own["less_is_better"] else "highest"
+        mark = {own["best"]: highest, own["chosen"]: "chosen"}.get(k, "")
         freedom = [f"{own['freedom'][k]:.4g}"] if own["freedom"] else []
         rows.append([f"{value:g}", f"{own['mean'][k]:.4f}", f"{own['error'][k]:.4f}", *freedom, mark])
     header = [

@@ -193,6 +193,7 @@ def layout_of(recipe: Recipe, whole: CsvTable, folder: Path) -> Layout:
         check_enough(recipe.target, y, task)
     if recipe.worth:
         _check_worth(recipe)
+    _check_probabilities(recipe)
     if measured.how == "file":
         return Layout(recipe, cells, rows, y, [], test=_test_file(recipe, whole, y, folder))
     column = _column(recipe, cells, rows)
@@ -210,6 +211,17 @@ def _check_worth(recipe: Recipe) -> None:
         raise ValueError(
             "What each view is worth is measured on rows of the table, not on a test file; hold out rows in another "
             "way."
+        )
+
+
+def _check_probabilities(recipe: Recipe) -> None:
+    """ValueError where a measure needs probabilities of classes that the method does not give."""
+    chooses = recipe.chosen_by if recipe.path else ""
+    needed = "log_loss" in (recipe.measured.measure, chooses)
+    if needed and recipe.named and recipe.parameters.get("probability") is None:
+        raise ValueError(
+            f"Log loss needs probabilities, which {recipe.method} gives where its parameter probability is platt or "
+            "isotonic; set it, or choose another measure."
         )
 
 

@@ -70,6 +70,7 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) 
         result = _learned(recipe, division, names, _metadata(recipe, words, ranges), folder, report)
     result |= {
         "task": recipe.task,
+        "less_is_better": measure_of(recipe.task, recipe.measured.measure).error,
         "n": len(y),
         "seconds": perf_counter() - start,
         "unknown": len(cells.columns[recipe.target].cells) - len(y),
@@ -125,7 +126,7 @@ def _learned(
             "single": [part.score for part in single],
             "trivial": [part.score for part in constant],
         },
-        "train_score": scorer_of(measure)(best, given, whole.y),
+        "train_score": measure.sign * scorer_of(measure)(best, given, whole.y),
         "weights": weights_of(best, [part.model for part in own], recipe),
         "importance": importance_of(own),
         "screened": len(whole.X.columns) if len(columns) < len(whole.X.columns) else 0,
@@ -179,7 +180,8 @@ def _headline(result: Mapping[str, Any]) -> dict[str, Any]:
     if "scores" in result:
         scores = result["scores"]["own"]
     else:
-        scores = max(result["comparison"], key=_mean)["scores"]
+        best = min if result["less_is_better"] else max
+        scores = best(result["comparison"], key=_mean)["scores"]
     return {
         "score": float(np.mean(scores)),
         "deviation": spread(scores),

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.metrics import (
     auc,
     confusion_matrix,
-    log_loss,
     precision_recall_fscore_support,
     r2_score,
     roc_curve,
@@ -85,7 +84,8 @@ def _of_baseline(base: Sequence[BaselineResult], labels: Array, same: bool = Fal
     values = _joined([each.values for each in base], len(labels))
     if same and values is not None:
         values = np.tile(values.mean(axis=0), (len(truth), 1))
-    return _of_classes(truth, predicted, values, values if same else None, labels)
+    known = same or all(each.calibrated for each in base)
+    return _of_classes(truth, predicted, values, values if known else None, labels)
 
 
 def _listed(own: dict[str, float], single: dict[str, float], constant: dict[str, float]) -> list[dict[str, Any]]:
@@ -103,10 +103,9 @@ def _of_classes(
     known = dict(MEASURES["classification"])
     if values is None or len(np.unique(truth)) < 2:
         known.pop("roc_auc")
-    found = {each.label: each.of(truth, predicted, values, labels) for each in known.values()}
-    if probabilities is not None:
-        found["log loss"] = float(log_loss(truth, probabilities, labels=labels))
-    return found
+    if probabilities is None:
+        known.pop("log_loss")
+    return {each.label: each.of(truth, predicted, values, labels) for each in known.values()}
 
 
 def _by_class(truth: Array, predicted: Array, labels: Array) -> list[dict[str, Any]]:

@@ -80,6 +80,11 @@ class Recipe:
         return self.method == AUTOMATIC
 
     @property
+    def named(self) -> bool:
+        """Whether a person chose the method."""
+        return self.method not in (AUTOMATIC, COMPARISON)
+
+    @property
     def leaves_model(self) -> bool:
         """Whether a model is learned from all rows, and kept."""
         return self.method != COMPARISON and not self.worth

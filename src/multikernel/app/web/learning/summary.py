@@ -129,13 +129,14 @@ def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | N
     chosen_by = measure_of(recipe.task, recipe.chosen_by)
     return {
         "parameter": recipe.path,
-        "measure": f"less of the {chosen_by.label}" if chosen_by.error else chosen_by.label,
+        "measure": chosen_by.label,
+        "less_is_better": chosen_by.error,
         "values": values,
-        "mean": mean.tolist(),
+        "mean": (chosen_by.sign * mean).tolist(),
         "error": error.tolist(),
         "kernels": counts,
         "best": best,
-        "line": float(mean[best] - error[best]),
+        "line": float(chosen_by.sign * (mean[best] - error[best])),
         "chosen": values.index(search.best_params_[recipe.path]),
         "freedom": profiles["criteria"].get("degrees_of_freedom", []),
         "profiles": profiles,

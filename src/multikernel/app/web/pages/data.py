@@ -101,7 +101,7 @@ def shown(site: Site, request: Request, data: DataSet, refused: str = "") -> Res
     """
     from multikernel.app.web.choices import DataChoice, target
     from multikernel.app.web.expected import of_automatic, room_of
-    from multikernel.app.web.learning.measures import judging
+    from multikernel.app.web.learning.measures import MEASURES
     from multikernel.app.web.learning.recipe import KINDS
 
     choice = DataChoice.of(data)
@@ -122,7 +122,7 @@ def shown(site: Site, request: Request, data: DataSet, refused: str = "") -> Res
         expected = of_automatic(len(found.values), len(choice.used), room_of(site.settings))
     except ValueError as error:
         problem = str(error).replace(str(data.table), data.name)
-    custom = bool(set(choice.measuring.items()) - {("how", "rows"), ("measure", "accuracy")})
+    custom = bool(set(choice.measuring.items()) - {("how", "rows"), ("measure", "accuracy"), ("measure", "r2")})
     plan = planned(data, choice, found.task) if found is not None and custom else Planned()
     table = choice.samples(data)
     names = list(table.columns)[:_PREVIEW_COLUMNS]
@@ -135,7 +135,7 @@ def shown(site: Site, request: Request, data: DataSet, refused: str = "") -> Res
         refused=refused or plan.problem,
         measured=plan.said,
         custom=custom,
-        measures=judging(found.task if found else "classification"),
+        measures=MEASURES[found.task if found else "classification"],
         data=data,
         choice=choice,
         target=found,

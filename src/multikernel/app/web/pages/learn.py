@@ -151,6 +151,9 @@ def _method_page(
     views = list(recipe.by_view)
     plan = planned(data, choice, found.task)
     balanced = choice.balanced and found.task == "classification"
+    proposed = {"class_weight": "balanced"} if balanced else {}
+    if recipe.measured.measure == "log_loss":
+        proposed["probability"] = "platt"
     try:
         expected = of_method(recipe, data.table, choice.views, room_of(site.settings))
     except (ValueError, MemoryError):  # which a run says with what was chosen for it
@@ -172,7 +175,7 @@ def _method_page(
         path=typed.get("path", next(iter(method.paths), "")),
         path_count=typed.get("path_count", ""),
         path_folds=typed.get("path_folds", ""),
-        filled=lambda fields, prefix: filled(fields, prefix, typed, {"class_weight": "balanced"} if balanced else {}),
+        filled=lambda fields, prefix: filled(fields, prefix, typed, proposed),
         unweighted=balanced and not any(each.name == "class_weight" for each in method.fields),
         problem=problem or plan.problem,
         notice=notice,
