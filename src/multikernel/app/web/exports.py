@@ -89,7 +89,7 @@ def _arguments(recipe: Recipe) -> str:
         return ", ".join([f"random_state={recipe.seed}", "types=COLUMNS", *given])
     if hasattr(getattr(mk, recipe.method), "random_state"):
         given = [f"random_state={recipe.seed}", *given]
-    return "".join(f", {each}" for each in given)
+    return ", ".join(given) if recipe.scales else "".join(f", {each}" for each in given)
 
 
 def repeated(run: Path, table: Path, out: Path, report: Callable[[str], None]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from multikernel import estimators
 from multikernel.app.jobs.method_names import AUTOMATIC, NAMES, PlainName
 from multikernel.app.jobs.methods import METHODS, check, parameters_of, summary
 from multikernel.app.web.learning.families import FAMILIES, REGULARISES
+from multikernel.app.web.learning.recipe import SCALES
 from multikernel.datasets import Task
 from multikernel.inspection import Parameter
 
@@ -25,7 +26,6 @@ _NOT_SHOWN = {"random_state", "n_jobs", "checkpoint"}
 _NOT_ASKED_OF_KERNELS = {"X", "types", "kernel", "basis"}  # what follows from the columns, and what is a kernel itself
 _NEEDS_MORE = {"transductive"}  # choices that ask for samples beside those of the table
 _MOST_KERNELS = 500  # of one family
-_OWN_KERNELS = ("LinearRLS2", "LearnedScales")  # one for each feature, or of one distance: no families
 # What learns the same from linear kernels of the columns, whatever these hold; the word of that family.
 _LINEAR = {"LinearRLS2Classifier": "RLS2Classifier", "LinearRLS2Regressor": "RLS2Regressor"}
 _SLOPES = ("slopes",)
@@ -59,7 +59,7 @@ class MethodForm:
     ----------
     name, about : str, the class, and the first sentence of its docstring
     title, when : str, its plain name, and when it is used
-    families : tuple of str, the words of the kernels that its form proposes
+    families : tuple of str, the words of the kernels that its form proposes; empty where it learns one of its own
     kind : the class itself
     fields : tuple of Field
     paths : tuple of str, the parameters that a path can follow
@@ -93,13 +93,17 @@ def methods(task: Task) -> dict[str, MethodForm]:
         about = summary(kind)
         if name in _LINEAR:
             kind = getattr(estimators, _LINEAR[name])
-        elif name.startswith(_OWN_KERNELS) or not hasattr(kind, "fit"):
+        elif not hasattr(kind, "fit"):
             continue
         if any(each.name == "kernels" for each in fields(kind)) and fits(kind()):
             own = _fields(kind)
             paths = tuple(each.name for each in own if each.name in REGULARISES)
             words = plain_name(name)
-            proposed = _SLOPES if name in _LINEAR else ("types",)
+            proposed = ("types",)
+            if name in _LINEAR:
+                proposed = _SLOPES
+            elif name in SCALES:
+                proposed = ()
             found[name] = MethodForm(name, about, kind, own, paths, words.title, words.when, proposed)
     return found
 

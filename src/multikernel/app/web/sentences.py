@@ -21,6 +21,8 @@ def sentences(recipe: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str,
         "scores": _of_scores(result, recipe.get("target", "")),
         "weights": _of_weights(result, recipe["method"] == "automatic"),
     }
+    if result.get("scales"):
+        found["scales"] = _of_scales(result["scales"])
     if result["importance"]:
         found["importance"] = _of_importance(result)
     if result["path"]:
@@ -139,6 +141,18 @@ def _of_weights(result: Mapping[str, Any], automatic: bool) -> str:
     return (
         f"{first} {len(used)} of {len(rows)} {what} take part, {steady} of them in every fold; a whisker is the "
         "deviation between folds."
+    )
+
+
+def _of_scales(rows: list[Mapping[str, Any]]) -> str:
+    little = sum(row["part"] < 0.01 for row in rows)
+    tail = f" {counted(little, 'column')} of {len(rows)} have less than 1%, and hardly count." if little else ""
+    if little == 1:
+        tail = tail.replace("have", "has").replace("count.", "counts.")
+    whisker = "" if rows[0]["spread"] is None else " A whisker is the deviation between folds."
+    return (
+        f"The answer changes fastest along {rows[0]['name']}, which has {rows[0]['part']:.0%} of the sum of the scales "
+        f"(in units of the mean distance of its cells).{tail}{whisker}"
     )
 
 

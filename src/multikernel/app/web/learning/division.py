@@ -194,6 +194,7 @@ def layout_of(recipe: Recipe, whole: CsvTable, folder: Path) -> Layout:
     if recipe.worth:
         _check_worth(recipe)
     _check_probabilities(recipe)
+    _check_scales(recipe)
     if measured.how == "file":
         return Layout(recipe, cells, rows, y, [], test=_test_file(recipe, whole, y, folder))
     column = _column(recipe, cells, rows)
@@ -211,6 +212,17 @@ def _check_worth(recipe: Recipe) -> None:
         raise ValueError(
             "What each view is worth is measured on rows of the table, not on a test file; hold out rows in another "
             "way."
+        )
+
+
+def _check_scales(recipe: Recipe) -> None:
+    """ValueError where a column can have no scale."""
+    without = [name for name, kind in recipe.columns.items() if kind not in ("number", "category")]
+    if recipe.scales and without:
+        raise ValueError(
+            f"{recipe.method} learns a scale for each column of numbers or categories, and {listed(without[:5])} "
+            f"{'holds' if len(without) == 1 else 'hold'} dates or texts; untick what it cannot use on the page of the "
+            "data set, or choose another method."
         )
 
 

@@ -26,7 +26,7 @@ from multikernel.app.web.learning.progress import Report, fitting
 from multikernel.app.web.learning.quality import quality
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
 from multikernel.app.web.learning.samples import bare, words_of
-from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, typical, weights_of
+from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, scales_of, typical, weights_of
 from multikernel.app.web.learning.worth import worth_of_views
 from multikernel.files import write_whole
 
@@ -128,6 +128,7 @@ def _learned(
         },
         "train_score": measure.sign * scorer_of(measure)(best, given, whole.y),
         "weights": weights_of(best, [part.model for part in own], recipe),
+        "scales": scales_of(best, [part.model for part in own], list(whole.X.columns)),
         "importance": importance_of(own),
         "screened": len(whole.X.columns) if len(columns) < len(whole.X.columns) else 0,
         "path": path_of(model, recipe, given, whole.y),

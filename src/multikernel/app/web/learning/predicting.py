@@ -192,7 +192,7 @@ def _there(recipe: Recipe, table: CsvTable) -> Recipe:
     views = recipe.by_view
     known = [view for view, names in views.items() if any(name in table.columns for name in names)]
     names = {name for view in known for name in views[view]}
-    if not names:
+    if not names or recipe.scales:  # which need all columns
         return recipe
     return replace(recipe, columns={name: kind for name, kind in recipe.columns.items() if name in names})
 

@@ -13,6 +13,7 @@ AUTOMATIC = "automatic"
 COMPARISON = "comparison"
 Kind = Literal["number", "category", "date", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+SCALES = ("LearnedScalesClassifier", "LearnedScalesRegressor")
 Missing = Literal["drop", "keep"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
 
@@ -83,6 +84,11 @@ class Recipe:
     def named(self) -> bool:
         """Whether a person chose the method."""
         return self.method not in (AUTOMATIC, COMPARISON)
+
+    @property
+    def scales(self) -> bool:
+        """Whether one kernel is learned, with a scale for each column, in place of weights of several kernels."""
+        return self.method in SCALES
 
     @property
     def leaves_model(self) -> bool:

@@ -230,9 +230,12 @@ def lacking(table: CsvTable, names: Iterable[str]) -> list[int]:
 
 
 def as_given(X: pd.DataFrame, recipe: Recipe) -> Any:
-    """The samples as estimators take them: views by name where there are several, of new samples those that X has."""
+    """The samples as estimators take them: views by name where there are several, of new samples those that X has.
+
+    Scales are learned for the columns of all views side by side.
+    """
     views = recipe.by_view
-    if len(views) < 2:
+    if len(views) < 2 or recipe.scales:
         return X
     there = {view: [name for name in names if name in X] for view, names in views.items()}
     return {

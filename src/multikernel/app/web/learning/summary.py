@@ -52,7 +52,7 @@ def weights_of(model: Any, folds: Sequence[Any], recipe: Recipe) -> dict[str, An
     whole = _weights(model, automatic)
     problems = list(next(iter(whole.values()), {}))
     each = [{name: float(np.mean(list(own.values()))) for name, own in _weights(m, automatic).items()} for m in folds]
-    views = [] if automatic or len(recipe.by_view) < 2 else list(recipe.by_view)
+    views = [] if automatic or recipe.scales or len(recipe.by_view) < 2 else list(recipe.by_view)
     rows = []
     for name, own in whole.items():
         values = [fold.get(name, 0.0) for fold in each]
@@ -100,6 +100,35 @@ def _weights(model: Any, automatic: bool) -> dict[str, dict[str, float]]:
         name: dict(zip(problems, column.tolist(), strict=True))
         for name, column in zip(in_short(model.kernel_names_), values.T, strict=True)
     }
+
+
+def scales_of(model: Any, folds: Sequence[Any], names: Sequence[str]) -> list[dict[str, Any]] | None:
+    """The part of each column in the sum of the scales, and its deviation over the folds; None of other models.
+
+    A scale is taken in units of the mean distance in its column, so that units do not matter; of several kernels it is
+    the sum by their weights.
+
+    Parameters
+    ----------
+    model : of all rows
+    folds : the models of the folds
+    names : the columns
+    """
+    if not hasattr(model, "relative_scales_"):
+        return None
+    whole = _parts_of_scales(model)
+    each = np.array([_parts_of_scales(fold) for fold in folds])
+    rows = [
+        {"name": name, "part": part, "spread": spread(column.tolist())}
+        for name, part, column in zip(names, whole.tolist(), each.T, strict=True)
+    ]
+    return sorted(rows, key=lambda row: -row["part"])
+
+
+def _parts_of_scales(model: Any) -> Array:
+    scales = np.atleast_2d(model.relative_scales_)
+    total = model.weights_[: len(scales)] @ scales
+    return np.asarray(total / (total.sum() or 1.0))
 
 
 def freedom_of(model: Any) -> list[float] | None:

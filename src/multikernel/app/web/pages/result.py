@@ -19,7 +19,7 @@ from multikernel.app.web.site import Site
 from multikernel.app.web.store import StoredRun
 from multikernel.app.web.thresholds import lines
 
-_CHARTS = ("scores", "weights", "importance", "path", "confusion", "roc", "calibration", "residuals")
+_CHARTS = ("scores", "weights", "scales", "importance", "path", "confusion", "roc", "calibration", "residuals")
 
 
 def look(site: Site, request: Request) -> Response:
@@ -70,6 +70,15 @@ def _along(found: dict[str, Any], measure: str) -> dict[str, Any]:
     return {f"path_{name}": chart for name, chart in own.items()}
 
 
+def _scale_rows(scales: list[dict[str, Any]]) -> list[tuple[str, float, float, str]]:
+    """The columns of the largest scales, as rows of bars."""
+    rows = []
+    for row in scales[:15]:
+        deviation = "" if row["spread"] is None else f", deviation over the folds {row['spread']:.1%}"
+        rows.append((row["name"], row["part"], row["spread"] or 0.0, f"{row['name']}: {row['part']:.1%}{deviation}"))
+    return rows
+
+
 def _rows_of_cell(site: Site, run: StoredRun, truth: int, predicted: int) -> str:
     """The address of the rows of a cell of the matrix of mistakes."""
     return site.url(f"/runs/{run.id}/rows", true=truth, predicted=predicted)
@@ -98,6 +107,8 @@ def charts(result: dict[str, Any], cell: Callable[[int, int], str] | None = None
     found: dict[str, Any] = dict.fromkeys(_CHARTS)
     found["scores"] = folds("Scores on held-out folds", rows, measure)
     found["weights"] = bars("Weights", weight_rows(result["weights"]), "weight")
+    if result.get("scales"):
+        found["scales"] = bars("Scales", _scale_rows(result["scales"]), "part of the sum of the scales")
     if result["importance"]:
         what = "the error grows by" if result.get("less_is_better") else "the score loses"
         lost = [
