@@ -203,10 +203,25 @@ def histogram(title: str, bins: Sequence[tuple[str, int]], total: int) -> Markup
     return drawing.svg()
 
 
-def folds(title: str, rows: Sequence[tuple[str, Sequence[float]]], measure: str) -> Markup:
-    """The scores of each method: a dot for each fold, and a bar at their mean."""
+def folds(
+    title: str,
+    rows: Sequence[tuple[str, Sequence[float]]],
+    measure: str,
+    intervals: Mapping[str, Sequence[float]] | None = None,
+) -> Markup:
+    """The scores of each method: a dot for each fold, a bar at their mean, and its interval where there is one.
+
+    Parameters
+    ----------
+    title : str
+    rows : the name of each method and its scores
+    measure : what scores are called
+    intervals : the ends of the interval of a mean, by the name of the method
+    """
     height = 34.0 * len(rows)
+    intervals = intervals or {}
     values = [value for _, scores in rows for value in scores]
+    values += [end for name, _ in rows for end in intervals.get(name, ())]
     low, high = max(min(values), -1.0), max(values)
     room = (high - low) * 0.06 or 0.05 * abs(high) or 1e-3
     top = high + room
@@ -226,7 +241,12 @@ def folds(title: str, rows: Sequence[tuple[str, Sequence[float]]], measure: str)
             tip = f"{name}, fold {fold + 1}: {_score(value, measure)}"
             drawing.dot(scale(max(value, scale.low)), level, 3.5, f"c{min(k, 2)} faint", tip, focus=False)
         mid = scale(max(mean, scale.low))
-        drawing.bar(mid - 2, y - 11, 4, 22, f"c{min(k, 2)}", f"{name}: mean {_score(mean, measure)}")
+        tip = f"{name}: mean {_score(mean, measure)}"
+        if name in intervals:
+            start, end = intervals[name]
+            tip += f", 95% interval {_score(start, measure)} to {_score(end, measure)}"
+            drawing.line(scale(max(start, scale.low)), y, scale(min(end, scale.high)), y, "whisker")
+        drawing.bar(mid - 2, y - 11, 4, 22, f"c{min(k, 2)}", tip)
         drawing.text(width - 54, y + 4, _score(mean, measure), "start", "t small")
     return drawing.svg()
 

@@ -69,7 +69,7 @@ def test_groups_are_whole_times_ascend_and_each_row_is_held_out_once_a_round(tmp
         assert sorted(np.concatenate([test for _, test in folds]).tolist()) == list(range(24))
         for train, test in folds:
             assert not set(table["who"][train]) & set(table["who"][test])
-    assert "the 12 groups of who were drawn into 4 parts, 2 times anew (seed 0)" in grouped.said
+    assert "the 12 groups of who were drawn into 4 parts, 2 times anew (seed 0)" in grouped.description
     ordered = _laid_out(tmp_path, _recipe(measured=Measuring("time", "when", folds=3)))
     for train, test in ordered.rounds[0]:
         assert max(table["when"][train]) < min(table["when"][test])
@@ -166,11 +166,11 @@ def test_a_test_file_is_matched_by_names_and_loses_rows_without_a_target(tmp_pat
     assert held.y.tolist() == other["c"].tolist()[1:]
     assert held.numbers.tolist() == [2, 3, 4, 5, 6]
     assert len(known.y) == 24
-    assert layout.said == "Measured once, on the 5 rows of exam, by a model of the 24 rows of the table."
+    assert layout.description == "Measured once, on the 5 rows of exam, by a model of the 24 rows of the table."
     _table().to_csv(tmp_path / "test-1.csv", index=False)
     assert (
         "on the 24 rows of exam (24 of them with the cells of a row of the table), by"
-        in _laid_out(tmp_path, recipe).said
+        in _laid_out(tmp_path, recipe).description
     )
 
 

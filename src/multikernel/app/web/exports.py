@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import multikernel as mk
 from multikernel.app.jobs.methods import OUTER_FOLDS, check
-from multikernel.app.web.forms import check_family, methods
+from multikernel.app.web.forms import check_family, methods, methods_for
 from multikernel.app.web.learning.families import FAMILIES, path_values
 from multikernel.app.web.learning.findings import found
 from multikernel.app.web.learning.measures import MEASURES, Measure, measure_of
@@ -138,7 +138,7 @@ def check_recipe(recipe: Recipe) -> None:
     for name, kind in recipe.columns.items():
         _one_of(f"columns: {name}", kind, KINDS)
     if recipe.named:
-        known = methods(recipe.task)
+        known = methods_for(recipe.task, bool(recipe.other_targets))
         _one_of("method", recipe.method, [*known, AUTOMATIC, COMPARISON])
         check(known[recipe.method].kind, recipe.parameters)
         if recipe.path:

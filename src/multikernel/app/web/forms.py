@@ -63,6 +63,7 @@ class MethodForm:
     kind : the class itself
     fields : tuple of Field
     paths : tuple of str, the parameters that a path can follow
+    several : bool, whether it takes several targets
     """
 
     name: str
@@ -73,6 +74,7 @@ class MethodForm:
     title: str = ""
     when: str = ""
     families: tuple[str, ...] = ("types",)
+    several: bool = False
 
 
 def plain_name(estimator: str) -> PlainName:
@@ -104,8 +106,20 @@ def methods(task: Task) -> dict[str, MethodForm]:
                 proposed = _SLOPES
             elif name in SCALES:
                 proposed = ()
-            found[name] = MethodForm(name, about, kind, own, paths, words.title, words.when, proposed)
+            several = bool(kind().__sklearn_tags__().target_tags.multi_output)
+            found[name] = MethodForm(name, about, kind, own, paths, words.title, words.when, proposed, several)
     return found
+
+
+def methods_for(task: Task, several: bool) -> dict[str, MethodForm]:
+    """The estimators of a task that take one target, or several.
+
+    Parameters
+    ----------
+    task : what is learned
+    several : whether there are several targets
+    """
+    return {name: method for name, method in methods(task).items() if method.several or not several}
 
 
 @cache

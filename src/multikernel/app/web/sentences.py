@@ -18,7 +18,7 @@ def sentences(recipe: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str,
     if "comparison" in result:
         return {"scores": _of_comparison(result)}
     found = {
-        "scores": _of_scores(result, recipe.get("target", "")),
+        "scores": _of_scores(result, "" if "targets" in result else recipe.get("target", "")),
         "weights": _of_weights(result, recipe["method"] == "automatic"),
     }
     if result.get("scales"):
@@ -33,6 +33,8 @@ def sentences(recipe: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str,
         found["roc"] = _of_roc(result["roc"])
     if "calibration" in result:
         found["calibration"] = _of_calibration(result["calibration"])
+    for k, own in enumerate(result.get("targets", [])):
+        found[f"residuals_{k}"] = _of_residuals(own["residuals"])
     if "residuals" in result:
         found["residuals"] = _of_residuals(result["residuals"])
     return found
@@ -55,7 +57,7 @@ def _of_scores(result: Mapping[str, Any], target: str) -> str:
     if what and (measure == "accuracy" or own.mean() > 0):
         share = f"{own.mean():.1%} {what}"
     else:
-        units = f" in the units of {target}" if less and result["task"] == "regression" else ""
+        units = f" in the units of {target}" if less and result["task"] == "regression" and target else ""
         share = f"The {measure} is {number(float(values['own'].mean()))}{units}"
     if own.mean() <= trivial.mean():
         verdict = "That is no better than an answer that looks at no column: these columns do not predict this target."
@@ -81,9 +83,11 @@ def _of_scores(result: Mapping[str, Any], target: str) -> str:
         )
     if len(own) == 1:
         return f"{share}. There is one part only, so that how much this differs by chance is not known. {verdict}"
+    if "targets" in result:
+        share += f" (the mean over {len(result['targets'])} targets)"
     spread = float(own.std(ddof=1))
     wide = f"{spread:.1%}" if what else number(spread)
-    return f"{share}, give or take {wide} between folds. {verdict}"
+    return f"{share}, give or take {wide} between folds. {verdict}{_of_intervals(result)}"
 
 
 def _of_worth(found: Mapping[str, Any], measure: str, less: bool) -> str:
@@ -126,7 +130,17 @@ def _of_comparison(result: Mapping[str, Any]) -> str:
         views += f" Without class weights, which they do not have: {', '.join(result['unweighted'])}."
     best = f"{first['method'][:1].upper()}{first['method'][1:]}"
     end = "lowest" if less else "highest"
+    views += _of_intervals(result)
     return f"{best} is {end} and {second['method']} next, {close}. All methods met the same held-out rows.{views}"
+
+
+def _of_intervals(result: Mapping[str, Any]) -> str:
+    if "intervals" not in result:
+        return ""
+    return (
+        " A line is the 95% interval of the mean, from all rounds of folds; it allows for the rows that folds have in "
+        "common (corrected resampled t)."
+    )
 
 
 def _of_weights(result: Mapping[str, Any], automatic: bool) -> str:

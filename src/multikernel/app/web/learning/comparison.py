@@ -14,13 +14,16 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from multikernel.app.jobs.compare import fit_groups, fold_score, gaussian, group_folds, methods_to_compare
 from multikernel.app.jobs.methods import INNER_FOLDS, shuffled_folds
 from multikernel.app.web.learning.division import Division, KnownRows
 from multikernel.app.web.learning.families import families
+from multikernel.app.web.learning.intervals import interval_of
 from multikernel.app.web.learning.measures import measure_of, scorer_of
 from multikernel.app.web.learning.progress import Report
 from multikernel.app.web.learning.recipe import Recipe
@@ -60,7 +63,7 @@ def trivial(recipe: Recipe, known: KnownRows, held: KnownRows) -> BaselineResult
     """
     measure = measure_of(recipe.task, recipe.measured.measure)
     if recipe.task == "regression":
-        predicted = np.full(len(held.y), known.y.mean())
+        predicted = np.repeat(known.y.mean(axis=0)[None], len(held.y), axis=0)
         return BaselineResult(measure.of(held.y, predicted, None, np.empty(0)), held.y, predicted, None)
     labels, counts = np.unique(known.y, return_counts=True)
     predicted = np.full(len(held.y), labels[counts.argmax()])
@@ -104,6 +107,14 @@ def _with_measure(model: Any, recipe: Recipe) -> Any:
     return clone(model).set_params(**dict.fromkeys(names, "platt"))
 
 
+def _of_targets(model: Any) -> Any:
+    """A method as it takes several targets: boosting learns one after the other."""
+    last = model[-1] if isinstance(model, Pipeline) else model
+    if not isinstance(getattr(last, "estimator", None), HistGradientBoostingRegressor):
+        return model
+    return make_pipeline(*model[:-1], MultiOutputRegressor(last))
+
+
 def weighted(model: Any, recipe: Recipe) -> Any:
     """A method with the class weights of the recipe, where it takes any.
 
@@ -138,6 +149,8 @@ def compared(recipe: Recipe, division: Division, report: Report) -> dict[str, An
     grouped = whole.groups is not None
     plain = methods_to_compare(recipe.task, whole.X.shape[1], recipe.seed, dict(recipe.columns), grouped)
     methods = {name: _with_measure(weighted(model, recipe), recipe) for name, model in plain.items()}
+    if recipe.other_targets:
+        methods = {name: _of_targets(model) for name, model in methods.items()}
     measure = measure_of(recipe.task, recipe.measured.measure)
     scored = scorer_of(measure) if recipe.measured.measure else None
     least = [trivial(recipe, known, held).score for known, held in division.parts()]
@@ -154,12 +167,17 @@ def compared(recipe: Recipe, division: Division, report: Report) -> dict[str, An
             found.append((measure.sign * score, seconds))
         seconds = sum(seconds for _, seconds in found) / len(found)
         rows.append({"method": name, "scores": [score for score, _ in found], "seconds": seconds})
+    intervals = {}
+    if len(division.layout.rounds) > 1:
+        folds = division.layout.first_round
+        intervals = {str(row["method"]): interval_of(row["scores"], folds) for row in rows}
     learned = [name for name, model in methods.items() if len(recipe.by_view) > 1 and _learns_kernels(model)]
     unweighted = [name for name, model in plain.items() if weighted(model, recipe) is model]
     return {
         "measure": measure.label,
         "comparison": rows,
         "by_view": learned,
+        **({"intervals": intervals} if intervals else {}),
         "unweighted": unweighted if recipe.parameters.get("class_weight") else [],
     }
 

@@ -295,9 +295,9 @@ def check_part(which: str, known: Array, held: Array, task: Task, measure: str, 
                 f"measure, or {instead}."
             )
         return
-    if len(known) < 2 or np.ptp(known) == 0.0:
+    if len(known) < 2 or (np.ptp(known, axis=0) == 0.0).any():
         raise ValueError(f"With {which} held out, the rows to learn from have one value of the target only; {instead}.")
-    if len(held) < 2 or (np.ptp(held) == 0.0 and measure in ("", "r2")):
+    if len(held) < 2 or ((np.ptp(held, axis=0) == 0.0).any() and measure in ("", "r2")):
         raise ValueError(
             f"In {which} the held-out rows have one value of the target only, for which R² says nothing; {instead}."
         )

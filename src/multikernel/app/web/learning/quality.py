@@ -174,21 +174,23 @@ def _rocs(truth: Array, values: Array, labels: Array) -> list[dict[str, Any]]:
 
 
 def _calibration(truth: Array, values: Array, labels: Array) -> dict[str, Any]:
-    """How often what was said came true, in tenths of probability: of the second class of two, else of the top one."""
+    """How often predictions are right, by tenths of their probability: of the second class of two, else the top one."""
     if len(labels) == 2:
-        said = values[:, 1]
+        predicted = values[:, 1]
         came = truth == labels[1]
         what = f"that it is {labels[1]}"
     else:
         best = values.argmax(axis=1)
-        said = values.max(axis=1)
+        predicted = values.max(axis=1)
         came = labels[best] == truth
         what = "of the class that it names"
-    place = np.minimum((said * 10).astype(int), 9)
+    place = np.minimum((predicted * 10).astype(int), 9)
     bins = []
     for k in range(10):
         own = place == k
         if own.any():
-            bins.append({"said": float(said[own].mean()), "came": float(came[own].mean()), "count": int(own.sum())})
-    off = sum(abs(b["said"] - b["came"]) * b["count"] for b in bins) / len(said)
+            bins.append(
+                {"said": float(predicted[own].mean()), "came": float(came[own].mean()), "count": int(own.sum())}
+            )
+    off = sum(abs(b["said"] - b["came"]) * b["count"] for b in bins) / len(predicted)
     return {"bins": bins, "what": what, "off": float(off)}

@@ -43,6 +43,7 @@ class Recipe:
     written : dict from columns of numbers to the mark before decimals and the unit in the file that was loaded
     measured : Measuring, which rows are held out, and the measure
     chosen_by : str, the measure by which a value is chosen along the path; "" for the score of the estimator
+    other_targets : list of str, further columns of numbers that the same model predicts
     """
 
     data: str
@@ -64,6 +65,7 @@ class Recipe:
     written: dict[str, list[str]] = field(default_factory=dict)
     measured: Measuring = field(default_factory=Measuring)
     chosen_by: str = ""
+    other_targets: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """As dictionaries, lists, strings and numbers."""
@@ -74,6 +76,11 @@ class Recipe:
         """From what ``to_json`` gave, or a person has written, who need not name the data set."""
         measured = Measuring(**stored.get("measured", {}))
         return cls(**{"data": "", **stored, "measured": measured})
+
+    @property
+    def targets(self) -> list[str]:
+        """The columns to predict."""
+        return [self.target, *self.other_targets]
 
     @property
     def automatic(self) -> bool:

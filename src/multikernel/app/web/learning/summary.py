@@ -49,9 +49,11 @@ def weights_of(model: Any, folds: Sequence[Any], recipe: Recipe) -> dict[str, An
     over the kernels of each view.
     """
     automatic = recipe.automatic
-    whole = _weights(model, automatic)
+    whole = _weights(model, automatic, recipe.targets)
     problems = list(next(iter(whole.values()), {}))
-    each = [{name: float(np.mean(list(own.values()))) for name, own in _weights(m, automatic).items()} for m in folds]
+    each = [
+        {name: float(np.mean(list(own.values()))) for name, own in _weights(m, automatic, []).items()} for m in folds
+    ]
     views = [] if automatic or recipe.scales or len(recipe.by_view) < 2 else list(recipe.by_view)
     rows = []
     for name, own in whole.items():
@@ -87,12 +89,14 @@ def _of_view(view: str, rows: Sequence[dict[str, Any]], folds: Sequence[dict[str
     return {"name": view, "part": own / total, "spread": spread(parts)}
 
 
-def _weights(model: Any, automatic: bool) -> dict[str, dict[str, float]]:
-    """The weight of each kernel in each problem."""
+def _weights(model: Any, automatic: bool, targets: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The weight of each kernel in each problem; where each target is one, it has its name."""
     if automatic:
         return {row["candidate"]: {"": float(row["weight"])} for row in model.candidates_[:-1]}
     values = np.atleast_2d(model.weights_)
-    if len(values) > 1:
+    if 1 < len(values) == len(targets):
+        problems = list(targets)
+    elif len(values) > 1:
         problems = [str(name) for name in model.problem_names()]
     else:
         problems = [""]
@@ -176,7 +180,7 @@ def proof_of(model: Any) -> dict[str, Any]:
     """What is proved of the answer, in plain words."""
     found = model.certificate_
     if hasattr(model, "explanation_"):
-        said = (
+        proof = (
             "The answer is a blend. Each of its machines is the exact solution of one linear system, and the weights "
             "of the blend minimise a convex loss on held-out rows: no other weights make it smaller by more than "
             f"{found.value:.1e} of it. What speaks for the choice of kernels is the score on rows that none of this "
@@ -187,16 +191,16 @@ def proof_of(model: Any) -> dict[str, Any]:
             within = f"within {found.value:.1e} of the best possible value of its objective, relatively"
         else:
             within = "the best possible to the last digit that the computer has"
-        said = (
+        proof = (
             f"The problem is convex, and the answer is proved to be {within}. The proof is a bound computed from the "
             "answer itself; it does not depend on how the answer was found."
         )
     else:
-        said = (
+        proof = (
             "The problem is not convex. At the answer no small change of the weights helps (relative slope "
             f"{found.value:.1e}); whether another answer far away is better is not known."
         )
-    return {**asdict(found), "said": said, "reached": bool(getattr(model, "converged_", True))}
+    return {**asdict(found), "said": proof, "reached": bool(getattr(model, "converged_", True))}
 
 
 def typical(X: pd.DataFrame, recipe: Recipe, words: Mapping[str, list[str]]) -> list[dict[str, Any]]:

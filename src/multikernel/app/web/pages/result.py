@@ -19,6 +19,7 @@ from multikernel.app.web.site import Site
 from multikernel.app.web.store import StoredRun
 from multikernel.app.web.thresholds import lines
 
+DRAWN_TARGETS = 6  # of several; a table has all
 _CHARTS = ("scores", "weights", "scales", "importance", "path", "confusion", "roc", "calibration", "residuals")
 
 
@@ -43,7 +44,7 @@ def look(site: Site, request: Request) -> Response:
     cell = None
     if run.held_out.exists():
         cell = partial(_rows_of_cell, site, run)
-    values = {"run": run, "result": result, "charts": charts(result, cell), "said": sentences(run.recipe, result)}
+    values = {"run": run, "result": result, "charts": charts(result, cell), "captions": sentences(run.recipe, result)}
     return site.page(request, template, 400 if drawn and drawn.problem else 200, lines=drawn, **values)
 
 
@@ -97,7 +98,7 @@ def charts(result: dict[str, Any], cell: Callable[[int, int], str] | None = None
         return {"worth": sources(result["worth"], measure)}
     if "comparison" in result:
         ordered = [(row["method"], row["scores"]) for row in best_first(result)]
-        return {"scores": folds("Scores by method", ordered, measure)}
+        return {"scores": folds("Scores by method", ordered, measure, result.get("intervals"))}
     scores = result["scores"]
     rows = [
         ("this run", scores["own"]),
@@ -105,7 +106,10 @@ def charts(result: dict[str, Any], cell: Callable[[int, int], str] | None = None
         ("no column at all", scores["trivial"]),
     ]
     found: dict[str, Any] = dict.fromkeys(_CHARTS)
-    found["scores"] = folds("Scores on held-out folds", rows, measure)
+    own = result.get("intervals", {})
+    keys = zip((name for name, _ in rows), ("own", "single", "trivial"), strict=True)
+    intervals = {name: own[key] for name, key in keys if key in own}
+    found["scores"] = folds("Scores on held-out folds", rows, measure, intervals)
     found["weights"] = bars("Weights", weight_rows(result["weights"]), "weight")
     if result.get("scales"):
         found["scales"] = bars("Scales", _scale_rows(result["scales"]), "part of the sum of the scales")
@@ -132,6 +136,8 @@ def charts(result: dict[str, Any], cell: Callable[[int, int], str] | None = None
         found["roc"] = rocs(result["roc"])
     if "calibration" in result:
         found["calibration"] = calibration(result["calibration"])
+    for k, own in enumerate(result.get("targets", [])[:DRAWN_TARGETS]):
+        found[f"residuals_{k}"] = residuals(own["residuals"])
     if "residuals" in result:
         found["residuals"] = residuals(result["residuals"])
     return found

@@ -156,7 +156,7 @@ async def events(request: Request) -> Response:
     run = await run_in_threadpool(site.run, request)
 
     async def stream() -> AsyncIterator[str]:
-        said = ""
+        sent = ""
         silent = 0.0
         while not request.app.state.ending():
             now = await run_in_threadpool(site.store.run, run.id)
@@ -165,8 +165,8 @@ async def events(request: Request) -> Response:
                 return
             text = json.dumps(state(site, now))
             silent += _LOOK
-            if text != said or silent > _SILENCE:
-                said = text
+            if text != sent or silent > _SILENCE:
+                sent = text
                 silent = 0.0
                 yield f"data: {text}\n\n"
             await asyncio.sleep(_LOOK)
