@@ -29,34 +29,40 @@ def path(found: Mapping[str, Any], measure: str) -> Markup:
     across = Scale(min(values), max(values), _LEFT, width - 14, logarithmic=min(values) > 0)
     low = min(m - e for m, e in zip(mean, error, strict=True))
     high = max(m + e for m, e in zip(mean, error, strict=True))
-    low = max(low, found["line"] - 4 * (high - found["line"]) - 0.02)  # scores far below would flatten the rest
+    less = found.get("less_is_better", False)
+    if less:  # scores far from the best would flatten the rest
+        high = min(high, found["line"] + 4 * (found["line"] - low))
+    else:
+        low = max(low, found["line"] - 4 * (high - found["line"]) - 0.02)
     up = Scale(low, high, height, _TOP)
     drawing.bottom(across, height, found["parameter"], _TOP)
     drawing.left(up, _LEFT, measure, width - 14, percent)
-    held = [max(value, low) for value in mean]
-    upper = [(across(v), up(max(m + e, low))) for v, m, e in zip(values, mean, error, strict=True)]
-    lower = [(across(v), up(max(m - e, low))) for v, m, e in zip(values, mean, error, strict=True)]
+
+    def inside(value: float) -> float:
+        return up(min(max(value, low), high))
+
+    upper = [(across(v), inside(m + e)) for v, m, e in zip(values, mean, error, strict=True)]
+    lower = [(across(v), inside(m - e)) for v, m, e in zip(values, mean, error, strict=True)]
     drawing.area([*upper, *lower[::-1]], "c0")
-    drawing.curve([(across(v), up(m)) for v, m in zip(values, held, strict=True)], "c0")
+    drawing.curve([(across(v), inside(m)) for v, m in zip(values, mean, strict=True)], "c0")
     if found.get("training"):
-        trained = [
-            (across(v), up(min(max(s, up.low), up.high))) for v, s in zip(values, found["training"], strict=True)
-        ]
-        drawing.curve(trained, "c2")
+        drawing.curve([(across(v), inside(s)) for v, s in zip(values, found["training"], strict=True)], "c2")
     drawing.line(_LEFT, up(found["line"]), width - 14, up(found["line"]), "rule")
-    drawing.text(_LEFT + 4, up(found["line"]) - 5, "best − one standard error", "start", "t small")
-    for k, (v, m, e) in enumerate(zip(values, held, error, strict=True)):
+    drawing.text(
+        _LEFT + 4, up(found["line"]) - 5, f"best {'+' if less else '−'} one standard error", "start", "t small"
+    )
+    for k, (v, m, e) in enumerate(zip(values, mean, error, strict=True)):
         radius, colour, what = 4, "c0", ""
         if k == found["chosen"]:
             radius, colour, what = 7, "c1", " (chosen)"
         elif k == found["best"]:
-            what = " (highest)"
-        tip = f"{found['parameter']} = {label(v)}{what}: {measure} {number(mean[k])} ± {number(e)}"
+            what = " (lowest)" if less else " (highest)"
+        tip = f"{found['parameter']} = {label(v)}{what}: {measure} {number(m)} ± {number(e)}"
         if found["kernels"]:
             tip += f", {found['kernels'][k]:.3g} kernels with weight"
         if found["freedom"]:
             tip += f", {found['freedom'][k]:.3g} degrees of freedom"
-        drawing.dot(across(v), up(m), radius, colour, tip)
+        drawing.dot(across(v), inside(m), radius, colour, tip)
     return drawing.svg()
 
 
@@ -197,12 +203,27 @@ def histogram(title: str, bins: Sequence[tuple[str, int]], total: int) -> Markup
     return drawing.svg()
 
 
-def folds(title: str, rows: Sequence[tuple[str, Sequence[float]]], measure: str) -> Markup:
-    """The scores of each method: a dot for each fold, and a bar at their mean."""
+def folds(
+    title: str,
+    rows: Sequence[tuple[str, Sequence[float]]],
+    measure: str,
+    intervals: Mapping[str, Sequence[float]] | None = None,
+) -> Markup:
+    """The scores of each method: a dot for each fold, a bar at their mean, and its interval where there is one.
+
+    Parameters
+    ----------
+    title : str
+    rows : the name of each method and its scores
+    measure : what scores are called
+    intervals : the ends of the interval of a mean, by the name of the method
+    """
     height = 34.0 * len(rows)
+    intervals = intervals or {}
     values = [value for _, scores in rows for value in scores]
+    values += [end for name, _ in rows for end in intervals.get(name, ())]
     low, high = max(min(values), -1.0), max(values)
-    room = (high - low) * 0.06 + 1e-3
+    room = (high - low) * 0.06 or 0.05 * abs(high) or 1e-3
     top = high + room
     if high <= 1.0:
         top = min(top, 1.02)
@@ -220,7 +241,12 @@ def folds(title: str, rows: Sequence[tuple[str, Sequence[float]]], measure: str)
             tip = f"{name}, fold {fold + 1}: {_score(value, measure)}"
             drawing.dot(scale(max(value, scale.low)), level, 3.5, f"c{min(k, 2)} faint", tip, focus=False)
         mid = scale(max(mean, scale.low))
-        drawing.bar(mid - 2, y - 11, 4, 22, f"c{min(k, 2)}", f"{name}: mean {_score(mean, measure)}")
+        tip = f"{name}: mean {_score(mean, measure)}"
+        if name in intervals:
+            start, end = intervals[name]
+            tip += f", 95% interval {_score(start, measure)} to {_score(end, measure)}"
+            drawing.line(scale(max(start, scale.low)), y, scale(min(end, scale.high)), y, "whisker")
+        drawing.bar(mid - 2, y - 11, 4, 22, f"c{min(k, 2)}", tip)
         drawing.text(width - 54, y + 4, _score(mean, measure), "start", "t small")
     return drawing.svg()
 
@@ -237,7 +263,7 @@ def sources(found: Mapping[str, Any], measure: str) -> Markup:
     percent = measure == "accuracy"
     height = 34.0 * len(rows)
     values = [whole, constant, *(row[name] for row in rows for name in ("alone", "without"))]
-    room = (max(values) - min(values)) * 0.05 + 1e-3
+    room = (max(values) - min(values)) * 0.05 or 1e-3
     names, left, width = _named([row["source"] for row in rows])
     scale = Scale(min(values) - room, max(values) + room, left, width - 90)
     drawing = Drawing(width, height + 64, "What each source is worth")
@@ -269,7 +295,7 @@ def sources(found: Mapping[str, Any], measure: str) -> Markup:
 def _score(value: float, measure: str) -> str:
     if measure == "accuracy":
         return f"{value:.1%}"
-    return f"{value:.3f}".replace("-", "−")
+    return number(value)
 
 
 def lines(

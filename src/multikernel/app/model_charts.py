@@ -44,6 +44,7 @@ def dependence_line(
     what: str,
     *,
     dates: bool = False,
+    refits: tuple[Sequence[float], Sequence[float]] | None = None,
 ) -> Markup:
     """The mean answer along a column of numbers or dates, and the interval around it.
 
@@ -55,6 +56,7 @@ def dependence_line(
     ends : of the axis of answers
     what : the answer is
     dates : whether values are days
+    refits : the ends of the mean answers of models of other rows at each value, drawn as bars
     """
     width = 460.0
     height = 230.0
@@ -78,6 +80,10 @@ def dependence_line(
     for x, least, middle, most in zip(places, low, mean, high, strict=True):
         value = _day(x) if dates else f"{x:.6g}"
         tip = f"{column} = {value}: {what} {number(middle)}, of 80% of the samples {number(least)} to {number(most)}"
+        if refits is not None:
+            k = places.index(x)
+            tip += f", mean of refits {number(refits[0][k])} to {number(refits[1][k])}"
+            drawing.line(across(x), up(refits[0][k]), across(x), up(refits[1][k]), "whisker")
         drawing.dot(across(x), up(middle), 3.5, "c0", tip)
     return drawing.svg()
 
@@ -92,6 +98,8 @@ def dependence_levels(
     bands: tuple[Sequence[float], Sequence[float], Sequence[float]],
     ends: tuple[float, float],
     what: str,
+    *,
+    refits: tuple[Sequence[float], Sequence[float]] | None = None,
 ) -> Markup:
     """The mean answer for each level of a category, and the interval around it.
 
@@ -102,6 +110,7 @@ def dependence_levels(
     bands : lowest, mean and highest answer at each level
     ends : of the axis of answers
     what : the answer is
+    refits : the ends of the mean answers of models of other rows at each level, drawn as bars
     """
     short = apart(names, 24)
     left = max(70.0, 7.4 * max(map(len, short)) + 14.0)
@@ -116,6 +125,9 @@ def dependence_levels(
         drawing.text(left - 8, y + 4, short[k], "end")
         drawing.line(across(least), y, across(most), y, "span c0")
         tip = f"{column} = {name}: {what} {number(middle)}, of 80% of the samples {number(least)} to {number(most)}"
+        if refits is not None:
+            tip += f", mean of refits {number(refits[0][k])} to {number(refits[1][k])}"
+            drawing.line(across(refits[0][k]), y, across(refits[1][k]), y, "whisker")
         drawing.dot(across(middle), y, 6, "c0", tip)
     return drawing.svg()
 

@@ -29,6 +29,8 @@ from multikernel.app.web.learning.measures import MEASURES, scorer_of
 from multikernel.app.web.learning.measuring import Measuring, in_time
 from multikernel.app.web.learning.quality import thresholds
 from multikernel.app.web.learning.recipe import Recipe
+from multikernel.app.web.pages.result import best_first
+from multikernel.app.web.sentences import sentences
 from multikernel.app.web.thresholds import lines
 from multikernel.datasets import Task
 
@@ -67,7 +69,7 @@ def test_groups_are_whole_times_ascend_and_each_row_is_held_out_once_a_round(tmp
         assert sorted(np.concatenate([test for _, test in folds]).tolist()) == list(range(24))
         for train, test in folds:
             assert not set(table["who"][train]) & set(table["who"][test])
-    assert "the 12 groups of who were drawn into 4 parts, 2 times anew (seed 0)" in grouped.said
+    assert "the 12 groups of who were drawn into 4 parts, 2 times anew (seed 0)" in grouped.description
     ordered = _laid_out(tmp_path, _recipe(measured=Measuring("time", "when", folds=3)))
     for train, test in ordered.rounds[0]:
         assert max(table["when"][train]) < min(table["when"][test])
@@ -164,11 +166,11 @@ def test_a_test_file_is_matched_by_names_and_loses_rows_without_a_target(tmp_pat
     assert held.y.tolist() == other["c"].tolist()[1:]
     assert held.numbers.tolist() == [2, 3, 4, 5, 6]
     assert len(known.y) == 24
-    assert layout.said == "Measured once, on the 5 rows of exam, by a model of the 24 rows of the table."
+    assert layout.description == "Measured once, on the 5 rows of exam, by a model of the 24 rows of the table."
     _table().to_csv(tmp_path / "test-1.csv", index=False)
     assert (
         "on the 24 rows of exam (24 of them with the cells of a row of the table), by"
-        in _laid_out(tmp_path, recipe).said
+        in _laid_out(tmp_path, recipe).description
     )
 
 
@@ -177,14 +179,14 @@ def test_measures_are_those_of_scikit_learn_also_in_exported_code(classes: int) 
     X, truth = load_iris(return_X_y=True)
     X, truth = X[truth < classes, 1:2], truth[truth < classes]
     model = LogisticRegression().fit(X, truth)
-    named = {"balanced_accuracy": "balanced_accuracy", "f1": "f1_macro", "accuracy": "accuracy"}
+    named = {"balanced_accuracy": "balanced_accuracy", "f1": "f1_macro", "log_loss": "neg_log_loss"}
     if classes == 2:
         named["roc_auc"] = "roc_auc"
     for name, own in MEASURES["classification"].items():
         value = scorer_of(own)(model, X, truth)
         if name in named:
             assert value == pytest.approx(get_scorer(named[name])(model, X, truth), rel=1e-12)
-        assert _run(own.code, model, X, truth) == pytest.approx(value, rel=1e-12)
+        assert _run(own.scorer_code, model, X, truth) == pytest.approx(value, rel=1e-12)
 
 
 def _run(lines_of_code: str, model: Any, X: Any, y: Any) -> float:
@@ -197,10 +199,10 @@ def _run(lines_of_code: str, model: Any, X: Any, y: Any) -> float:
 @pytest.mark.parametrize(
     "recipe",
     [
-        _recipe(measured=Measuring(folds=3, repeats=2), seed=4),
+        _recipe(measured=Measuring(folds=3, repeats=2, measure="rmse"), seed=4),
         _recipe("classification", measured=Measuring("groups", "who", folds=3, measure="roc_auc")),
         _recipe(measured=Measuring("time", "when", folds=2), path="alpha", chosen_by="mae"),
-        _recipe("classification", measured=Measuring("file", file="test.csv", measure="balanced_accuracy")),
+        _recipe("classification", measured=Measuring("file", file="test.csv", measure="log_loss")),
     ],
     ids=lambda recipe: str(recipe.measured.how),
 )
@@ -211,7 +213,13 @@ def test_exports_repeat_what_was_measured(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     classes = recipe.task == "classification"
-    own = {"C": 1.0, "class_weight": "balanced"} if classes else {} if recipe.path else {"alpha": 0.1}
+    own = (
+        {"C": 1.0, "class_weight": "balanced", "probability": "platt"}
+        if classes
+        else {}
+        if recipe.path
+        else {"alpha": 0.1}
+    )
     method = "AverageMKLClassifier" if classes else "AverageMKLRegressor"
     recipe = replace(recipe, method=method, parameters=own, kernels={"": ["linear"]})
     _table().to_csv(tmp_path / "table.csv", index=False)
@@ -224,6 +232,11 @@ def test_exports_repeat_what_was_measured(
     runpy.run_path("run.py")
     told = [float(each) for each in re.findall(r"-?\d\.\d+", capsys.readouterr().out.splitlines()[0])]
     assert told == pytest.approx(found["scores"]["own"], abs=1e-6)
+    if found["less_is_better"]:
+        assert min(min(found["scores"][key]) for key in ("own", "single", "trivial")) > 0.0
+        assert np.mean(found["scores"]["own"]) < np.mean(found["scores"]["trivial"])
+        assert max(row["loss"] for row in found["importance"]) > 0.0
+        assert "grows by" in sentences(recipe.to_json(), found)["importance"]
     assert len(told) == {"rows": 6, "groups": 3, "time": 2, "file": 1}[recipe.measured.how]
     assert found["held_out"] == {"rows": 24, "groups": 24, "time": 16, "file": 10}[recipe.measured.how]
     answers = pd.read_csv("run-output/predictions.csv")["prediction"]
@@ -319,3 +332,20 @@ def test_a_test_file_is_loaded_used_and_taken_home(person: Person, data: str) ->
     files = [("files", ("new.csv", people(5, seed=2)))]
     assert "yes" not in saved(person.submit(f"{run.url.path}/predict", files=files, threshold="1")).partition("\n")[2]
     assert person.submit(f"{run.url.path}/predict", files=files, threshold="x").status_code == 400
+
+
+def test_an_error_is_judged_by_being_less(person: Person) -> None:
+    data = person.upload(("t.csv", _table().to_csv(index=False))).url.path
+    person.submit(f"{data}/choose", target="c", **{"m-how": "rows", "m-measure": "log_loss"})
+    form = person.get(f"{data}/method", params={"method": "AverageMKLClassifier"})
+    assert re.search(r'value="platt" selected', form.text)
+    fields = {"method": "AverageMKLClassifier", "kernels-0": "linear", "p-C": "1.0"}
+    refused = person.submit(f"{data}/method", **fields)
+    assert "Log loss needs probabilities, which AverageMKLClassifier gives where" in said(refused)
+    run = person.learned(person.submit(f"{data}/method", **fields, **{"p-probability": "platt"}))
+    assert "log loss on held-out rows; less is better" in said(run)
+    assert "It is ahead of" in said(run) or "One tuned Gaussian" in said(run)
+    rows = [{"method": "a", "scores": [1.0, 1.1]}, {"method": "b", "scores": [2.0, 2.2]}]
+    found = {"comparison": rows, "measure": "mean absolute error", "less_is_better": True}
+    assert [row["method"] for row in best_first(found)] == ["a", "b"]
+    assert sentences({}, found)["scores"].startswith("A is lowest and b next, by more")

@@ -66,8 +66,9 @@ def test_a_model_of_the_command_line_predicts_what_the_command_does(models: Path
     result = CliRunner().invoke(app, ["predict", str(models / name), str(models / "iris.csv")])
     assert told.frame["prediction"].tolist() == pd.read_csv(io.StringIO(result.output))["prediction"].tolist()
     truth = pd.read_csv(models / "iris.csv")["kind"]
-    assert told.scored == len(truth)
-    assert told.score == pytest.approx((told.frame["prediction"] == truth).mean())
+    [test] = told.tests
+    assert (test["target"], test["rows"]) == ("kind", len(truth))
+    assert test["score"] == pytest.approx((told.frame["prediction"] == truth).mean())
 
 
 def test_a_model_without_its_columns_or_without_predictions_is_refused(tmp_path: Path) -> None:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from multikernel.app.tables.table import CsvTable
+from multikernel.app.web.advice import advice
+from multikernel.app.web.profile import profile
 from multikernel.app.web.sentences import _of_comparison, _of_scores
+from multikernel.datasets import Column
 
 
 @pytest.mark.parametrize(
@@ -18,9 +24,24 @@ from multikernel.app.web.sentences import _of_comparison, _of_scores
 )
 def test_a_score_is_told_beside_others(own: list[float], single: list[float], trivial: list[float], said: str) -> None:
     scores = {"own": own, "single": single, "trivial": trivial}
-    assert said in _of_scores({"measure": "accuracy", "scores": scores})
+    assert said in _of_scores({"measure": "accuracy", "scores": scores}, "y")
 
 
 def test_a_comparison_begins_like_a_sentence() -> None:
     rows = [{"method": "random forest", "scores": [0.9, 0.9]}, {"method": "L1MKL", "scores": [0.8, 0.8]}]
     assert _of_comparison({"comparison": rows}).startswith("Random forest is highest and L1MKL next, by more")
+
+
+def test_counts_and_times_until_an_event_are_met_with_advice() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"followup_days": rng.exponential(300.0, 80).round(1), "died": rng.integers(0, 2, 80)})
+    frame["visits"] = rng.poisson(rng.exponential(8.0, 80))
+    frame["age"] = rng.integers(20, 80, 80)
+    columns = {name: Column("t.csv", name, [str(cell) for cell in frame[name]], range(2, 82)) for name in frame}
+    about = profile(CsvTable("t.csv", columns))
+    told = {name: list(advice(name, "regression", frame[name].to_numpy(float), about)) for name in frame}
+    assert [len(each) for each in told.values()] == [1, 1, 1, 0]
+    assert told["died"][0].startswith("followup_days and died look like times until an event")
+    assert "The application has no method for such data" in told["followup_days"][0]
+    assert "visits looks like counts" in told["visits"][0]
+    assert list(advice("visits", "classification", frame["visits"].to_numpy(), about)) == []

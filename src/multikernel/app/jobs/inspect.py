@@ -156,6 +156,11 @@ def _on_table(path: Path, model: Any, metadata: Any, target: str | None, table: 
     if target is None:
         raise ValueError(f"{path} does not name the column that it predicts; fit the model again")
     table = as_views(path, metadata, table)
+    if "targets" in metadata:
+        raise ValueError(
+            f"{path} predicts {len(metadata['targets'])} columns, and a report tests one; leave the table out, or open "
+            "the model in the application, which tests each"
+        )
     task: Task = "classification" if is_classifier(model) else "regression"
     truth = np.asarray(decide(table.column(target), task)[0])
     return tested_on(model, samples_of(path, metadata, table), truth, table.file, f"{table.file}: column {target!r}")

@@ -38,6 +38,7 @@ class Predictions:
     probability : array (n, classes), where they were requested
     key : str, the column that names the rows of several files; "" for one file
     names : sequence of str, its cells
+    targets : sequence of str, where the model predicts several columns, whose predictions are lists of as many
     """
 
     labels: list[Any]
@@ -46,11 +47,15 @@ class Predictions:
     probability: Array | None
     key: str = ""
     names: Sequence[str] = ()
+    targets: Sequence[str] = ()
 
     def to_csv(self) -> str:
         """The predictions as CSV; a label that a spreadsheet would run as a formula gets an apostrophe in front."""
         columns: dict[str, list[Any]] = {self.key: [harmless(name) for name in self.names]} if self.key else {}
-        columns["prediction"] = [harmless(label) for label in self.labels]
+        if self.targets:
+            columns |= {f"predicted {name}": [row[k] for row in self.labels] for k, name in enumerate(self.targets)}
+        else:
+            columns["prediction"] = [harmless(label) for label in self.labels]
         if self.probability is not None:
             columns |= self._of_classes("probability ", self.probability)
         elif self.decision is not None:
@@ -73,6 +78,7 @@ class Predictions:
             "classes": self.classes,
             "names": list(self.names) or None,
             "predictions": self.labels,
+            "targets": list(self.targets) or None,
             "decision": decision,
             "probability": None if self.probability is None else self._of_classes("", self.probability),
         }
@@ -108,6 +114,7 @@ def predictions(path: Path, table: CsvTable, proba: bool) -> Predictions:
         probability=model.predict_proba(X) if proba else None,
         key=table.key,
         names=table.columns[table.key].cells if table.key else (),
+        targets=metadata.get("targets", ()),
     )
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from multikernel.app.tables.table import CsvTable, read_table
-from multikernel.app.web.learning.measures import judging
+from multikernel.app.web.learning.measures import MEASURES
 from multikernel.app.web.learning.measuring import Measuring, seed_of
 from multikernel.app.web.learning.recipe import Kind, Missing, Recipe
-from multikernel.app.web.learning.samples import complete, target_of, unread
+from multikernel.app.web.learning.samples import complete, target_of, targets_of, unread
 from multikernel.app.web.profile import About, leaks, likely_target, profile
 from multikernel.app.web.store import DataSet
 from multikernel.datasets import Task
@@ -66,6 +66,7 @@ class DataChoice:
     missing : "drop" or "keep", what becomes of samples that lack a view
     views : the columns to learn from of each view, none of which a sample may lack all; () where it may
     measuring : dict, the fields about how a run is measured, as they were typed
+    others : tuple of str, further targets of the same model
     """
 
     columns: tuple[About, ...]
@@ -77,6 +78,7 @@ class DataChoice:
     missing: Missing = "drop"
     views: Columns = ()
     measuring: Mapping[str, str] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, data: DataSet, chosen: Mapping[str, Any] | None = None) -> DataChoice:
@@ -91,14 +93,16 @@ class DataChoice:
         by_hand = chosen.get("kinds", {})
         kinds = {each.name: each.kind for each in columns} | by_hand
         used = {each.name: each.use for each in columns} | chosen.get("used", {})
-        learned_from = frozenset(name for name, use in used.items() if use and name != target)
+        others = tuple(name for name in chosen.get("others", []) if name in kinds and name != target)
+        learned_from = frozenset(name for name, use in used.items() if use and name not in (target, *others))
         counts = {name: _misread(data.table, views, name, kind) for name, kind in by_hand.items()}
         misread = {name: count for name, count in counts.items() if count}
         typed = chosen.get("measuring", {})
         grouped = typed.get("group") if typed.get("how") == "groups" else None
         taken = learned_from - {grouped}
         learned = tuple(own for names in views if (own := tuple(name for name in names if name in taken)))
-        return cls(columns, target, chosen.get("task"), kinds, learned_from, misread, missing, learned, typed)
+        task = chosen.get("task")
+        return cls(columns, target, task, kinds, learned_from, misread, missing, learned, typed, others)
 
     def samples(self, data: DataSet) -> CsvTable:
         """Those that are learned from; all of them where each lacks a view."""
@@ -110,7 +114,7 @@ class DataChoice:
         used = self.used - ({measured.column} if measured.how == "groups" else set())
         columns = {each.name: self.kinds[each.name] for each in self.columns if each.name in used}
         if not columns:
-            raise ValueError("No column is left to learn from; tick at least one beside the target.")
+            raise ValueError("No column is left to learn from; tick at least one that is no target.")
         for each in self.columns:
             if each.name in columns and self.misread.get(each.name) == each.n - each.missing:
                 raise ValueError(
@@ -121,7 +125,11 @@ class DataChoice:
         key = data.detail.get("match", {}).get("key", "")
         written = {name: own for name, own in data.detail.get("written", {}).items() if name in columns}
         given = {"missing": self.missing, "key": key, "written": written}
-        given |= {"measured": measured, "seed": seed_of(self.measuring.get("seed", ""))}
+        given |= {
+            "other_targets": list(self.others),
+            "measured": measured,
+            "seed": seed_of(self.measuring.get("seed", "")),
+        }
         if self.balanced and task == "classification":
             given["parameters"] = {"class_weight": "balanced"}
         return Recipe(data.name, self.target, task, columns, views, **{**given, **more})
@@ -129,7 +137,7 @@ class DataChoice:
     def measured(self, task: Task) -> Measuring:
         """How a run is measured; ValueError where a field is not what it may be."""
         typed = dict(self.measuring)
-        if typed.get("measure") not in list(judging(task))[1:]:  # the first is the default, others of another target
+        if typed.get("measure") not in list(MEASURES[task])[1:]:  # the first is the default, others of another target
             typed["measure"] = ""
         return Measuring.of_form(typed)
 
@@ -146,9 +154,9 @@ class Target:
     Parameters
     ----------
     task : what is learned
-    values : its known cells
-    unknown : int, rows without it
-    leaks : columns that predict it alone
+    values : its known cells; of several targets those of the first where all are known
+    unknown : int, rows without it, or without one of several
+    leaks : columns that predict it, or one of several, alone
     classes : int, 0 of numbers
     """
 
@@ -162,16 +170,24 @@ class Target:
 def target(data: DataSet, choice: DataChoice) -> Target:
     """What the chosen target is; ValueError where it cannot be one."""
     columns = tuple((n, choice.kinds[n]) for n in sorted(choice.used))
-    return _target(data.table, choice.views, choice.target, choice.task, columns)
+    return _target(data.table, choice.views, (choice.target, *choice.others), choice.task, columns)
 
 
 @lru_cache(maxsize=32)
-def _target(path: Path, views: Columns, name: str, task: Task | None, columns: tuple[tuple[str, Kind], ...]) -> Target:
+def _target(
+    path: Path, views: Columns, names: tuple[str, ...], task: Task | None, columns: tuple[tuple[str, Kind], ...]
+) -> Target:
     table = learned_cells(path, views)
-    y, decided, rows = target_of(table, name, task)
-    try:
-        found = leaks(table, dict(columns), y, rows, decided)
-    except ValueError:  # a column is not of the kind that was chosen; learning says so in full
-        found = []
+    y, decided, rows = target_of(table, names[0], task)
+    if len(names) > 1:
+        given = Recipe("", names[0], decided, dict(columns), other_targets=list(names[1:]))
+        y, _, rows = targets_of(table, given)
+    found: dict[str, None] = {}
+    for own in y.T if y.ndim > 1 else [y]:
+        try:
+            found |= dict.fromkeys(leaks(table, dict(columns), own, rows, decided))
+        except ValueError:  # a column is not of the kind that was chosen; learning says so in full
+            break
     classes = len(set(y.tolist())) if decided == "classification" else 0
-    return Target(decided, y, len(table.columns[name].cells) - len(y), tuple(found), classes)
+    first = y if y.ndim == 1 else y[:, 0]
+    return Target(decided, first, len(table.columns[names[0]].cells) - len(y), tuple(found), classes)

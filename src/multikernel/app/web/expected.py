@@ -1,26 +1,32 @@
-"""What a run is expected to take: time and memory, said before it is started."""
+"""What a run is expected to take: time and memory, shown before it is started."""
 
 from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 
 from multikernel import AverageMKLRegressor
 from multikernel.app.web.choices import Columns, learned_cells
 from multikernel.app.web.learning.families import made
-from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import frame, target_of
+from multikernel.app.web.learning.recipe import AUTOMATIC, Recipe
+from multikernel.app.web.learning.samples import frame, targets_of
 from multikernel.app.web.settings import Settings
+from multikernel.app.web.store import StoredRun
+from multikernel.kernels import RBF
 
-# Rows, and seconds of one thread that a run of the automatic estimator took with 8 columns of numbers: five folds, the
+# Rows, and processor seconds that a run of the automatic estimator took with 8 columns of numbers: five folds, the
 # single kernel beside it, and all rows.
-_RUNS = ((200, 6.0), (1000, 15.0), (4000, 34.0), (20_000, 125.0))
+_RUNS = ((200, 2.9), (1000, 15.3), (4000, 34.0), (20_000, 125.0))
 _PARTS = 5  # folds of these runs
+_SPEED = 0.073  # seconds that ``_probe`` was forecast to take on the same machine
+_LATEST = 5  # runs whose times tell how fast this computer is
 # Such runs held 0.2 GB, 0.8 GB and 0.73 GB beside the libraries: eight matrices of all rows up to 4000 rows, and
 # those of 3000 centres beyond.
 _MATRICES = 8.0 * 8.0
@@ -79,20 +85,47 @@ def room_of(settings: Settings) -> float:
     return max(0.0, min(available_memory(), settings.run_memory - _LOADED))
 
 
-def of_automatic(n: int, n_columns: int, room: float) -> Expected:
+def pace_of(runs: Iterable[StoredRun]) -> float:
+    """How long runs of the automatic estimator take on this computer, beside those that were measured elsewhere.
+
+    The median of the latest that have ended; where there are none, the speed of this computer as forecasts have it.
+
+    Parameters
+    ----------
+    runs : the latest first
+    """
+    taken = []
+    for run in runs:
+        known = run.summary
+        if run.status == "done" and run.recipe["method"] == AUTOMATIC and "parts" in known:
+            expected = of_automatic(known["n"], len(run.recipe["columns"]), 0.0, 1.0).of_parts(known["parts"])
+            taken.append(known["seconds"] / (expected.seconds or 1.0))
+    return median(taken[:_LATEST]) if taken else _probe() / _SPEED
+
+
+@cache
+def _probe() -> float:
+    """The seconds that a fit of one Gaussian kernel to 1000 rows is forecast to take here."""
+    X = np.random.default_rng(0).normal(size=(1000, 8))
+    model = AverageMKLRegressor(kernels=RBF(1.0))
+    return model.forecast(X, X[:, 0]).seconds or _SPEED
+
+
+def of_automatic(n: int, n_columns: int, room: float, pace: float) -> Expected:
     """Of a run of the automatic estimator.
 
     Parameters
     ----------
     n, n_columns : int, its rows and columns
     room : bytes that it may take
+    pace : as ``pace_of`` finds it
     """
     rows, seconds = np.log(np.array(_RUNS)).T
     slope = (seconds[-1] - seconds[-2]) / (rows[-1] - rows[-2])
     last = np.log(max(n, 1.0)) - rows[-1]
     taken = np.interp(min(last, 0.0) + rows[-1], rows, seconds) + slope * max(last, 0.0)
     held = _MATRICES * n**2 if n <= _EXACT else _CENTRES
-    return Expected(float(np.exp(taken)), held + 8.0 * 4.0 * n * n_columns, room)
+    return Expected(pace * float(np.exp(taken)), held + 8.0 * 4.0 * n * n_columns, room)
 
 
 def of_method(recipe: Recipe, table: Path, views: Columns, room: float) -> Expected:
@@ -117,7 +150,7 @@ def of_method(recipe: Recipe, table: Path, views: Columns, room: float) -> Expec
 def _forecast(table: Path, views: Columns, stored: str) -> tuple[float | None, float]:
     recipe = Recipe.from_json(json.loads(stored))
     cells = learned_cells(table, views)
-    y, _, rows = target_of(cells, recipe.target, recipe.task)
+    y, _, rows = targets_of(cells, recipe)
     model, given = made(recipe, frame(cells, recipe).iloc[rows].reset_index(drop=True), y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the run itself says what they do

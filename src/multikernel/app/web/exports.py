@@ -15,10 +15,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import multikernel as mk
 from multikernel.app.jobs.methods import OUTER_FOLDS, check
-from multikernel.app.web.forms import check_family, methods
+from multikernel.app.web.forms import check_family, methods, methods_for
 from multikernel.app.web.learning.families import FAMILIES, path_values
 from multikernel.app.web.learning.findings import found
-from multikernel.app.web.learning.measures import MEASURES, Measure, judging, measure_of
+from multikernel.app.web.learning.measures import MEASURES, Measure, measure_of
 from multikernel.app.web.learning.measuring import TEST_FILE
 from multikernel.app.web.learning.recipe import AUTOMATIC, COMPARISON, KINDS, MISSING, Recipe
 from multikernel.datasets import Task
@@ -89,7 +89,7 @@ def _arguments(recipe: Recipe) -> str:
         return ", ".join([f"random_state={recipe.seed}", "types=COLUMNS", *given])
     if hasattr(getattr(mk, recipe.method), "random_state"):
         given = [f"random_state={recipe.seed}", *given]
-    return "".join(f", {each}" for each in given)
+    return ", ".join(given) if recipe.scales else "".join(f", {each}" for each in given)
 
 
 def repeated(run: Path, table: Path, out: Path, report: Callable[[str], None]) -> dict[str, Any]:
@@ -131,14 +131,14 @@ def check_recipe(recipe: Recipe) -> None:
     """ValueError where a part is none that a form of the application could have given."""
     _one_of("task", recipe.task, get_args(Task))
     _one_of("missing", recipe.missing, MISSING)
-    _one_of("measured: measure", recipe.measured.measure, ["", *judging(recipe.task)])
+    _one_of("measured: measure", recipe.measured.measure, ["", *MEASURES[recipe.task]])
     _one_of("chosen_by", recipe.chosen_by, ["", *MEASURES[recipe.task]])
     if recipe.measured.file != Path(recipe.measured.file).name:
         raise ValueError(f"the test file lies beside the table, got {recipe.measured.file!r}")
     for name, kind in recipe.columns.items():
         _one_of(f"columns: {name}", kind, KINDS)
-    if recipe.method not in (AUTOMATIC, COMPARISON):
-        known = methods(recipe.task)
+    if recipe.named:
+        known = methods_for(recipe.task, bool(recipe.other_targets))
         _one_of("method", recipe.method, [*known, AUTOMATIC, COMPARISON])
         check(known[recipe.method].kind, recipe.parameters)
         if recipe.path:
@@ -152,7 +152,7 @@ def check_recipe(recipe: Recipe) -> None:
 
 def _as_learned(recipe: Recipe) -> Recipe:
     """The recipe by what learns it: linear RLS2 is RLS2 with linear kernels of the columns, as in the form."""
-    form = None if recipe.method in (AUTOMATIC, COMPARISON) else methods(recipe.task)[recipe.method]
+    form = methods(recipe.task)[recipe.method] if recipe.named else None
     if form is None or form.kind.__name__ == recipe.method:
         return recipe
     return replace(recipe, method=form.kind.__name__, kernels={view: list(form.families) for view in recipe.by_view})

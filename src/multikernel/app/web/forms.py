@@ -18,6 +18,7 @@ from multikernel import estimators
 from multikernel.app.jobs.method_names import AUTOMATIC, NAMES, PlainName
 from multikernel.app.jobs.methods import METHODS, check, parameters_of, summary
 from multikernel.app.web.learning.families import FAMILIES, REGULARISES
+from multikernel.app.web.learning.recipe import SCALES
 from multikernel.datasets import Task
 from multikernel.inspection import Parameter
 
@@ -25,7 +26,6 @@ _NOT_SHOWN = {"random_state", "n_jobs", "checkpoint"}
 _NOT_ASKED_OF_KERNELS = {"X", "types", "kernel", "basis"}  # what follows from the columns, and what is a kernel itself
 _NEEDS_MORE = {"transductive"}  # choices that ask for samples beside those of the table
 _MOST_KERNELS = 500  # of one family
-_OWN_KERNELS = ("LinearRLS2", "LearnedScales")  # one for each feature, or of one distance: no families
 # What learns the same from linear kernels of the columns, whatever these hold; the word of that family.
 _LINEAR = {"LinearRLS2Classifier": "RLS2Classifier", "LinearRLS2Regressor": "RLS2Regressor"}
 _SLOPES = ("slopes",)
@@ -59,10 +59,11 @@ class MethodForm:
     ----------
     name, about : str, the class, and the first sentence of its docstring
     title, when : str, its plain name, and when it is used
-    families : tuple of str, the words of the kernels that its form proposes
+    families : tuple of str, the words of the kernels that its form proposes; empty where it learns one of its own
     kind : the class itself
     fields : tuple of Field
     paths : tuple of str, the parameters that a path can follow
+    several : bool, whether it takes several targets
     """
 
     name: str
@@ -73,6 +74,7 @@ class MethodForm:
     title: str = ""
     when: str = ""
     families: tuple[str, ...] = ("types",)
+    several: bool = False
 
 
 def plain_name(estimator: str) -> PlainName:
@@ -93,15 +95,31 @@ def methods(task: Task) -> dict[str, MethodForm]:
         about = summary(kind)
         if name in _LINEAR:
             kind = getattr(estimators, _LINEAR[name])
-        elif name.startswith(_OWN_KERNELS) or not hasattr(kind, "fit"):
+        elif not hasattr(kind, "fit"):
             continue
         if any(each.name == "kernels" for each in fields(kind)) and fits(kind()):
             own = _fields(kind)
             paths = tuple(each.name for each in own if each.name in REGULARISES)
             words = plain_name(name)
-            proposed = _SLOPES if name in _LINEAR else ("types",)
-            found[name] = MethodForm(name, about, kind, own, paths, words.title, words.when, proposed)
+            proposed = ("types",)
+            if name in _LINEAR:
+                proposed = _SLOPES
+            elif name in SCALES:
+                proposed = ()
+            several = bool(kind().__sklearn_tags__().target_tags.multi_output)
+            found[name] = MethodForm(name, about, kind, own, paths, words.title, words.when, proposed, several)
     return found
+
+
+def methods_for(task: Task, several: bool) -> dict[str, MethodForm]:
+    """The estimators of a task that take one target, or several.
+
+    Parameters
+    ----------
+    task : what is learned
+    several : whether there are several targets
+    """
+    return {name: method for name, method in methods(task).items() if method.several or not several}
 
 
 @cache

@@ -55,19 +55,17 @@ def _answer(order: dict[str, Any]) -> dict[str, Any]:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         opened = OpenedModel.of(Path(order["model"]))
-    said = [_plain(str(each.message)).replace(order["model"], order["name"]) for each in warned]
+    messages = [_plain(str(each.message)).replace(order["model"], order["name"]) for each in warned]
     if "table" not in order:
-        return opened.about() | {"said": said}
+        return opened.about() | {"messages": messages}
     found = opened.answers(Path(order["table"]), order["rows"], order["columns"])
     write_whole(Path(order["out"]), as_csv(found.frame).encode())
     return {
         "names": list(map(str, found.frame.columns)),
         "rows": found.frame.head(order["shown"]).to_numpy(dtype=object).tolist(),
         "count": len(found.frame),
-        "said": [*said, *found.said],
-        "measure": found.measure,
-        "score": found.score,
-        "scored": found.scored,
+        "messages": [*messages, *found.messages],
+        "tests": found.tests,
     }
 
 

@@ -24,6 +24,7 @@ _KINDS: dict[str, tuple[type, str]] = {  # by the annotations of a recipe
     "Task": (str, "a word"),
     "Missing": (str, "a word"),
     "Measuring": (dict, "a table"),
+    "list": (list, "a list"),
 }
 # what the forms take, or what follows from the data set
 _TAKEN = {
@@ -42,6 +43,7 @@ _TAKEN = {
     "worth",
     "measured",
     "seed",
+    "other_targets",
 }
 _OF_DATA = {"data", "key", "written"}
 
@@ -130,6 +132,8 @@ def _recipe(text: str) -> Recipe:
         if needed and name not in (*stored, "data"):
             raise ValueError(f"The file has no setting {name}, which every run has; give the run.toml of a run.")
     _check_measured(stored.get("measured", {}))
+    if not all(isinstance(name, str) for name in stored.get("other_targets", [])):
+        raise ValueError("The setting other_targets of the file has to be a list of names.")
     for name in ("views", "kernels"):
         for key, words in stored.get(name, {}).items():
             if not (isinstance(words, list) and all(isinstance(word, str) for word in words)):
@@ -143,7 +147,7 @@ def _recipe(text: str) -> Recipe:
 
 
 def _check_measured(stored: dict[str, Any]) -> None:
-    """ValueError where how a run is measured is not told by what tells it."""
+    """ValueError where how a run is measured is described by other settings than it has."""
     known = {field.name: field for field in fields(Measuring)}
     for name, value in stored.items():
         if name not in known:
@@ -173,16 +177,18 @@ def _measuring(recipe: Recipe, names: Collection[str]) -> dict[str, str]:
 def _choice(recipe: Recipe, data: DataSet) -> dict[str, Any]:
     """What is chosen on the page of the data set; ValueError where it lacks a column."""
     names = cells(data.table).columns
-    absent = [name for name in (recipe.target, *recipe.columns) if name not in names]
+    absent = [name for name in (*recipe.targets, *recipe.columns) if name not in names]
     if absent:
         raise ValueError(
             f"{data.name} has no column {listed(list(map(_short, absent)))}, which the settings name; it has "
             f"{listed(list(map(_short, names)))}."
         )
-    if recipe.target in recipe.columns:
-        raise ValueError(f"The settings learn from {_short(recipe.target)}, which is what they predict.")
+    for name in recipe.targets:
+        if name in recipe.columns:
+            raise ValueError(f"The settings learn from {_short(name)}, which is what they predict.")
     return {
         "target": recipe.target,
+        "others": recipe.other_targets,
         "task": recipe.task,
         "kinds": dict(recipe.columns),
         "used": {name: name in recipe.columns for name in names},

@@ -14,10 +14,15 @@ from multikernel.app.drawing import counted, number
 def sentences(recipe: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, str]:
     """By the name of the chart."""
     if "worth" in result:
-        return {"worth": _of_worth(result["worth"], result["measure"])}
+        return {"worth": _of_worth(result["worth"], result["measure"], result.get("less_is_better", False))}
     if "comparison" in result:
         return {"scores": _of_comparison(result)}
-    found = {"scores": _of_scores(result), "weights": _of_weights(result, recipe["method"] == "automatic")}
+    found = {
+        "scores": _of_scores(result, "" if "targets" in result else recipe.get("target", "")),
+        "weights": _of_weights(result, recipe["method"] == "automatic"),
+    }
+    if result.get("scales"):
+        found["scales"] = _of_scales(result["scales"])
     if result["importance"]:
         found["importance"] = _of_importance(result)
     if result["path"]:
@@ -28,6 +33,8 @@ def sentences(recipe: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str,
         found["roc"] = _of_roc(result["roc"])
     if "calibration" in result:
         found["calibration"] = _of_calibration(result["calibration"])
+    for k, own in enumerate(result.get("targets", [])):
+        found[f"residuals_{k}"] = _of_residuals(own["residuals"])
     if "residuals" in result:
         found["residuals"] = _of_residuals(result["residuals"])
     return found
@@ -38,17 +45,20 @@ def score(value: float, measure: str) -> str:
     return f"{value:.1%}" if measure == "accuracy" else number(value)
 
 
-def _of_scores(result: Mapping[str, Any]) -> str:
+def _of_scores(result: Mapping[str, Any], target: str) -> str:
     measure = result["measure"]
     scores = result["scores"]
-    own, single, trivial = (np.array(scores[key]) for key in ("own", "single", "trivial"))
+    less = result.get("less_is_better", False)
+    values = {key: np.array(scores[key]) for key in ("own", "single", "trivial")}
+    own, single, trivial = ((-each if less else each) for each in values.values())  # of which more is better
     ahead = int((own > single).sum())
     behind = int((own < single).sum())
     what = {"accuracy": "of the held-out rows are right", "R²": "of the held-out variance is explained"}.get(measure)
     if what and (measure == "accuracy" or own.mean() > 0):
         share = f"{own.mean():.1%} {what}"
     else:
-        share = f"The {measure} is {number(float(own.mean()))}"
+        units = f" in the units of {target}" if less and result["task"] == "regression" and target else ""
+        share = f"The {measure} is {number(float(values['own'].mean()))}{units}"
     if own.mean() <= trivial.mean():
         verdict = "That is no better than an answer that looks at no column: these columns do not predict this target."
     elif len(own) == 1:
@@ -73,12 +83,14 @@ def _of_scores(result: Mapping[str, Any]) -> str:
         )
     if len(own) == 1:
         return f"{share}. There is one part only, so that how much this differs by chance is not known. {verdict}"
+    if "targets" in result:
+        share += f" (the mean over {len(result['targets'])} targets)"
     spread = float(own.std(ddof=1))
     wide = f"{spread:.1%}" if what else number(spread)
-    return f"{share}, give or take {wide} between folds. {verdict}"
+    return f"{share}, give or take {wide} between folds. {verdict}{_of_intervals(result)}"
 
 
-def _of_worth(found: Mapping[str, Any], measure: str) -> str:
+def _of_worth(found: Mapping[str, Any], measure: str, less: bool) -> str:
     ordered = sorted(found["sources"], key=lambda row: -float(row["adds"]))
     most = ordered[0]
     parts = [
@@ -86,7 +98,8 @@ def _of_worth(found: Mapping[str, Any], measure: str) -> str:
         f"{score(found['constant'], measure)}."
     ]
     if most["se"] is not None and most["adds"] > 2.0 * most["se"]:
-        parts.append(f"Without {most['source']} the score falls most, by {score(most['adds'], measure)}.")
+        changes = "error grows" if less else "score falls"
+        parts.append(f"Without {most['source']} the {changes} most, by {score(most['adds'], measure)}.")
     little = [row["source"] for row in ordered if row["se"] is not None and row["adds"] <= 2.0 * row["se"]]
     if little:
         parts.append(f"What these add is less than two standard errors: {', '.join(little)}.")
@@ -98,9 +111,11 @@ def _of_worth(found: Mapping[str, Any], measure: str) -> str:
 
 
 def _of_comparison(result: Mapping[str, Any]) -> str:
-    rows = sorted(result["comparison"], key=lambda row: -float(np.mean(row["scores"])))
+    less = result.get("less_is_better", False)
+    sign = -1.0 if less else 1.0
+    rows = sorted(result["comparison"], key=lambda row: -sign * float(np.mean(row["scores"])))
     first, second = rows[0], rows[1]
-    apart = np.array(first["scores"]) - np.array(second["scores"])
+    apart = sign * (np.array(first["scores"]) - np.array(second["scores"]))
     if len(apart) == 1:
         close = "on one part only, so that the order may be chance"
     elif apart.mean() <= apart.std(ddof=1):
@@ -114,7 +129,18 @@ def _of_comparison(result: Mapping[str, Any]) -> str:
     if result.get("unweighted"):
         views += f" Without class weights, which they do not have: {', '.join(result['unweighted'])}."
     best = f"{first['method'][:1].upper()}{first['method'][1:]}"
-    return f"{best} is highest and {second['method']} next, {close}. All methods met the same held-out rows.{views}"
+    end = "lowest" if less else "highest"
+    views += _of_intervals(result)
+    return f"{best} is {end} and {second['method']} next, {close}. All methods met the same held-out rows.{views}"
+
+
+def _of_intervals(result: Mapping[str, Any]) -> str:
+    if "intervals" not in result:
+        return ""
+    return (
+        " A line is the 95% interval of the mean, from all rounds of folds; it allows for the rows that folds have in "
+        "common (corrected resampled t)."
+    )
 
 
 def _of_weights(result: Mapping[str, Any], automatic: bool) -> str:
@@ -132,15 +158,28 @@ def _of_weights(result: Mapping[str, Any], automatic: bool) -> str:
     )
 
 
+def _of_scales(rows: list[Mapping[str, Any]]) -> str:
+    little = sum(row["part"] < 0.01 for row in rows)
+    tail = f" {counted(little, 'column')} of {len(rows)} have less than 1%, and hardly count." if little else ""
+    if little == 1:
+        tail = tail.replace("have", "has").replace("count.", "counts.")
+    whisker = "" if rows[0]["spread"] is None else " A whisker is the deviation between folds."
+    return (
+        f"The answer changes fastest along {rows[0]['name']}, which has {rows[0]['part']:.0%} of the sum of the scales "
+        f"(in units of the mean distance of its cells).{tail}{whisker}"
+    )
+
+
 def _of_importance(result: Mapping[str, Any]) -> str:
     rows = result["importance"]
+    changes = "the error grows by" if result.get("less_is_better") else "the score loses"
     screened = result.get("screened", 0)  # runs of earlier versions lack it
     if screened:
         tried = f" Of {screened} columns, these {len(rows)} were tried, which extremely randomised trees use most."
     else:
         tried = ""
     if rows[0]["loss"] <= 0:
-        return f"No single column matters: the score loses nothing when any one of them is shuffled.{tried}"
+        return f"No single column matters: {changes} nothing when any one of them is shuffled.{tried}"
     idle = sum(row["loss"] <= (row["spread"] or 0.0) for row in rows)
     if idle == len(rows):
         return (
@@ -152,7 +191,7 @@ def _of_importance(result: Mapping[str, Any]) -> str:
     else:
         tail = ""
     most = f"The answer depends most on {rows[0]['name']}"
-    return f"{most}: with its cells shuffled the score loses {number(rows[0]['loss'])}.{tail}{tried}"
+    return f"{most}: with its cells shuffled {changes} {number(rows[0]['loss'])}.{tail}{tried}"
 
 
 def _of_path(path: Mapping[str, Any], measure: str) -> str:
@@ -169,8 +208,9 @@ def _of_path(path: Mapping[str, Any], measure: str) -> str:
     else:
         kernels = ""
     what = measure if measure == "R²" else f"The {measure}"
+    end = "lowest" if path.get("less_is_better") else "highest"
     return (
-        f"{what} is highest at {parameter} = {values[path['best']]:g}. The simplest model within one standard error of "
+        f"{what} is {end} at {parameter} = {values[path['best']]:g}. The simplest model within one standard error of "
         f"it, at {values[path['chosen']]:g}, was chosen: no other is better by more than the folds differ."
         f"{kernels}{freedom}"
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
+from statistics import stdev
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,6 +21,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from multikernel.app.drawing import counted, number
 from multikernel.app.web.jobs import RunQueue
 from multikernel.app.web.security import Tokens
+from multikernel.app.web.sentences import score
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import DataSet, Store, StoredModel, StoredRun
 
@@ -98,7 +100,10 @@ def environment(settings: Settings) -> Environment:
         "counted": counted,
         "share": lambda value: f"{value:.1%}",
         "number": number,
+        "predicts": predicts,
+        "scored": score,
         "seconds": seconds,
+        "deviation": stdev,
         "duration": duration,
     }
     return made
@@ -152,6 +157,14 @@ def name_of(form: FormData, what: str) -> str:
 def called(name: str) -> str:
     """A name in one line, not too long."""
     return "".join(sign for sign in " ".join(name.split()) if sign.isprintable())[:_NAME_LENGTH]
+
+
+def predicts(recipe: Mapping[str, Any]) -> str:
+    """What a run predicts: its target, or the first of several and how many more there are."""
+    others = recipe.get("other_targets", [])
+    if len(others) < 2:
+        return " and ".join([recipe["target"], *others])
+    return f"{recipe['target']} and {len(others)} others"
 
 
 def ago(moment: float | None) -> str:

@@ -102,7 +102,7 @@ class StoredRun:
     status : "queued", "running", "done", "stopped" or "failed"
     recipe : dict, the settings of the run
     summary : dict, the few numbers that a list shows
-    words : str, the last that was said
+    words : str, its last message
     note : str, what a person wrote about it
     folder : Path, of its files
     """
@@ -320,4 +320,14 @@ class Store:
 
 def _searched(run: StoredRun) -> str:
     recipe = run.recipe
-    return " ".join((run.name, run.note, recipe["data"], recipe["method"], recipe["target"], run.status)).lower()
+    return " ".join(
+        (
+            run.name,
+            run.note,
+            recipe["data"],
+            recipe["method"],
+            recipe["target"],
+            *recipe.get("other_targets", []),
+            run.status,
+        )
+    ).lower()

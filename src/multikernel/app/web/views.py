@@ -1,6 +1,6 @@
 """Several uploaded files as views of the same samples, matched as the command line does (tables/views.py).
 
-Samples that some file lacks are kept in the table; whether they are learned from is said with each run.
+Samples that some file lacks are kept in the table; each run states whether they are learned from.
 """
 
 from __future__ import annotations

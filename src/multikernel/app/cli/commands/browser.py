@@ -109,6 +109,9 @@ def _tables(found: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[s
     rows = [[name, *(f"{score:.6f}" for score in each)] for name, each in scores.items()]
     header = ["", *(f"fold {k + 1}" for k in range(len(rows[0]) - 1))]
     yield f"{found['measure']} on held-out folds", header, rows
+    if "targets" in found:
+        own = [[each["name"], *(f"{score:.6f}" for score in each["scores"]["own"])] for each in found["targets"]]
+        yield "Of each target", header, own
     if not learned:
         return
     weights = found["weights"]
@@ -134,7 +137,8 @@ def _path(found: dict[str, Any]) -> tuple[str, list[str], list[list[str]]]:
     own = found["path"]
     rows = []
     for k, value in enumerate(own["values"]):
-        mark = {own["best"]: "highest", own["chosen"]: "chosen"}.get(k, "")
+        highest = "lowest" if own["less_is_better"] else "highest"
+        mark = {own["best"]: highest, own["chosen"]: "chosen"}.get(k, "")
         freedom = [f"{own['freedom'][k]:.4g}"] if own["freedom"] else []
         rows.append([f"{value:g}", f"{own['mean'][k]:.4f}", f"{own['error'][k]:.4f}", *freedom, mark])
     header = [

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from multikernel.app.drawing import label, shortened
-from multikernel.app.web.learning.predicting import LearnedModel, hearing
+from multikernel.app.web.learning.predicting import LearnedModel, collected_warnings
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import TrainingSamples, as_taken
 from multikernel.app.web.learning.summary import in_short
@@ -64,14 +64,14 @@ class KernelPictures:
     names : list of str, of the learned kernel first
     pictures : list of bytes, PNG files of n x n points
     left_out : int, kernels with a weight that are not drawn
-    said : str, why there are no single kernels; "" where there are
+    reason : str, why there are no single kernels; "" where there are
     """
 
     places: Array
     names: list[str]
     pictures: list[bytes]
     left_out: int
-    said: str
+    reason: str
 
 
 def sample_map(learned: LearnedModel, samples: TrainingSamples) -> LearnedMap:
@@ -116,13 +116,13 @@ def kernel_pictures(learned: LearnedModel, samples: TrainingSamples) -> KernelPi
     ValueError : where the model has no kernel between any samples
     """
     places = samples.some(_DRAWN)
-    places = places[np.argsort(samples.y[places], kind="stable")]
+    places = places[np.argsort(samples.first[places], kind="stable")]
     X = samples.X.iloc[places]
     whole = _learned_kernel(learned, X)
-    single, left_out, said = _single_kernels(learned, X)
+    single, left_out, reason = _single_kernels(learned, X)
     names = ["the learned kernel", *(name for name, _ in single)]
     pictures = [picture(K) for K in (whole, *(K for _, K in single))]
-    return KernelPictures(places, names, pictures, left_out, said)
+    return KernelPictures(places, names, pictures, left_out, reason)
 
 
 def _learned_kernel(learned: LearnedModel, X: pd.DataFrame) -> Array:
@@ -134,7 +134,7 @@ def _learned_kernel(learned: LearnedModel, X: pd.DataFrame) -> Array:
 
 
 def _kernel(model: Any, X: pd.DataFrame, recipe: Recipe) -> Array:
-    with hearing():  # nothing that is new: the samples are those of training
+    with collected_warnings():  # which say nothing new: the samples are those of training
         return np.asarray(model.kernel_matrix(as_taken(model, X.reset_index(drop=True), recipe)), dtype=float)
 
 

@@ -13,12 +13,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.model_selection import GridSearchCV
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from multikernel.app.jobs.compare import fit_groups, fold_score, gaussian, group_folds, methods_to_compare
 from multikernel.app.jobs.methods import INNER_FOLDS, shuffled_folds
 from multikernel.app.web.learning.division import Division, KnownRows
 from multikernel.app.web.learning.families import families
+from multikernel.app.web.learning.intervals import interval_of
 from multikernel.app.web.learning.measures import measure_of, scorer_of
 from multikernel.app.web.learning.progress import Report
 from multikernel.app.web.learning.recipe import Recipe
@@ -38,12 +43,14 @@ class BaselineResult:
     score : float, by the measure of the run
     truth, predicted : arrays (rows,)
     values : array (rows, classes), what speaks for each class; None for numbers
+    calibrated : bool, whether the values are probabilities
     """
 
     score: float
     truth: Array
     predicted: Array
     values: Array | None
+    calibrated: bool = False
 
 
 def trivial(recipe: Recipe, known: KnownRows, held: KnownRows) -> BaselineResult:
@@ -56,7 +63,7 @@ def trivial(recipe: Recipe, known: KnownRows, held: KnownRows) -> BaselineResult
     """
     measure = measure_of(recipe.task, recipe.measured.measure)
     if recipe.task == "regression":
-        predicted = np.full(len(held.y), known.y.mean())
+        predicted = np.repeat(known.y.mean(axis=0)[None], len(held.y), axis=0)
         return BaselineResult(measure.of(held.y, predicted, None, np.empty(0)), held.y, predicted, None)
     labels, counts = np.unique(known.y, return_counts=True)
     predicted = np.full(len(held.y), labels[counts.argmax()])
@@ -79,15 +86,33 @@ def single_kernel(recipe: Recipe, known: KnownRows, held: KnownRows) -> Baseline
     if groups is not None:
         inner = group_folds(recipe.task, min(INNER_FOLDS, len(np.unique(groups))), recipe.seed)
     tuned = gaussian(recipe.task, known.X.shape[1], inner, quick=True)
-    model = weighted(make_pipeline(PreparedColumns(dict(recipe.columns)), tuned), recipe)
+    model = _with_measure(weighted(make_pipeline(PreparedColumns(dict(recipe.columns)), tuned), recipe), recipe)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of parameters that are tried, and categories of a test fold
         model.fit(known.X, known.y, **fit_groups(model, groups))
         predicted = model.predict(held.X)
-        values = scores(model, held.X)[1] if recipe.task == "classification" else None
+        word, values = scores(model, held.X) if recipe.task == "classification" else ("", None)
         measure = measure_of(recipe.task, recipe.measured.measure)
         score = measure.of(held.y, predicted, values, getattr(model, "classes_", np.empty(0)))
-    return BaselineResult(score, held.y, predicted, values)
+    return BaselineResult(score, held.y, predicted, values, word == "probability")
+
+
+def _with_measure(model: Any, recipe: Recipe) -> Any:
+    """A method with probabilities of classes where the measure of the run needs them."""
+    if recipe.measured.measure != "log_loss" or hasattr(model, "predict_proba"):
+        return model
+    names = [name for name in model.get_params() if name.rpartition("__")[2] == "probability"]
+    if isinstance(model[-1], GridSearchCV):  # a support vector machine of scikit-learn
+        return make_pipeline(*model[:-1], CalibratedClassifierCV(model[-1], cv=INNER_FOLDS, ensemble=False))
+    return clone(model).set_params(**dict.fromkeys(names, "platt"))
+
+
+def _of_targets(model: Any) -> Any:
+    """A method as it takes several targets: boosting learns one after the other."""
+    last = model[-1] if isinstance(model, Pipeline) else model
+    if not isinstance(getattr(last, "estimator", None), HistGradientBoostingRegressor):
+        return model
+    return make_pipeline(*model[:-1], MultiOutputRegressor(last))
 
 
 def weighted(model: Any, recipe: Recipe) -> Any:
@@ -123,7 +148,9 @@ def compared(recipe: Recipe, division: Division, report: Report) -> dict[str, An
     whole = division.whole
     grouped = whole.groups is not None
     plain = methods_to_compare(recipe.task, whole.X.shape[1], recipe.seed, dict(recipe.columns), grouped)
-    methods = {name: weighted(model, recipe) for name, model in plain.items()}
+    methods = {name: _with_measure(weighted(model, recipe), recipe) for name, model in plain.items()}
+    if recipe.other_targets:
+        methods = {name: _of_targets(model) for name, model in methods.items()}
     measure = measure_of(recipe.task, recipe.measured.measure)
     scored = scorer_of(measure) if recipe.measured.measure else None
     least = [trivial(recipe, known, held).score for known, held in division.parts()]
@@ -136,15 +163,21 @@ def compared(recipe: Recipe, division: Division, report: Report) -> dict[str, An
             training = _taken(model, recipe, known.X), known.y
             held_out = _taken(model, recipe, held.X), held.y
             own = _of_views(model, recipe, training[0])
-            found.append(fold_score(own, training, held_out, scored, **fit_groups(own, known.groups)))
+            score, seconds = fold_score(own, training, held_out, scored, **fit_groups(own, known.groups))
+            found.append((measure.sign * score, seconds))
         seconds = sum(seconds for _, seconds in found) / len(found)
         rows.append({"method": name, "scores": [score for score, _ in found], "seconds": seconds})
+    intervals = {}
+    if len(division.layout.rounds) > 1:
+        folds = division.layout.first_round
+        intervals = {str(row["method"]): interval_of(row["scores"], folds) for row in rows}
     learned = [name for name, model in methods.items() if len(recipe.by_view) > 1 and _learns_kernels(model)]
-    unweighted = [name for name, model in methods.items() if model is plain[name]]
+    unweighted = [name for name, model in plain.items() if weighted(model, recipe) is model]
     return {
         "measure": measure.label,
         "comparison": rows,
         "by_view": learned,
+        **({"intervals": intervals} if intervals else {}),
         "unweighted": unweighted if recipe.parameters.get("class_weight") else [],
     }
 

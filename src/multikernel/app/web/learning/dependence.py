@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import is_classifier
 
-from multikernel.app.web.learning.predicting import LearnedModel, hearing
+from multikernel.app.web.learning.predicting import LearnedModel, collected_warnings
 from multikernel.app.web.learning.recipe import Kind
 from multikernel.app.web.learning.samples import TrainingSamples, as_taken, scores
 from multikernel.tables import likely_order, parsed
@@ -58,7 +59,8 @@ def dependence(learned: LearnedModel, samples: TrainingSamples, column: str, pla
     learned : the model
     samples : those that it learned from
     column : the name of the column
-    place : of the class whose probability or decision value is the answer; -1 where numbers are predicted
+    place : of the class whose probability or decision value is the answer, or of the target of several; -1 where one
+        number is predicted
     """
     kind = learned.recipe.columns[column]
     X = _with_view(learned, samples.X.iloc[samples.some(_SAMPLES)], column)
@@ -127,8 +129,24 @@ def _spread(values: Array) -> Array:
 
 def _answers(learned: LearnedModel, X: pd.DataFrame, place: int) -> Array:
     """The answer for each sample."""
-    with hearing():  # a model warns of a category that stands beside others than in training, which is meant here
+    with (
+        collected_warnings()
+    ):  # a model warns of a category that stands beside others than in training, which is meant here
         given = as_taken(learned.model, X, learned.recipe)
-        if place < 0:
-            return np.asarray(learned.model.predict(given), dtype=float)
+        if not is_classifier(learned.model):
+            predicted = np.asarray(learned.model.predict(given), dtype=float)
+            return predicted if predicted.ndim == 1 else predicted[:, place]
         return scores(learned.model, given)[1][:, place]
+
+
+def usual_place(classes: int, targets: int) -> int:
+    """The place of the class or the target whose answer is shown first; -1 where one number is predicted.
+
+    Parameters
+    ----------
+    classes : int, how many there are, 0 of numbers
+    targets : int
+    """
+    if classes == 0 and targets == 1:
+        return -1
+    return 1 if classes == 2 else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from multikernel.app.web.learning.samples import (
     complete,
     frame,
     refused,
-    target_of,
+    targets_of,
     words_of,
 )
 from multikernel.datasets import Column, Task
@@ -39,7 +40,7 @@ class KnownRows:
     Parameters
     ----------
     X : data frame (n, columns)
-    y : array (n,), the target
+    y : array (n,), the target; (n, targets) of several
     numbers : int array (n,), the numbers of the rows in their table
     groups : array (n,), the group of each row; None where there are none
     """
@@ -69,8 +70,8 @@ class HeldFile:
     Parameters
     ----------
     table : all rows of the file
-    rows : int array (n,), those whose target is known
-    y : array (n,), the target there
+    rows : int array (n,), those whose targets are known
+    y : array (n,) or (n, targets), the targets there
     known : int, how many of them have the cells of a row of the table
     """
 
@@ -89,7 +90,7 @@ class Layout:
     recipe : what is learned by
     cells : the samples of the table, also those whose target is not known
     rows : int array (n,), those of them whose target is known
-    y : array (n,), the target there
+    y : array (n,) or (n, targets), the targets there
     rounds : list of lists of training and test rows, numbers from 0 to n - 1; empty where there is a test file
     groups : array (n,), the group of each row; None where there are none
     test : the test file, None where there is none
@@ -122,8 +123,8 @@ class Layout:
         return f"Fold {fold + 1} of {self.first_round}{of}"
 
     @property
-    def said(self) -> str:
-        """The sentence about it."""
+    def description(self) -> str:
+        """How rows are held out, in a sentence."""
         held = len(self.test.y) if self.test else sum(len(test) for _, test in self.rounds[0])
         groups = 0 if self.groups is None else len(np.unique(self.groups))
         known = self.test.known if self.test else 0
@@ -183,7 +184,7 @@ def layout_of(recipe: Recipe, whole: CsvTable, folder: Path) -> Layout:
     cells = whole
     if recipe.views and recipe.missing == "drop":
         cells = complete(whole, recipe.by_view.values())
-    y, task, rows = target_of(cells, recipe.target, recipe.task)
+    y, task, rows = targets_of(cells, recipe)
     measured = recipe.measured
     if not recipe.columns:
         raise ValueError("There is no column to learn from; use at least one beside the target.")
@@ -193,6 +194,8 @@ def layout_of(recipe: Recipe, whole: CsvTable, folder: Path) -> Layout:
         check_enough(recipe.target, y, task)
     if recipe.worth:
         _check_worth(recipe)
+    _check_probabilities(recipe)
+    _check_scales(recipe)
     if measured.how == "file":
         return Layout(recipe, cells, rows, y, [], test=_test_file(recipe, whole, y, folder))
     column = _column(recipe, cells, rows)
@@ -210,6 +213,28 @@ def _check_worth(recipe: Recipe) -> None:
         raise ValueError(
             "What each view is worth is measured on rows of the table, not on a test file; hold out rows in another "
             "way."
+        )
+
+
+def _check_scales(recipe: Recipe) -> None:
+    """ValueError where a column can have no scale."""
+    without = [name for name, kind in recipe.columns.items() if kind not in ("number", "category")]
+    if recipe.scales and without:
+        raise ValueError(
+            f"{recipe.method} learns a scale for each column of numbers or categories, and {listed(without[:5])} "
+            f"{'holds' if len(without) == 1 else 'hold'} dates or texts; untick what it cannot use on the page of the "
+            "data set, or choose another method."
+        )
+
+
+def _check_probabilities(recipe: Recipe) -> None:
+    """ValueError where a measure needs probabilities of classes that the method does not give."""
+    chooses = recipe.chosen_by if recipe.path else ""
+    needed = "log_loss" in (recipe.measured.measure, chooses)
+    if needed and recipe.named and recipe.parameters.get("probability") is None:
+        raise ValueError(
+            f"Log loss needs probabilities, which {recipe.method} gives where its parameter probability is platt or "
+            "isotonic; set it, or choose another measure."
         )
 
 
@@ -237,7 +262,7 @@ def _column(recipe: Recipe, cells: CsvTable, rows: Array) -> Column | None:
         return None
     if name not in cells.columns:
         raise ValueError(f"There is no column {name!r} to hold out rows by; choose another.")
-    if name == recipe.target:
+    if name in recipe.targets:
         raise ValueError(f"The column {name!r} is the target, by which no rows can be held out; choose another.")
     column = cells.columns[name]
     kept = rows.tolist()
@@ -255,11 +280,12 @@ def _test_file(recipe: Recipe, whole: CsvTable, y: Array, folder: Path) -> HeldF
     if not path.is_file():
         raise ValueError(f"The test file {measured.name or measured.file} is not there any more; choose it again.")
     table = replace(read_table(path), file=measured.name or measured.file)
-    if recipe.target not in table.columns:
-        raise ValueError(
-            f"{table.file} has no column {recipe.target!r}, the target, and so cannot test a model; give a file that "
-            "has it, with its values filled in."
-        )
+    for target in recipe.targets:
+        if target not in table.columns:
+            raise ValueError(
+                f"{table.file} has no column {target!r}, the target, and so cannot test a model; give a file that has "
+                "it, with its values filled in."
+            )
     lacking = [repr(name) for name in recipe.columns if name not in table.columns]
     if lacking:
         raise ValueError(
@@ -269,18 +295,28 @@ def _test_file(recipe: Recipe, whole: CsvTable, y: Array, folder: Path) -> HeldF
     if recipe.views and recipe.missing == "drop":
         table = complete(table, recipe.by_view.values())
     words = [{"name": name, "words": own} for name, own in _words(recipe, whole).items()]
-    for name, (i, said) in refused(table, recipe, words).items():
-        raise ValueError(f"{table.file}: row {table.columns[name].rows[i]}, column {name!r}: {said}.")
-    rows, part = known(table.columns[recipe.target])
-    part = replace(part, file=table.file)
-    if not len(rows):
-        raise ValueError(f"In {table.file} the target {recipe.target!r} has no value at all; fill it in.")
-    truth = _numbers(part) if recipe.task == "regression" else _labels(part, y)
+    for name, (i, reason) in refused(table, recipe, words).items():
+        raise ValueError(f"{table.file}: row {table.columns[name].rows[i]}, column {name!r}: {reason}.")
+    rows, truth = _truth(recipe, table, y)
     check_part("the test file", y, truth, recipe.task, measured.measure, "give a file with other rows")
-    names = [recipe.target, *recipe.columns]
+    names = [*recipe.targets, *recipe.columns]
     there = set(zip(*(whole.columns[name].cells for name in names), strict=True))
     own = list(zip(*(table.columns[name].cells for name in names), strict=True))
     return HeldFile(table, rows, truth, sum(own[i] in there for i in rows.tolist()))
+
+
+def _truth(recipe: Recipe, table: CsvTable, y: Array) -> tuple[Array, Array]:
+    """The rows of a test file where each target is known, and the targets there."""
+    rows = reduce(np.intersect1d, [known(table.columns[name])[0] for name in recipe.targets])
+    if not len(rows):
+        raise ValueError(f"In {table.file} the target {recipe.target!r} has no value at all; fill it in.")
+    found = []
+    for name in recipe.targets:
+        column = table.columns[name]
+        places = rows.tolist()
+        part = Column(table.file, name, [column.cells[i] for i in places], [column.rows[i] for i in places])
+        found.append(_numbers(part) if recipe.task == "regression" else _labels(part, y))
+    return rows, np.column_stack(found) if recipe.other_targets else found[0]
 
 
 def _words(recipe: Recipe, whole: CsvTable) -> dict[str, list[str]]:

@@ -47,7 +47,7 @@ class RowNames:
     def of(cls, table: CsvTable, recipe: Recipe, file: str = "") -> RowNames:
         """By the column that matched several files, or the first identifier that is not learned from."""
         for name, column in table.columns.items():
-            if name == recipe.target or name in recipe.columns or (recipe.key and name != recipe.key):
+            if name in recipe.targets or name in recipe.columns or (recipe.key and name != recipe.key):
                 continue
             found = type_of(name, Cells(name, "strings", as_strings(column)))
             if name == recipe.key or found.type == "identifier":
@@ -137,17 +137,17 @@ class HeldOutRows:
         names : what the table calls its rows
         """
         own = np.searchsorted(labels, truth)
-        said = np.searchsorted(labels, predicted)
-        wrong = own != said
+        answered = np.searchsorted(labels, predicted)
+        wrong = own != answered
         each = np.arange(len(rows))
         errors = wrong.astype(float)
         sure = errors
         if values is not None:
-            errors = np.where(wrong, values[each, said] - values[each, own], 0.0)
-            sure = values[each, said]
+            errors = np.where(wrong, values[each, answered] - values[each, own], 0.0)
+            sure = values[each, answered]
         order = np.lexsort((rows, np.where(wrong, -sure, sure), -errors, ~wrong))
         probabilities = sure[order].tolist() if calibrated and values is not None else []
-        found = (rows[order].tolist(), own[order].tolist(), said[order].tolist(), errors[order].tolist())
+        found = (rows[order].tolist(), own[order].tolist(), answered[order].tolist(), errors[order].tolist())
         named = _of_rows(names, rows[order])
         return cls(*found, probabilities, list(map(str, labels)), names.column, named, names.file)
 
@@ -164,14 +164,14 @@ class HeldOutRows:
         """The places of the rows that are predicted wrong; of numbers of all rows."""
         if not self.classes:
             return list(range(len(self.rows)))
-        return [i for i, (own, said) in enumerate(zip(self.truth, self.predicted, strict=True)) if own != said]
+        return [i for i, (own, answered) in enumerate(zip(self.truth, self.predicted, strict=True)) if own != answered]
 
     def of_cell(self, truth: int | None, predicted: int | None) -> list[int]:
         """The places of the rows of a true class, and of a predicted one; None for any."""
         return [
             i
-            for i, (own, said) in enumerate(zip(self.truth, self.predicted, strict=True))
-            if truth in (None, own) and predicted in (None, said)
+            for i, (own, answered) in enumerate(zip(self.truth, self.predicted, strict=True))
+            if truth in (None, own) and predicted in (None, answered)
         ]
 
     def listed(self, places: Sequence[int]) -> list[dict[str, Any]]:
@@ -200,3 +200,13 @@ class HeldOutRows:
 def _of_rows(names: RowNames, rows: Array) -> list[str] | None:
     """The names of rows by their numbers."""
     return [names.cells[row] for row in rows.tolist()] if names.column else None
+
+
+def held_out_file(target: int) -> str:
+    """The file of the held-out rows in the folder of a run.
+
+    Parameters
+    ----------
+    target : int, the place of the target among several; 0 of a single one
+    """
+    return f"held_out-{target}.json" if target else "held_out.json"

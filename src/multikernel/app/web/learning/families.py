@@ -178,6 +178,9 @@ def made(recipe: Recipe, X: pd.DataFrame, y: Any, groups: Any = None) -> tuple[A
             kind = mk.MultiKernelRegressor
         return kind(random_state=recipe.seed, types=dict(recipe.columns), **recipe.parameters), as_given(X, recipe)
     given = as_given(X, recipe)
+    if recipe.scales:
+        kind = getattr(mk, recipe.method)
+        return kind(**seeded(kind, recipe)), given
     return _searched(recipe, families(given, recipe), y, groups), given
 
 

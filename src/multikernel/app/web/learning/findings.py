@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -16,19 +15,23 @@ from sklearn.exceptions import ConvergenceWarning
 import multikernel
 from multikernel.app.tables.table import read_table
 from multikernel.app.tables.training_ranges import TrainingRanges
+from multikernel.app.web.learning.by_target import Answers, by_target
 from multikernel.app.web.learning.comparison import compared, single_kernel, trivial
+from multikernel.app.web.learning.dependence import usual_place
 from multikernel.app.web.learning.division import Division, layout_of
-from multikernel.app.web.learning.errors import HeldOutRows, RowNames
+from multikernel.app.web.learning.errors import HeldOutRows, RowNames, held_out_file
 from multikernel.app.web.learning.families import made
 from multikernel.app.web.learning.held_out import FoldResult, columns_to_shuffle, held_out, importance_of, spread
+from multikernel.app.web.learning.intervals import interval_of, refitted_dependence
 from multikernel.app.web.learning.measures import measure_of, scorer_of
 from multikernel.app.web.learning.progress import Report, fitting
 from multikernel.app.web.learning.quality import quality
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
-from multikernel.app.web.learning.samples import bare, words_of
-from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, typical, weights_of
+from multikernel.app.web.learning.samples import TrainingSamples, bare, words_of
+from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, scales_of, typical, weights_of
 from multikernel.app.web.learning.worth import worth_of_views
 from multikernel.files import write_whole
+from multikernel.typing import Array
 
 _BASELINE = 0.2  # the time of a fold of the single kernel beside that of a fit: 0.6 s and 2.8 s on 600 rows
 
@@ -70,10 +73,11 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) 
         result = _learned(recipe, division, names, _metadata(recipe, words, ranges), folder, report)
     result |= {
         "task": recipe.task,
+        "less_is_better": measure_of(recipe.task, recipe.measured.measure).error,
         "n": len(y),
         "seconds": perf_counter() - start,
         "unknown": len(cells.columns[recipe.target].cells) - len(y),
-        "measured": layout.said,
+        "measured": layout.description,
     }
     if len(recipe.by_view) > 1:
         without = {view: int(X[names].isna().all(axis=1).sum()) for view, names in recipe.by_view.items()}
@@ -83,7 +87,8 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) 
         "target_dtype": {"i": "int", "f": "float"}.get(y.dtype.kind, "str"),
     }
     write_whole(folder / "result.json", json.dumps(result).encode())
-    return {"measure": result["measure"], "n": len(y), "seconds": result["seconds"], **_headline(result)}
+    known = {"measure": result["measure"], "n": len(y), "seconds": result["seconds"], "parts": layout.count}
+    return known | _headline(result)
 
 
 def _learned(
@@ -114,30 +119,61 @@ def _learned(
     best = getattr(model, "best_estimator_", model)
     multikernel.save(best, folder / "model.mk", metadata=dict(metadata))
     measure = measure_of(recipe.task, recipe.measured.measure)
-    held_rows = [held for _, held in islice(division.parts(), layout.first_round)]
-    rows = HeldOutRows.of(recipe, np.unique(whole.y), own[: len(held_rows)], held_rows, names)
-    rows.write(folder / "held_out.json")
+    held = [rows for _, rows in division.parts()]
+    answers = Answers(held, own, single, constant, layout.first_round)
+    scores = {
+        name: [part.score for part in parts]
+        for name, parts in (("own", own), ("single", single), ("trivial", constant))
+    }
+    importance = importance_of(own)
     return {
         "measure": measure.label,
         "classes": [str(label) for label in getattr(best, "classes_", [])],
-        "scores": {
-            "own": [part.score for part in own],
-            "single": [part.score for part in single],
-            "trivial": [part.score for part in constant],
-        },
-        "train_score": scorer_of(measure)(best, given, whole.y),
+        "scores": scores,
+        "train_score": measure.sign * scorer_of(measure)(best, given, whole.y),
         "weights": weights_of(best, [part.model for part in own], recipe),
-        "importance": importance_of(own),
+        "scales": scales_of(best, [part.model for part in own], list(whole.X.columns)),
+        "importance": importance,
         "screened": len(whole.X.columns) if len(columns) < len(whole.X.columns) else 0,
         "path": path_of(model, recipe, given, whole.y),
         "freedom": freedom_of(best),
         "certificate": proof_of(best),
         "chosen": {name: float(value) for name, value in getattr(model, "best_params_", {}).items()},
         "explanation": _explained(best),
-        "held_out": sum(len(part.y) for part in held_rows),
-        **quality(recipe, np.unique(whole.y), held_rows, own, single, constant),
-        "mistakes": rows.summary(),
+        "held_out": sum(len(rows.y) for rows in held[: layout.first_round]),
+        **_refits(recipe, division, [part.model for part in own], scores, [row["name"] for row in importance]),
+        **_of_held_out_rows(recipe, whole.y, answers, names, folder),
     }
+
+
+def _of_held_out_rows(recipe: Recipe, y: Array, answers: Answers, names: RowNames, folder: Path) -> dict[str, Any]:
+    """What the predictions of held-out rows are worth, for each target where there are several."""
+    if recipe.other_targets:
+        return {"targets": by_target(recipe, answers, names, folder)}
+    labels = np.unique(y)
+    held = answers.held[: answers.first_round]
+    rows = HeldOutRows.of(recipe, labels, answers.own[: answers.first_round], held, names)
+    rows.write(folder / held_out_file(0))
+    found = quality(recipe, labels, held, answers.own, answers.single, answers.constant)
+    return found | {"mistakes": rows.summary()}
+
+
+def _refits(
+    recipe: Recipe,
+    division: Division,
+    models: Sequence[Any],
+    scores: Mapping[str, Sequence[float]],
+    columns: Sequence[str],
+) -> dict[str, Any]:
+    """Intervals by the models of the folds, where these were drawn anew several times; nothing elsewhere."""
+    layout, whole = division.layout, division.whole
+    if len(layout.rounds) < 2:
+        return {}
+    intervals = {name: interval_of(each, layout.first_round) for name, each in scores.items()}
+    samples = TrainingSamples(layout.cells, whole.X, whole.y, recipe.task, layout.rows)
+    classes = 0 if recipe.task == "regression" else len(np.unique(whole.y))
+    place = usual_place(classes, len(recipe.targets))
+    return {"intervals": intervals, "refits": refitted_dependence(recipe, samples, models, columns, place)}
 
 
 def _metadata(recipe: Recipe, words: Mapping[str, list[str]], ranges: TrainingRanges) -> dict[str, Any]:
@@ -146,6 +182,7 @@ def _metadata(recipe: Recipe, words: Mapping[str, list[str]], ranges: TrainingRa
         "columns": {name: kind == "number" for name, kind in recipe.columns.items()},
         "words": dict(words),
         "target": recipe.target,
+        **({"targets": recipe.targets} if recipe.other_targets else {}),
         "numerals": recipe.written,
         **ranges.to_metadata(),
         "recipe": recipe.to_json(),
@@ -179,7 +216,8 @@ def _headline(result: Mapping[str, Any]) -> dict[str, Any]:
     if "scores" in result:
         scores = result["scores"]["own"]
     else:
-        scores = max(result["comparison"], key=_mean)["scores"]
+        best = min if result["less_is_better"] else max
+        scores = best(result["comparison"], key=_mean)["scores"]
     return {
         "score": float(np.mean(scores)),
         "deviation": spread(scores),

@@ -32,7 +32,7 @@ class FoldResult:
     ----------
     model : the fitted estimator
     score : float, by the measure of the run
-    predicted : array (rows,)
+    predicted : array (rows,); (rows, targets) of several
     values : array (rows, classes) of probabilities, or of decision values where there are none; None for numbers
     calibrated : bool, whether the values are probabilities
     losses : dict from columns to what the score loses with that column shuffled

@@ -5,8 +5,11 @@ balanced accuracy     the mean over the classes of the share of their rows that 
 F1                    the mean over the classes of 2 / (1 / precision + 1 / recall)
 ROC area              of two rows, one of the class and one not, how often the first gets the higher value; of more
                       than two classes, the mean over the classes
+log loss              the mean of -log p, p the probability that was predicted of the true class
 R²                    1 - sum (y - f)^2 / sum (y - mean y)^2
-root mean square and mean absolute error
+root mean square and mean absolute error, in the units of the target
+
+Of log loss and of errors less is better: scores of scikit-learn are their negatives, and pages show them as they are.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import numpy as np
 from sklearn.metrics import (
     accuracy_score,
     f1_score,
+    log_loss,
     mean_absolute_error,
     r2_score,
     roc_auc_score,
@@ -39,7 +43,7 @@ class Measure:
     label : str, what it is called
     of : (truth, predicted, values, labels) -> float; values are array (n, classes), None where there are none
     code : str, the same of ``model``, ``X`` and ``y`` as the lines of a Python function that may use ``np`` and
-        ``metrics``, less an error
+        ``metrics``
     error : bool, whether less is better
     """
 
@@ -47,6 +51,16 @@ class Measure:
     of: Callable[[Array, Array, Array | None, Array], float]
     code: str
     error: bool = False
+
+    @property
+    def sign(self) -> float:
+        """1, or -1 where less is better: times it, more is better."""
+        return -1.0 if self.error else 1.0
+
+    @property
+    def scorer_code(self) -> str:
+        """The code of what is to be as large as possible."""
+        return self.code.replace("return ", "return -") if self.error else self.code
 
 
 def _balanced(truth: Array, predicted: Array, values: Array | None, labels: Array) -> float:
@@ -66,6 +80,12 @@ def _area(truth: Array, predicted: Array, values: Array | None, labels: Array) -
         return float(roc_auc_score(truth == labels[1], values[:, 1]))
     own = [k for k, label in enumerate(labels) if 0 < (truth == label).sum() < len(truth)]
     return float(np.mean([roc_auc_score(truth == labels[k], values[:, k]) for k in own]))
+
+
+def _log_loss(truth: Array, predicted: Array, values: Array | None, labels: Array) -> float:
+    if values is None or values.min() < 0.0 or np.abs(values.sum(axis=1) - 1.0).max() > 1e-6:
+        raise ValueError("This method gives classes no probabilities, which log loss needs.")
+    return float(log_loss(truth, values, labels=labels))
 
 
 _AREA_CODE = """\
@@ -92,28 +112,29 @@ MEASURES: dict[Task, dict[str, Measure]] = {
             'return metrics.f1_score(y, model.predict(X), average="macro", zero_division=0.0)',
         ),
         "roc_auc": Measure("area under the ROC curve", _area, _AREA_CODE),
+        "log_loss": Measure(
+            "log loss",
+            _log_loss,
+            "return metrics.log_loss(y, model.predict_proba(X), labels=model.classes_)",
+            error=True,
+        ),
     },
     "regression": {
         "r2": Measure("R²", lambda y, f, v, c: float(r2_score(y, f)), "return metrics.r2_score(y, model.predict(X))"),
         "rmse": Measure(
             "root mean square error",
             lambda y, f, v, c: float(root_mean_squared_error(y, f)),
-            "return -metrics.root_mean_squared_error(y, model.predict(X))",
+            "return metrics.root_mean_squared_error(y, model.predict(X))",
             error=True,
         ),
         "mae": Measure(
             "mean absolute error",
             lambda y, f, v, c: float(mean_absolute_error(y, f)),
-            "return -metrics.mean_absolute_error(y, model.predict(X))",
+            "return metrics.mean_absolute_error(y, model.predict(X))",
             error=True,
         ),
     },
 }
-
-
-def judging(task: Task) -> dict[str, Measure]:
-    """Those that a run can be judged by, of which more is better."""
-    return {name: each for name, each in MEASURES[task].items() if not each.error}
 
 
 def measure_of(task: Task, name: str) -> Measure:
@@ -135,7 +156,6 @@ def scorer_of(measure: Measure) -> Any:
         values = None
         if hasattr(model, "predict_proba") or hasattr(model, "decision_function"):
             values = scores(model, X)[1]
-        found = measure.of(truth, np.asarray(model.predict(X)), values, classes)
-        return -found if measure.error else found
+        return measure.sign * measure.of(truth, np.asarray(model.predict(X)), values, classes)
 
     return scored

@@ -283,15 +283,21 @@ def check_part(which: str, known: Array, held: Array, task: Task, measure: str, 
             raise ValueError(
                 f"With {which} held out, one row only is left of the class {str(labels[counts.argmin()])!r}; {instead}."
             )
+        new = np.setdiff1d(held, labels)
+        if measure == "log_loss" and len(new):
+            raise ValueError(
+                f"In {which} there is the class {str(new[0])!r}, which the rows to learn from do not have, and whose "
+                f"log loss would be infinite; choose another measure, or {instead}."
+            )
         if measure == "roc_auc" and len(np.intersect1d(labels, held)) < 2:
             raise ValueError(
                 f"In {which} the held-out rows have one class only, for which there is no ROC curve; choose another "
                 f"measure, or {instead}."
             )
         return
-    if len(known) < 2 or np.ptp(known) == 0.0:
+    if len(known) < 2 or (np.ptp(known, axis=0) == 0.0).any():
         raise ValueError(f"With {which} held out, the rows to learn from have one value of the target only; {instead}.")
-    if len(held) < 2 or np.ptp(held) == 0.0:
+    if len(held) < 2 or ((np.ptp(held, axis=0) == 0.0).any() and measure in ("", "r2")):
         raise ValueError(
             f"In {which} the held-out rows have one value of the target only, for which R² says nothing; {instead}."
         )

@@ -21,7 +21,7 @@ from multikernel.app.jobs.predict import samples_of, views_in
 from multikernel.app.tables.encoding import TableEncoding
 from multikernel.app.tables.table import CsvTable, read_table
 from multikernel.app.tables.training_ranges import TrainingRanges
-from multikernel.app.web.learning.predicting import LearnedModel, TablePredictions, predictions, tested
+from multikernel.app.web.learning.predicting import LearnedModel, TablePredictions, named_answers, predictions, tests_of
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import scores
 from multikernel.datasets import Task
@@ -74,6 +74,11 @@ class OpenedModel:
         return str(next((part["target"] for part in parts if part.get("target")), ""))
 
     @property
+    def targets(self) -> list[str]:
+        """The columns that it predicts, of which files of one name it alone."""
+        return list(self.metadata.get("targets", [self.target]))
+
+    @property
     def task(self) -> Task:
         """What it predicts."""
         return "classification" if is_classifier(self.model) else "regression"
@@ -85,7 +90,7 @@ class OpenedModel:
         return {
             "method": type(self.model).__name__,
             "task": self.task,
-            "target": self.target,
+            "target": ", ".join(self.targets),
             "classes": [] if classes is None else [str(label) for label in classes],
             "columns": self._columns(),
             "views": views,
@@ -135,12 +140,12 @@ class OpenedModel:
             X = samples_of(self.file, {**self.metadata, "numerals": {}}, cells)
             predicted = np.asarray(self.model.predict(X))
             found = self._with_values(X, predicted)
-        said = list(dict.fromkeys(" ".join(str(each.message).split()) for each in warned))
-        return self._told(cells, found, predicted, columns, said)
+        messages = list(dict.fromkeys(" ".join(str(each.message).split()) for each in warned))
+        return self._with_tests(cells, found, predicted, columns, messages)
 
     def _with_values(self, X: Any, predicted: Array) -> dict[str, Any]:
         """Predictions, and for classes what speaks for each."""
-        found: dict[str, Any] = {"prediction": predicted.tolist()}
+        found: dict[str, Any] = dict(named_answers(predicted, self.targets))
         if self.task == "classification":
             word, values = scores(self.model, X)
             found |= {f"{word} {c}": values[:, k].tolist() for k, c in enumerate(self.model.classes_.tolist())}
@@ -149,11 +154,13 @@ class OpenedModel:
     def _of_chunks(self, table: Path, columns: bool) -> TablePredictions:
         source = source_of(table, self.metadata, StreamOptions(None))
         predicted = np.concatenate(list(predict_chunks(self.model, source)))
-        return self._told(read_table(table), {"prediction": predicted.tolist()}, predicted, columns, [])
+        return self._with_tests(read_table(table), {"prediction": predicted.tolist()}, predicted, columns, [])
 
-    def _told(
-        self, cells: CsvTable, found: Mapping[str, Any], predicted: Array, columns: bool, said: list[str]
+    def _with_tests(
+        self, cells: CsvTable, found: Mapping[str, Any], predicted: Array, columns: bool, messages: list[str]
     ) -> TablePredictions:
         before = {name: list(column.cells) for name, column in cells.columns.items()} if columns else {}
         own = {f"{name} (model)" if name in before else name: values for name, values in found.items()}
-        return TablePredictions(pd.DataFrame(before | own), said, **tested(self.target, self.task, cells, predicted))
+        return TablePredictions(
+            pd.DataFrame(before | own), messages, tests_of(self.targets, self.task, cells, predicted)
+        )

@@ -34,13 +34,13 @@ _EFFECTS = 100  # columns whose effect on one answer is computed
 
 
 @contextmanager
-def hearing() -> Iterator[list[str]]:
-    """Hear what a model has to say about new rows; one at a time, for the filters of warnings are the process's."""
-    said: list[str] = []
+def collected_warnings() -> Iterator[list[str]]:
+    """The warnings of a model about new rows, each once; for one caller at a time, as filters are the process's."""
+    messages: list[str] = []
     with _ONE, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        yield said
-        said += dict.fromkeys(" ".join(str(each.message).split()) for each in warned)
+        yield messages
+        messages += dict.fromkeys(" ".join(str(each.message).split()) for each in warned)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,17 +88,14 @@ class TablePredictions:
     Parameters
     ----------
     frame : a row for each, with its name where it has one, and for classes what speaks for each
-    said : list of str, sentences in which the model warns of these rows
-    measure : str, "accuracy" or "R²"; "" where the table has no target
-    score : float, on the rows whose target is known
-    scored : int, these rows
+    messages : list of str, sentences in which the model warns of these rows
+    tests : list of dicts, for each target that the table has its name (target), the measure ("accuracy" or "R²"), the
+        score on the rows where it is known, and the number of these (rows)
     """
 
     frame: pd.DataFrame
-    said: list[str]
-    measure: str = ""
-    score: float = float("nan")
-    scored: int = 0
+    messages: list[str]
+    tests: list[dict[str, Any]]
 
 
 def table_of(name: str, columns: dict[str, list[str]]) -> CsvTable:
@@ -138,12 +135,12 @@ def predictions(
         found |= {name: list(column.cells) for name, column in table.columns.items()}
     elif recipe.key in table.columns:
         found[recipe.key] = list(table.columns[recipe.key].cells)
-    with hearing() as said:
+    with collected_warnings() as messages:
         predicted = model.predict(X)
         word, values = scores(model, X) if is_classifier(model) else ("", np.empty(0))
     if threshold is not None and word == "probability" and len(model.classes_) == 2:
         predicted = model.classes_[(values[:, 1] >= threshold).astype(int)]
-    answers = {"prediction": predicted.tolist()}
+    answers = named_answers(predicted, recipe.targets)
     if is_classifier(model):
         answers |= {f"{word} {label}": values[:, k].tolist() for k, label in enumerate(model.classes_.tolist())}
     if len(recipe.by_view) > 1:
@@ -152,25 +149,45 @@ def predictions(
             answers["lacks"] = list(map(", ".join, lacks))
     found |= {f"{name} (model)" if name in found else name: own for name, own in answers.items()}
     taken = replace(table, columns={name: table.columns[name] for name in there.columns})
-    warned = _warnings_of(learned, taken, said)
-    return TablePredictions(pd.DataFrame(found), warned, **tested(recipe.target, recipe.task, table, predicted))
+    warned = _warnings_of(learned, taken, messages)
+    return TablePredictions(pd.DataFrame(found), warned, tests_of(recipe.targets, recipe.task, table, predicted))
 
 
-def _warnings_of(learned: LearnedModel, table: CsvTable, said: list[str]) -> list[str]:
-    """What the model has said, after what is beyond its training and which rows are empty."""
-    own = (learned.ranges.beyond(table), table.without_content(table.columns))
-    return [f"{each}." for each in own if each] + said
-
-
-def tested(target: str, task: Task, table: CsvTable, predicted: Array) -> dict[str, Any]:
-    """The measure, the score and how many rows have it, of the rows whose target is known; none where there are none.
+def named_answers(predicted: Array, targets: Sequence[str]) -> dict[str, list[Any]]:
+    """Predictions by the names of columns: "prediction", or of several targets "predicted" and the name of each.
 
     Parameters
     ----------
-    target, task : what the model predicts
-    table : the rows
-    predicted : array (n,)
+    predicted : array (n,) or (n, targets)
+    targets : names
     """
+    if predicted.ndim == 1:
+        return {"prediction": predicted.tolist()}
+    return {f"predicted {name}": own for name, own in zip(targets, predicted.T.tolist(), strict=True)}
+
+
+def _warnings_of(learned: LearnedModel, table: CsvTable, messages: list[str]) -> list[str]:
+    """What the model has messages, after what is beyond its training and which rows are empty."""
+    own = (learned.ranges.beyond(table), table.without_content(table.columns))
+    return [f"{each}." for each in own if each] + messages
+
+
+def tests_of(targets: Sequence[str], task: Task, table: CsvTable, predicted: Array) -> list[dict[str, Any]]:
+    """The tests of a model on the rows of a table, of those targets that the table has.
+
+    Parameters
+    ----------
+    targets, task : what the model predicts
+    table : the rows
+    predicted : array (n,) or (n, targets)
+    """
+    each = predicted.T if predicted.ndim > 1 else [predicted]
+    tests = [_test(target, task, table, own) for target, own in zip(targets, each, strict=True)]
+    return [test for test in tests if test]
+
+
+def _test(target: str, task: Task, table: CsvTable, predicted: Array) -> dict[str, Any]:
+    """The test by one target; empty where less than two rows know it."""
     if target not in table.columns:
         return {}
     rows, part = known(table.columns[target])
@@ -181,10 +198,11 @@ def tested(target: str, task: Task, table: CsvTable, predicted: Array) -> dict[s
             right = numbers_in(part.cells) == predicted[rows]
         else:
             right = np.array(part.cells, dtype=object) == predicted[rows].astype(str)
-        return {"measure": "accuracy", "score": float(np.mean(right)), "scored": len(rows)}
+        return {"target": target, "measure": "accuracy", "score": float(np.mean(right)), "rows": len(rows)}
     if part.numbers is None or np.ptp(part.numbers) == 0.0:
         return {}
-    return {"measure": "R²", "score": float(r2_score(part.numbers, predicted[rows])), "scored": len(rows)}
+    score = float(r2_score(part.numbers, predicted[rows]))
+    return {"target": target, "measure": "R²", "score": score, "rows": len(rows)}
 
 
 def _there(recipe: Recipe, table: CsvTable) -> Recipe:
@@ -192,7 +210,7 @@ def _there(recipe: Recipe, table: CsvTable) -> Recipe:
     views = recipe.by_view
     known = [view for view, names in views.items() if any(name in table.columns for name in names)]
     names = {name for view in known for name in views[view]}
-    if not names:
+    if not names or recipe.scales:  # which need all columns
         return recipe
     return replace(recipe, columns={name: kind for name, kind in recipe.columns.items() if name in names})
 
@@ -210,32 +228,37 @@ def as_csv(found: pd.DataFrame) -> str:
     return pd.DataFrame(safe).to_csv(index=False, lineterminator="\n")
 
 
-def explained(learned: LearnedModel, table: CsvTable) -> dict[str, Any]:
+def explained(learned: LearnedModel, table: CsvTable, target: int = 0) -> dict[str, Any]:
     """The answer for the one row of a table, and what it comes from.
 
     Parameters
     ----------
     learned : the model
     table : one row
+    target : int, of several targets the place of the one that is explained
 
     Returns
     -------
-    dict with the prediction, the chances of the most probable classes and how many classes there are, what each column
-    does to the answer beside its usual cell (effects), the parts of the kernels in the value, the views that it lacks,
-    and what the model has to say about the row (said)
+    dict with the prediction, those of several targets by their names (predictions), the chances of the most probable
+    classes and how many classes there are, what each column does to the answer beside its usual cell (effects), the
+    parts of the kernels in the value, the views that it lacks, and what the model has to say about the row (messages)
     """
-    with hearing() as said:
-        found = _explained(learned, table)
-    return found | {"said": _warnings_of(learned, table, said)}
+    with collected_warnings() as messages:
+        found = _explained(learned, table, target)
+    return found | {"messages": _warnings_of(learned, table, messages)}
 
 
-def _explained(learned: LearnedModel, table: CsvTable) -> dict[str, Any]:
+def _explained(learned: LearnedModel, table: CsvTable, target: int) -> dict[str, Any]:
     model = learned.model
     recipe = learned.recipe
     cells = frame(table, recipe)
     X = as_taken(model, cells, recipe)
     prediction = model.predict(X)[0]
     chances: list[tuple[str, float]] = []
+    predictions: dict[str, float] = {}
+    if recipe.other_targets:
+        predictions = dict(zip(recipe.targets, prediction.tolist(), strict=True))
+        prediction = prediction[target]
     place = -1
     if is_classifier(model):
         word, values = scores(model, X)
@@ -245,9 +268,12 @@ def _explained(learned: LearnedModel, table: CsvTable) -> dict[str, Any]:
             chances = sorted(chances, key=lambda pair: -pair[1])[:_CHANCES]
         what = f"{word} of {prediction}"
     else:
-        what = "prediction"
+        what = f"prediction of {recipe.targets[target]}" if predictions else "prediction"
+    if predictions:
+        place = target
     return {
         "prediction": prediction,
+        "predictions": predictions,
         "chances": chances,
         "classes": len(model.classes_) if is_classifier(model) else 0,
         "what": what,
@@ -267,12 +293,19 @@ def _effects(learned: LearnedModel, table: CsvTable, place: int) -> list[tuple[s
     for k, name in enumerate(names):
         cells[name][k + 1] = usual[name]
     X = as_taken(model, frame(table_of("the sample", cells), recipe), recipe)
-    if place >= 0:
+    if is_classifier(model):
         values = scores(model, X)[1][:, place]
     else:
         values = np.asarray(model.predict(X), dtype=float)
+        if values.ndim > 1:
+            values = values[:, place]
     found = [(name, float(values[0] - value)) for name, value in zip(names, values[1:], strict=True)]
     return sorted(found, key=lambda pair: -abs(pair[1]))
+
+
+def _is_other(model: Any, problems: int) -> bool:
+    """Whether the problems of a classifier are not its classes."""
+    return is_classifier(model) and problems != len(model.classes_)
 
 
 def _parts(model: Any, X: Any, place: int) -> list[tuple[str, float]]:
@@ -292,9 +325,9 @@ def _parts(model: Any, X: Any, place: int) -> list[tuple[str, float]]:
             parts = np.asarray(model.contributions(X))[0]
         except (ValueError, AttributeError):
             return []
-        if parts.ndim == 2 and (place < 0 or parts.shape[1] != len(model.classes_)):
+        if parts.ndim == 2 and (place < 0 or place >= parts.shape[1] or _is_other(model, parts.shape[1])):
             return []
         own = parts if parts.ndim == 1 else parts[:, place]
-        sign = -1.0 if parts.ndim == 1 and place == 0 else 1.0
+        sign = -1.0 if parts.ndim == 1 and place == 0 else 1.0  # a value of two classes is that of the second
         found = [(name, sign * float(v)) for name, v in zip(in_short(model.kernel_names_), own, strict=True)]
     return sorted((pair for pair in found if pair[1] != 0.0), key=lambda pair: -abs(pair[1]))

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.metrics import (
     auc,
     confusion_matrix,
-    log_loss,
     precision_recall_fscore_support,
     r2_score,
     roc_curve,
@@ -85,7 +84,8 @@ def _of_baseline(base: Sequence[BaselineResult], labels: Array, same: bool = Fal
     values = _joined([each.values for each in base], len(labels))
     if same and values is not None:
         values = np.tile(values.mean(axis=0), (len(truth), 1))
-    return _of_classes(truth, predicted, values, values if same else None, labels)
+    known = same or all(each.calibrated for each in base)
+    return _of_classes(truth, predicted, values, values if known else None, labels)
 
 
 def _listed(own: dict[str, float], single: dict[str, float], constant: dict[str, float]) -> list[dict[str, Any]]:
@@ -103,10 +103,9 @@ def _of_classes(
     known = dict(MEASURES["classification"])
     if values is None or len(np.unique(truth)) < 2:
         known.pop("roc_auc")
-    found = {each.label: each.of(truth, predicted, values, labels) for each in known.values()}
-    if probabilities is not None:
-        found["log loss"] = float(log_loss(truth, probabilities, labels=labels))
-    return found
+    if probabilities is None:
+        known.pop("log_loss")
+    return {each.label: each.of(truth, predicted, values, labels) for each in known.values()}
 
 
 def _by_class(truth: Array, predicted: Array, labels: Array) -> list[dict[str, Any]]:
@@ -175,21 +174,23 @@ def _rocs(truth: Array, values: Array, labels: Array) -> list[dict[str, Any]]:
 
 
 def _calibration(truth: Array, values: Array, labels: Array) -> dict[str, Any]:
-    """How often what was said came true, in tenths of probability: of the second class of two, else of the top one."""
+    """How often predictions are right, by tenths of their probability: of the second class of two, else the top one."""
     if len(labels) == 2:
-        said = values[:, 1]
+        predicted = values[:, 1]
         came = truth == labels[1]
         what = f"that it is {labels[1]}"
     else:
         best = values.argmax(axis=1)
-        said = values.max(axis=1)
+        predicted = values.max(axis=1)
         came = labels[best] == truth
         what = "of the class that it names"
-    place = np.minimum((said * 10).astype(int), 9)
+    place = np.minimum((predicted * 10).astype(int), 9)
     bins = []
     for k in range(10):
         own = place == k
         if own.any():
-            bins.append({"said": float(said[own].mean()), "came": float(came[own].mean()), "count": int(own.sum())})
-    off = sum(abs(b["said"] - b["came"]) * b["count"] for b in bins) / len(said)
+            bins.append(
+                {"said": float(predicted[own].mean()), "came": float(came[own].mean()), "count": int(own.sum())}
+            )
+    off = sum(abs(b["said"] - b["came"]) * b["count"] for b in bins) / len(predicted)
     return {"bins": bins, "what": what, "off": float(off)}

@@ -13,6 +13,7 @@ AUTOMATIC = "automatic"
 COMPARISON = "comparison"
 Kind = Literal["number", "category", "date", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+SCALES = ("LearnedScalesClassifier", "LearnedScalesRegressor")
 Missing = Literal["drop", "keep"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
 
@@ -42,6 +43,7 @@ class Recipe:
     written : dict from columns of numbers to the mark before decimals and the unit in the file that was loaded
     measured : Measuring, which rows are held out, and the measure
     chosen_by : str, the measure by which a value is chosen along the path; "" for the score of the estimator
+    other_targets : list of str, further columns of numbers that the same model predicts
     """
 
     data: str
@@ -63,6 +65,7 @@ class Recipe:
     written: dict[str, list[str]] = field(default_factory=dict)
     measured: Measuring = field(default_factory=Measuring)
     chosen_by: str = ""
+    other_targets: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """As dictionaries, lists, strings and numbers."""
@@ -75,9 +78,24 @@ class Recipe:
         return cls(**{"data": "", **stored, "measured": measured})
 
     @property
+    def targets(self) -> list[str]:
+        """The columns to predict."""
+        return [self.target, *self.other_targets]
+
+    @property
     def automatic(self) -> bool:
         """Whether the automatic estimator chooses everything."""
         return self.method == AUTOMATIC
+
+    @property
+    def named(self) -> bool:
+        """Whether a person chose the method."""
+        return self.method not in (AUTOMATIC, COMPARISON)
+
+    @property
+    def scales(self) -> bool:
+        """Whether one kernel is learned, with a scale for each column, in place of weights of several kernels."""
+        return self.method in SCALES
 
     @property
     def leaves_model(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import isfinite
 from typing import Any
 
@@ -121,6 +122,29 @@ def target_of(table: CsvTable, target: str, task: Task | None) -> tuple[Array, T
     return y, decided, rows
 
 
+def targets_of(table: CsvTable, recipe: Recipe) -> tuple[Array, Task, Array]:
+    """The target or the targets of a recipe, (n,) or (n, targets), the task, and the rows where each is known.
+
+    ValueError where one cannot be a target, or no rows know all of them.
+    """
+    if not recipe.other_targets:
+        return target_of(table, recipe.target, recipe.task)
+    if recipe.task != "regression":
+        raise ValueError("A model of several targets predicts numbers; choose one column to predict classes.")
+    each = [target_of(table, name, "regression") for name in recipe.targets]
+    rows = reduce(np.intersect1d, [own for _, _, own in each])
+    if not len(rows):
+        raise ValueError("No row has a value of all targets; choose fewer of them.")
+    Y = np.column_stack([y[np.isin(own, rows)] for y, _, own in each]).astype(float)
+    constant = np.flatnonzero(np.ptp(Y, axis=0) == 0.0)
+    if len(constant):
+        raise ValueError(
+            f"In the {len(Y)} rows that have a value of all targets, {recipe.targets[constant[0]]!r} has one value "
+            "only; choose other targets."
+        )
+    return Y, "regression", rows
+
+
 def check_enough(target: str, y: Array, task: Task) -> None:
     """ValueError where there are too few rows to hold some out."""
     if task == "regression":
@@ -179,7 +203,7 @@ class TrainingSamples:
     ----------
     cells : the rows of the table, without those that lack a view where these are dropped
     X : data frame of the rows whose target is known
-    y : array (n,), their target
+    y : array (n,), their target; (n, targets) of several
     task : "classification" or "regression"
     places : int array (n,), their places in ``cells``
     """
@@ -196,10 +220,15 @@ class TrainingSamples:
         cells = table
         if recipe.views and recipe.missing == "drop":
             cells = complete(table, recipe.by_view.values())
-        y, task, places = target_of(cells, recipe.target, recipe.task)
+        y, task, places = targets_of(cells, recipe)
         if not recipe.columns:
             raise ValueError("There is no column to learn from; use at least one beside the target.")
         return cls(cells, frame(cells, recipe).iloc[places].reset_index(drop=True), y, task, places)
+
+    @property
+    def first(self) -> Array:
+        """Their first target."""
+        return self.y if self.y.ndim == 1 else self.y[:, 0]
 
     @property
     def numbers(self) -> Array:
@@ -230,9 +259,12 @@ def lacking(table: CsvTable, names: Iterable[str]) -> list[int]:
 
 
 def as_given(X: pd.DataFrame, recipe: Recipe) -> Any:
-    """The samples as estimators take them: views by name where there are several, of new samples those that X has."""
+    """The samples as estimators take them: views by name where there are several, of new samples those that X has.
+
+    Scales are learned for the columns of all views side by side.
+    """
     views = recipe.by_view
-    if len(views) < 2:
+    if len(views) < 2 or recipe.scales:
         return X
     there = {view: [name for name in names if name in X] for view, names in views.items()}
     return {

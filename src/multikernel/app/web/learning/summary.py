@@ -49,10 +49,12 @@ def weights_of(model: Any, folds: Sequence[Any], recipe: Recipe) -> dict[str, An
     over the kernels of each view.
     """
     automatic = recipe.automatic
-    whole = _weights(model, automatic)
+    whole = _weights(model, automatic, recipe.targets)
     problems = list(next(iter(whole.values()), {}))
-    each = [{name: float(np.mean(list(own.values()))) for name, own in _weights(m, automatic).items()} for m in folds]
-    views = [] if automatic or len(recipe.by_view) < 2 else list(recipe.by_view)
+    each = [
+        {name: float(np.mean(list(own.values()))) for name, own in _weights(m, automatic, []).items()} for m in folds
+    ]
+    views = [] if automatic or recipe.scales or len(recipe.by_view) < 2 else list(recipe.by_view)
     rows = []
     for name, own in whole.items():
         values = [fold.get(name, 0.0) for fold in each]
@@ -87,12 +89,14 @@ def _of_view(view: str, rows: Sequence[dict[str, Any]], folds: Sequence[dict[str
     return {"name": view, "part": own / total, "spread": spread(parts)}
 
 
-def _weights(model: Any, automatic: bool) -> dict[str, dict[str, float]]:
-    """The weight of each kernel in each problem."""
+def _weights(model: Any, automatic: bool, targets: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The weight of each kernel in each problem; where each target is one, it has its name."""
     if automatic:
         return {row["candidate"]: {"": float(row["weight"])} for row in model.candidates_[:-1]}
     values = np.atleast_2d(model.weights_)
-    if len(values) > 1:
+    if 1 < len(values) == len(targets):
+        problems = list(targets)
+    elif len(values) > 1:
         problems = [str(name) for name in model.problem_names()]
     else:
         problems = [""]
@@ -100,6 +104,35 @@ def _weights(model: Any, automatic: bool) -> dict[str, dict[str, float]]:
         name: dict(zip(problems, column.tolist(), strict=True))
         for name, column in zip(in_short(model.kernel_names_), values.T, strict=True)
     }
+
+
+def scales_of(model: Any, folds: Sequence[Any], names: Sequence[str]) -> list[dict[str, Any]] | None:
+    """The part of each column in the sum of the scales, and its deviation over the folds; None of other models.
+
+    A scale is taken in units of the mean distance in its column, so that units do not matter; of several kernels it is
+    the sum by their weights.
+
+    Parameters
+    ----------
+    model : of all rows
+    folds : the models of the folds
+    names : the columns
+    """
+    if not hasattr(model, "relative_scales_"):
+        return None
+    whole = _parts_of_scales(model)
+    each = np.array([_parts_of_scales(fold) for fold in folds])
+    rows = [
+        {"name": name, "part": part, "spread": spread(column.tolist())}
+        for name, part, column in zip(names, whole.tolist(), each.T, strict=True)
+    ]
+    return sorted(rows, key=lambda row: -row["part"])
+
+
+def _parts_of_scales(model: Any) -> Array:
+    scales = np.atleast_2d(model.relative_scales_)
+    total = model.weights_[: len(scales)] @ scales
+    return np.asarray(total / (total.sum() or 1.0))
 
 
 def freedom_of(model: Any) -> list[float] | None:
@@ -129,13 +162,14 @@ def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | N
     chosen_by = measure_of(recipe.task, recipe.chosen_by)
     return {
         "parameter": recipe.path,
-        "measure": f"less of the {chosen_by.label}" if chosen_by.error else chosen_by.label,
+        "measure": chosen_by.label,
+        "less_is_better": chosen_by.error,
         "values": values,
-        "mean": mean.tolist(),
+        "mean": (chosen_by.sign * mean).tolist(),
         "error": error.tolist(),
         "kernels": counts,
         "best": best,
-        "line": float(mean[best] - error[best]),
+        "line": float(chosen_by.sign * (mean[best] - error[best])),
         "chosen": values.index(search.best_params_[recipe.path]),
         "freedom": profiles["criteria"].get("degrees_of_freedom", []),
         "profiles": profiles,
@@ -146,7 +180,7 @@ def proof_of(model: Any) -> dict[str, Any]:
     """What is proved of the answer, in plain words."""
     found = model.certificate_
     if hasattr(model, "explanation_"):
-        said = (
+        proof = (
             "The answer is a blend. Each of its machines is the exact solution of one linear system, and the weights "
             "of the blend minimise a convex loss on held-out rows: no other weights make it smaller by more than "
             f"{found.value:.1e} of it. What speaks for the choice of kernels is the score on rows that none of this "
@@ -157,16 +191,16 @@ def proof_of(model: Any) -> dict[str, Any]:
             within = f"within {found.value:.1e} of the best possible value of its objective, relatively"
         else:
             within = "the best possible to the last digit that the computer has"
-        said = (
+        proof = (
             f"The problem is convex, and the answer is proved to be {within}. The proof is a bound computed from the "
             "answer itself; it does not depend on how the answer was found."
         )
     else:
-        said = (
+        proof = (
             "The problem is not convex. At the answer no small change of the weights helps (relative slope "
             f"{found.value:.1e}); whether another answer far away is better is not known."
         )
-    return {**asdict(found), "said": said, "reached": bool(getattr(model, "converged_", True))}
+    return {**asdict(found), "said": proof, "reached": bool(getattr(model, "converged_", True))}
 
 
 def typical(X: pd.DataFrame, recipe: Recipe, words: Mapping[str, list[str]]) -> list[dict[str, Any]]:

@@ -41,4 +41,9 @@ def worth_of_views(recipe: Recipe, division: Division, report: Report) -> dict[s
         random_state=recipe.seed,
         observe=lambda done, total: report(stage, done / total, f"fold {done} of {total}"),
     )
-    return {"measure": measure.label, "worth": plain(values) | {"measure": measure.label}}
+    found = plain(values) | {"measure": measure.label}
+    if measure.error:  # which is shown as it is; what a view adds is what it takes off
+        found |= {name: -found[name] for name in ("score", "constant")}
+        for row in found["sources"]:
+            row |= {name: -row[name] for name in ("alone", "without")}
+    return {"measure": measure.label, "worth": found}

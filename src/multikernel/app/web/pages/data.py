@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
@@ -19,11 +19,15 @@ from multikernel.app.web.reading import BUNDLED, Loaded, of_name, own_sets, uplo
 from multikernel.app.web.site import Site, name_of, text_of
 from multikernel.app.web.store import DataSet
 
+if TYPE_CHECKING:
+    from multikernel.app.web.choices import DataChoice
+
 _TAKEN = {  # which button learns by the settings of a file
     "automatic": "Learn",
     "comparison": "Compare methods",
     "worth": "What is each view worth?",
 }
+_PACED = 50  # runs among which those are looked for whose times tell how fast this computer is
 _PREVIEW_ROWS = 8  # rows of the preview
 _PREVIEW_COLUMNS = 40  # columns of the preview
 
@@ -99,16 +103,17 @@ def shown(site: Site, request: Request, data: DataSet, refused: str = "") -> Res
     data : the table, with what was chosen on it
     refused : why what was asked for cannot be done
     """
+    from multikernel.app.web.advice import advice
     from multikernel.app.web.choices import DataChoice, target
-    from multikernel.app.web.expected import of_automatic, room_of
-    from multikernel.app.web.learning.measures import judging
+    from multikernel.app.web.expected import of_automatic, pace_of, room_of
+    from multikernel.app.web.learning.measures import MEASURES
     from multikernel.app.web.learning.recipe import KINDS
 
     choice = DataChoice.of(data)
     wanted = request.query_params.get("target")
     if wanted and wanted in choice.kinds and wanted != choice.target:  # to look at another target changes nothing
         used = frozenset(choice.used - {wanted})
-        choice = replace(choice, target=wanted, task=None, used=used)
+        choice = replace(choice, target=wanted, task=None, used=used, others=())
     found = None
     problem = ""
     chart = None
@@ -119,10 +124,11 @@ def shown(site: Site, request: Request, data: DataSet, refused: str = "") -> Res
         bins = bins_of(found.values, found.task == "classification")
         drawn = len(bins)
         chart = histogram(f"Distribution of {choice.target}", bins, len(found.values))
-        expected = of_automatic(len(found.values), len(choice.used), room_of(site.settings))
+        pace = pace_of(site.store.latest_runs(_PACED))
+        expected = of_automatic(len(found.values), len(choice.used), room_of(site.settings), pace)
     except ValueError as error:
         problem = str(error).replace(str(data.table), data.name)
-    custom = bool(set(choice.measuring.items()) - {("how", "rows"), ("measure", "accuracy")})
+    custom = bool(set(choice.measuring.items()) - {("how", "rows"), ("measure", "accuracy"), ("measure", "r2")})
     plan = planned(data, choice, found.task) if found is not None and custom else Planned()
     table = choice.samples(data)
     names = list(table.columns)[:_PREVIEW_COLUMNS]
@@ -133,14 +139,15 @@ def shown(site: Site, request: Request, data: DataSet, refused: str = "") -> Res
         400 if refused and request.method == "POST" else 200,
         kinds=KINDS,
         refused=refused or plan.problem,
-        measured=plan.said,
+        measured=plan.description,
         custom=custom,
-        measures=judging(found.task if found else "classification"),
+        measures=MEASURES[found.task if found else "classification"],
         data=data,
         choice=choice,
         target=found,
         problem=problem,
         chart=chart,
+        advice=list(advice(choice.target, found.task, found.values, choice.columns)) if found is not None else [],
         drawn=drawn,
         expected=expected and expected.of_parts(plan.parts),
         names=names,
@@ -176,11 +183,12 @@ def keep(site: Site, data: DataSet, form: FormData) -> DataSet:
         if f"kind-{k}" in form:
             used[about.name] = f"use-{k}" in form
     task = text_of(form, "task")
-    if target != text_of(form, "shown", choice.target):  # the page said what another column was to be learned as
+    if target != text_of(form, "shown", choice.target):  # the page had the task of another column
         task = ""
     detail = data.detail | {
         "choice": {
             "target": target,
+            "others": _others(form, choice) if "others" in form else list(choice.others),
             "kinds": kinds,
             "used": used,
             "task": task if task in ("classification", "regression") else None,
@@ -189,6 +197,11 @@ def keep(site: Site, data: DataSet, form: FormData) -> DataSet:
         }
     }
     return _stored(site, data, detail)
+
+
+def _others(form: FormData, choice: DataChoice) -> list[str]:
+    """The further targets that are ticked."""
+    return [about.name for k, about in enumerate(choice.columns) if f"other-{k}" in form]
 
 
 def with_test(site: Site, data: DataSet, form: FormData) -> DataSet:

@@ -13,14 +13,16 @@ _ROWS = 100  # on a page
 
 def look(site: Site, request: Request) -> Response:
     """Some of the rows."""
-    from multikernel.app.web.learning.errors import HeldOutRows
+    from multikernel.app.web.learning.errors import HeldOutRows, held_out_file
 
     run = site.run(request)
     if run.status != "done" or not run.held_out.exists():
         raise HTTPException(
             404, "This run has kept no held-out rows: comparisons and runs of earlier versions keep none; run it again."
         )
-    found = HeldOutRows.read(run.held_out)
+    targets = [run.recipe["target"], *run.recipe.get("other_targets", [])]
+    target = min(_whole(request, "target", 0) or 0, len(targets) - 1)
+    found = HeldOutRows.read(run.folder / held_out_file(target))
     truth = _place(request, "true", found.classes)
     predicted = _place(request, "predicted", found.classes)
     every = truth is not None or predicted is not None or request.query_params.get("show") == "all"
@@ -29,6 +31,7 @@ def look(site: Site, request: Request) -> Response:
     page = min(_whole(request, "page", 1) or 1, pages)
     shown = found.listed(places[(page - 1) * _ROWS : page * _ROWS])
     chosen = {"true": truth, "predicted": predicted, "show": "all" if every else None}
+    chosen |= {"target": target or None}
     query = {name: value for name, value in chosen.items() if value is not None}
     return site.page(
         request,
@@ -37,6 +40,8 @@ def look(site: Site, request: Request) -> Response:
         result=run.result(),
         found={"rows": shown, "calibrated": bool(found.probabilities), "named_by": found.named_by, "file": found.file},
         classes=found.classes,
+        targets=targets,
+        target=target,
         truth=truth,
         predicted=predicted,
         every=every,

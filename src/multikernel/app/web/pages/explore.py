@@ -56,9 +56,9 @@ def columns(site: Site, request: Request) -> Response:
     result = run.result()
     names = list(run.recipe["columns"])
     chosen = _chosen(request, names, result, run.recipe["columns"])
-    place = _class(request, result["classes"])
+    place = _class(request, run, result)
     found = _found(run, table, chosen, place)
-    drawn = drawn_columns(found, _what(run, result, place))
+    drawn = drawn_columns(found, _what(run, result, place), _refits(result, place))
     query = {"column": [names.index(name) for name in chosen], "class": max(place, 0)}
     address = site.url(f"/runs/{run.id}/columns.svg")
     return site.page(
@@ -68,11 +68,13 @@ def columns(site: Site, request: Request) -> Response:
         names=names,
         place_of={name: k for k, name in enumerate(names)},
         chosen=chosen,
-        classes=result["classes"],
+        classes=_answered(run, result),
+        of_targets=not result["classes"],
         place=place,
         drawn=drawn,
         without=[name for name in chosen if found[name] is None],
         most=_MOST,
+        refits=result["refits"]["count"] if set(_refits(result, place)) & set(drawn) else 0,
         samples=max((each.samples for each in found.values() if each), default=0),
         file=lambda name: address + _query(query | {"one": names.index(name)}),
     )
@@ -85,9 +87,10 @@ def columns_file(site: Site, request: Request) -> Response:
     result = run.result()
     names = list(run.recipe["columns"])
     chosen = _chosen(request, names, result, run.recipe["columns"])
-    place = _class(request, result["classes"])
+    place = _class(request, run, result)
     one = _numbers(request, "one", len(names))
-    drawn = drawn_columns(_found(run, table, chosen, place), _what(run, result, place))
+    what = _what(run, result, place)
+    drawn = drawn_columns(_found(run, table, chosen, place), what, _refits(result, place))
     if not one or names[one[0]] not in drawn:
         raise HTTPException(404, "There is no such chart.")
     return svg_file(drawn[names[one[0]]], "column")
@@ -102,35 +105,46 @@ def usual_columns(run: StoredRun, table: Path, result: dict[str, Any]) -> dict[s
     table : its table
     result : what it found
     """
-    place = _usual_class(result["classes"])
+    from multikernel.app.web.learning.dependence import usual_place
+
+    place = usual_place(len(result["classes"]), 1 + len(run.recipe.get("other_targets", [])))
     chosen = _usual(result, run.recipe["columns"])
-    return drawn_columns(_found(run, table, chosen, place), _what(run, result, place))
+    return drawn_columns(_found(run, table, chosen, place), _what(run, result, place), _refits(result, place))
 
 
-def drawn_columns(found: dict[str, Dependence | None], what: str) -> dict[str, Markup]:
+def _refits(result: dict[str, Any], place: int) -> dict[str, Any]:
+    """For each column the ends of the mean answers of refits, where a run has them for this class or target."""
+    own = result.get("refits", {})
+    columns: dict[str, Any] = own["columns"] if own and own["place"] == place else {}
+    return columns
+
+
+def drawn_columns(found: dict[str, Dependence | None], what: str, refits: dict[str, Any]) -> dict[str, Markup]:
     """Charts of partial dependence by column, with one axis of answers for all of them.
 
     Parameters
     ----------
     found : by column; None where there is none
     what : the answer is
+    refits : for some columns the ends of the mean answers of refits, at each of their values
     """
     known = [each for each in found.values() if each is not None]
     if not known:
         return {}
-    low = min(min(each.low + each.mean) for each in known)
-    high = max(max(each.high + each.mean) for each in known)
+    ends_of_refits = [end for each in known for ends in refits.get(each.column, ()) for end in ends]
+    low = min([*ends_of_refits, *(min(each.low + each.mean) for each in known)])
+    high = max([*ends_of_refits, *(max(each.high + each.mean) for each in known)])
     room = 0.05 * (high - low) or 0.1 * abs(high) or 0.1
     ends = (low - room, high + room)
-    return {each.column: _drawn(each, ends, what) for each in known}
+    return {each.column: _drawn(each, ends, what, refits.get(each.column)) for each in known}
 
 
-def _drawn(each: Dependence, ends: tuple[float, float], what: str) -> Markup:
+def _drawn(each: Dependence, ends: tuple[float, float], what: str, refits: Any) -> Markup:
     name = shortened(each.column, _LETTERS)
     bands = (each.low, each.mean, each.high)
     if each.kind == "category":
-        return dependence_levels(name, each.names, bands, ends, what)
-    return dependence_line(name, each.places, bands, ends, what, dates=each.kind == "date")
+        return dependence_levels(name, each.names, bands, ends, what, refits=refits)
+    return dependence_line(name, each.places, bands, ends, what, dates=each.kind == "date", refits=refits)
 
 
 def mapped(site: Site, request: Request) -> Response:
@@ -150,12 +164,12 @@ def mapped(site: Site, request: Request) -> Response:
 
 
 def _about_map(run: StoredRun, table: Path) -> dict[str, Any]:
-    """What is said of the map."""
+    """What the page of the map says of it."""
     from multikernel.app.web.learning.explored import explored, map_of
 
     found = map_of(run.model, table)
     total = len(explored(run.model, table).samples.y)
-    ringed = any(wrong for _, wrong in _said_of_rows(run).values())
+    ringed = any(wrong for _, wrong in _predictions_of_rows(run).values())
     return {"shown": len(found.places), "total": total, "share": sum(found.shares), "ringed": ringed}
 
 
@@ -181,16 +195,16 @@ def map_chart(run: StoredRun, table: Path, result: dict[str, Any], href: Callabl
     found = map_of(run.model, table)
     samples = explored(run.model, table).samples
     classes = samples.task == "classification"
-    group, names = target_groups(samples.y, samples.task)
-    told = _by_importance(result, run.recipe["columns"])[:_COLUMNS]
-    cells = shown_cells(samples.X.iloc[found.places], told)
-    held_out = _said_of_rows(run)
+    group, names = target_groups(samples.first, samples.task)
+    named_columns = _by_importance(result, run.recipe["columns"])[:_COLUMNS]
+    cells = shown_cells(samples.X.iloc[found.places], named_columns)
+    held_out = _predictions_of_rows(run)
     points = []
     for k, place in enumerate(found.places.tolist()):
         row = int(samples.numbers[place])
-        said, wrong = held_out.get(row, ("", False))
-        truth = str(samples.y[place]) if classes else number(float(samples.y[place]))
-        tip = f"row {row}: {shortened(truth, _LETTERS)}{said}; {cells[k]}"
+        answer, wrong = held_out.get(row, ("", False))
+        truth = str(samples.y[place]) if classes else number(float(samples.first[place]))
+        tip = f"row {row}: {shortened(truth, _LETTERS)}{answer}; {cells[k]}"
         points.append(
             MapPoint(float(found.x[k]), float(found.y[k]), int(group[place]), tip, href(row) if href else "", wrong)
         )
@@ -198,7 +212,7 @@ def map_chart(run: StoredRun, table: Path, result: dict[str, Any], href: Callabl
     return sample_map(points, names, (axes[0], axes[1]), in_order=not classes)
 
 
-def _said_of_rows(run: StoredRun) -> dict[int, tuple[str, bool]]:
+def _predictions_of_rows(run: StoredRun) -> dict[int, tuple[str, bool]]:
     """For each row that was held out its name and its prediction in words, and whether its class is wrong."""
     from multikernel.app.web.learning.errors import HeldOutRows
 
@@ -207,13 +221,13 @@ def _said_of_rows(run: StoredRun) -> dict[int, tuple[str, bool]]:
     found = HeldOutRows.read(run.held_out)
     if found.file:  # rows of a test file, which are not on the map
         return {}
-    said = {}
+    answers = {}
     for each in found.listed(range(len(found.rows))):
         name = f" ({shortened(each['name'], _LETTERS)})" if "name" in each else ""
         answer = shortened(each["predicted"], _LETTERS) if found.classes else number(each["predicted"])
         wrong = bool(found.classes) and each["true"] != each["predicted"]
-        said[each["row"]] = (f"{name}, predicted {answer} when it was held out", wrong)
-    return said
+        answers[each["row"]] = (f"{name}, predicted {answer} when it was held out", wrong)
+    return answers
 
 
 def kernels(site: Site, request: Request) -> Response:
@@ -233,7 +247,7 @@ def kernels(site: Site, request: Request) -> Response:
         classes=[name for name, _ in cuts],
         shown=len(found.places),
         left_out=found.left_out,
-        said=found.said,
+        reason=found.reason,
         file=site.url(f"/runs/{run.id}/kernels.svg"),
     )
 
@@ -288,24 +302,31 @@ def _by_importance(result: dict[str, Any], kinds: dict[str, str]) -> list[str]:
     return list(dict.fromkeys([*ordered, *kinds]))
 
 
-def _class(request: Request, classes: Sequence[str]) -> int:
-    """The place of the class whose answer is shown; -1 of numbers."""
-    found = _numbers(request, "class", max(len(classes), 1))
-    if not classes:
-        return -1
-    return found[0] if found else _usual_class(classes)
+def _answered(run: StoredRun, result: dict[str, Any]) -> list[str]:
+    """What the answers are of: the classes, or several targets; empty where one number is predicted."""
+    others = run.recipe.get("other_targets", [])
+    classes: list[str] = result["classes"]
+    return [run.recipe["target"], *others] if others else classes
 
 
-def _usual_class(classes: Sequence[str]) -> int:
-    return len(classes) - 1 if len(classes) == 2 else min(len(classes), 1) - 1
+def _class(request: Request, run: StoredRun, result: dict[str, Any]) -> int:
+    """The place of the class or the target whose answer is shown; -1 of one number."""
+    from multikernel.app.web.learning.dependence import usual_place
+
+    answered = _answered(run, result)
+    found = _numbers(request, "class", max(len(answered), 1))
+    if found and answered:
+        return found[0]
+    return usual_place(len(result["classes"]), 1 + len(run.recipe.get("other_targets", [])))
 
 
 def _what(run: StoredRun, result: dict[str, Any], place: int) -> str:
     """What an axis calls the answer."""
     from multikernel.app.web.learning.predicting import saved_model
 
-    if place < 0:
-        return f"predicted {shortened(run.recipe['target'], _LETTERS)}"
+    if not result["classes"]:
+        answered = [run.recipe["target"], *run.recipe.get("other_targets", [])]
+        return f"predicted {shortened(answered[max(place, 0)], _LETTERS)}"
     word = "probability" if hasattr(saved_model(run.model)[0], "predict_proba") else "decision value"
     return f"{word} of {shortened(result['classes'][place], _LETTERS)}"
 

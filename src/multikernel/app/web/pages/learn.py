@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from multikernel.app.web.pages.data import files_of, keep, shown, with_test
 from multikernel.app.web.pages.measuring import is_typed, layout, planned
-from multikernel.app.web.site import Site, text_of
+from multikernel.app.web.site import Site, predicts, text_of
 from multikernel.app.web.store import DataSet
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from multikernel.datasets import Task
 
 _LONGEST = 1 << 20  # bytes of a file of settings
+_LOOKED_AT = 50  # runs among which one of the same method is looked for
 _WORDS = 300  # characters of what was left out
 _WORTH = "what each view is worth"
 _FIRST = {"classification": "L1MKLClassifier", "regression": "MultipleKernelRidgeCV"}
@@ -50,9 +51,8 @@ def _started(site: Site, data: DataSet, how: str) -> Response:
     if how == "method":
         return site.go(f"/data/{data.id}/method")
     layout(data, recipe)
-    return _begin(
-        site, data.id, f"{data.name}: {choice.target}, {_WORTH if recipe.worth else method}", recipe.to_json()
-    )
+    what = _WORTH if recipe.worth else method
+    return _begin(site, data.id, f"{data.name}: {predicts(recipe.to_json())}, {what}", recipe.to_json())
 
 
 def worth(site: Site, request: Request, form: FormData) -> Response:
@@ -65,7 +65,7 @@ def worth(site: Site, request: Request, form: FormData) -> Response:
         raise ValueError("The data set of this run has been deleted; load it again.")
     recipe = run.recipe | {"worth": True}
     layout(data, Recipe.from_json(recipe))
-    return _begin(site, run.dataset, f"{recipe['data']}: {recipe['target']}, {_WORTH}", recipe)
+    return _begin(site, run.dataset, f"{recipe['data']}: {predicts(recipe)}, {_WORTH}", recipe)
 
 
 def choose(site: Site, request: Request) -> Response:
@@ -105,6 +105,8 @@ def _is_choice(data: DataSet, found: Mapping[str, Any]) -> bool:
     used = found.get("used", {})
     return (
         isinstance(found.get("target", ""), str)
+        and isinstance(found.get("others", []), list)
+        and all(isinstance(name, str) and name in names for name in found.get("others", []))
         and found.get("task") in (None, "classification", "regression")
         and found.get("missing", MISSING[0]) in MISSING
         and is_typed(found.get("measuring", {}), data)
@@ -135,22 +137,25 @@ def _method_page(
     typed : the fields by name; those that are not there have their defaults
     ticked : the kernels of each view; by type where nothing was ticked yet
     problem : what was wrong with the fields
-    notice : what is to be said of how they were filled
+    notice : how they were filled
     """
     from multikernel.app.web.choices import DataChoice, target
     from multikernel.app.web.expected import of_method, room_of
-    from multikernel.app.web.forms import family_fields, filled, methods
+    from multikernel.app.web.forms import family_fields, filled, methods_for
     from multikernel.app.web.learning.families import FAMILIES
     from multikernel.app.web.learning.measures import MEASURES
 
     choice = DataChoice.of(data, chosen)
     found = target(data, choice)
-    known = methods(found.task)
+    known = methods_for(found.task, bool(choice.others))
     method = known.get(typed.get("method", "")) or known[_FIRST[found.task]]
     recipe = choice.recipe(data, found.task, method=method.kind.__name__, parameters={})
     views = list(recipe.by_view)
     plan = planned(data, choice, found.task)
     balanced = choice.balanced and found.task == "classification"
+    proposed = {"class_weight": "balanced"} if balanced else {}
+    if recipe.measured.measure == "log_loss":
+        proposed["probability"] = "platt"
     try:
         expected = of_method(recipe, data.table, choice.views, room_of(site.settings))
     except (ValueError, MemoryError):  # which a run says with what was chosen for it
@@ -161,7 +166,7 @@ def _method_page(
         400 if problem else 200,
         data=data,
         chosen=json.dumps({**chosen, "target": choice.target, "task": found.task}),
-        target=choice.target,
+        target=predicts(recipe.to_json()),
         task=found.task,
         methods=known,
         method=method,
@@ -172,30 +177,39 @@ def _method_page(
         path=typed.get("path", next(iter(method.paths), "")),
         path_count=typed.get("path_count", ""),
         path_folds=typed.get("path_folds", ""),
-        filled=lambda fields, prefix: filled(fields, prefix, typed, {"class_weight": "balanced"} if balanced else {}),
+        filled=lambda fields, prefix: filled(fields, prefix, typed, proposed),
         unweighted=balanced and not any(each.name == "class_weight" for each in method.fields),
         problem=problem or plan.problem,
         notice=notice,
         expected=expected,
+        earlier=_earlier(site, data, method.kind.__name__),
         plan=plan,
         measures=MEASURES[found.task],
         chosen_by=typed.get("chosen_by", recipe.measured.measure),
     )
 
 
+def _earlier(site: Site, data: DataSet, method: str) -> float | None:
+    """The seconds that the last run of a method on a data set took; None where there is none."""
+    runs = site.store.latest_runs(_LOOKED_AT, data.id)
+    found = (run.summary["seconds"] for run in runs if run.status == "done" and run.recipe["method"] == method)
+    return next(found, None)
+
+
 def by_method(site: Site, request: Request, form: FormData) -> Response:
     """Learn by the method, the kernels and the parameters of the form."""
     from multikernel.app.web.choices import DataChoice, target
-    from multikernel.app.web.forms import methods
+    from multikernel.app.web.forms import methods_for
 
     data = site.dataset(request)
     chosen = _shown_choice(data, form)
     choice = DataChoice.of(data, chosen)
     found = target(data, choice)
     name = text_of(form, "method")
-    method = methods(found.task).get(name)
+    method = methods_for(found.task, bool(choice.others)).get(name)
     if method is None:
-        raise ValueError(f"There is no method {name!r} for this target; choose one of the list.")
+        what = "several targets" if choice.others else "this target"
+        raise ValueError(f"There is no method {name!r} for {what}; choose one of the list.")
     views = list(choice.recipe(data, found.task).by_view)
     try:
         recipe = choice.recipe(data, found.task, **_by_form(form, found.task, method, views))
@@ -204,7 +218,7 @@ def by_method(site: Site, request: Request, form: FormData) -> Response:
         typed = {key: value for key, value in form.items() if isinstance(value, str)}
         ticked = {k: [str(word) for word in form.getlist(f"kernels-{k}")] for k in range(len(views))}
         return _method_page(site, request, data, chosen, typed, ticked, str(error))
-    return _begin(site, data.id, f"{data.name}: {choice.target}, {name}", recipe.to_json())
+    return _begin(site, data.id, f"{data.name}: {predicts(recipe.to_json())}, {name}", recipe.to_json())
 
 
 def _by_form(form: FormData, task: Task, method: MethodForm, views: Sequence[str]) -> dict[str, Any]:

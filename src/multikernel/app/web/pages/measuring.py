@@ -108,12 +108,12 @@ class Planned:
 
     Parameters
     ----------
-    said : str, the sentence about it; "" where it cannot
+    description : str, in a sentence; "" where it cannot
     parts : int, how many parts are held out
     problem : str, why it cannot; "" where it can
     """
 
-    said: str = ""
+    description: str = ""
     parts: int = 5
     problem: str = ""
 
@@ -129,7 +129,7 @@ def planned(data: DataSet, choice: DataChoice, task: Task) -> Planned:
     """
     try:
         found = layout(data, choice.recipe(data, task))
-        return Planned(found.said, found.count)
+        return Planned(found.description, found.count)
     except ValueError as error:
         return Planned(problem=str(error))
 

@@ -16,7 +16,7 @@ from multikernel.app.charts import bars
 from multikernel.app.drawing import number
 from multikernel.app.web.pages.data import files_of
 from multikernel.app.web.reading import uploaded
-from multikernel.app.web.site import Site, text_of
+from multikernel.app.web.site import Site, predicts, text_of
 from multikernel.app.web.store import StoredRun
 from multikernel.app.web.thresholds import threshold
 
@@ -66,7 +66,7 @@ def table(site: Site, request: Request, form: FormData) -> Response:
         request,
         "predictions.html",
         crumbs=[("/runs", "Runs"), (f"/runs/{run.id}", run.name)],
-        target=run.recipe["target"],
+        target=predicts(run.recipe),
         name=found.name,
         note=found.note,
         answers=answers,
@@ -84,7 +84,7 @@ def sample(site: Site, request: Request) -> Response:
     result = run.result()
     cells = {each["name"]: each["usual"] for each in result["typical"]}
     row = request.query_params.get("row", "")
-    truth = None
+    truth = {}
     n = 0
     data = site.store.dataset(run.dataset)
     if data is not None:
@@ -98,8 +98,10 @@ def sample(site: Site, request: Request) -> Response:
             raise ValueError(f"There is no row {row}; the table has rows 1 to {n}.")
         columns = table_cells(data.table).columns
         cells = {name: columns[name].cells[int(row) - 1] for name in cells}
-        truth = columns[run.recipe["target"]].cells[int(row) - 1]
-    return _page(site, request, run, result, cells, row=row, truth=truth, n=n, answer=bool(row))
+        targets = [run.recipe["target"], *run.recipe.get("other_targets", [])]
+        truth = {name: cell for name in targets if (cell := columns[name].cells[int(row) - 1])}
+    given = {"row": row, "truth": truth, "n": n, "target": request.query_params.get("target", "")}
+    return _page(site, request, run, result, cells, answer=bool(row), **given)
 
 
 def one(site: Site, request: Request, form: FormData) -> Response:
@@ -111,7 +113,8 @@ def one(site: Site, request: Request, form: FormData) -> Response:
     cells = {each["name"]: text_of(form, f"cell-{k}") for k, each in enumerate(result["typical"])}
     cells |= {name: in_plain(cells[name], own) for name, own in run.recipe.get("written", {}).items() if name in cells}
     data = site.store.dataset(run.dataset)
-    return _page(site, request, run, result, cells, row="", truth=None, n=data.n_rows if data else 0, answer=True)
+    given = {"row": "", "truth": {}, "n": data.n_rows if data else 0, "target": text_of(form, "target")}
+    return _page(site, request, run, result, cells, answer=True, **given)
 
 
 def _page(
@@ -121,6 +124,8 @@ def _page(
     from multikernel.app.web.learning.samples import refused
 
     found = None
+    targets = [run.recipe["target"], *run.recipe.get("other_targets", [])]
+    place = targets.index(more["target"]) if more["target"] in targets else 0
     charts = dict.fromkeys(("effects", "parts"))
     wrong: dict[str, tuple[int, str]] = {}
     if answer:
@@ -128,7 +133,7 @@ def _page(
         table = table_of("the sample", {k: [v] for k, v in cells.items()})
         wrong = refused(table, learned.recipe, learned.typical)
     if answer and not wrong:
-        found = explained(learned, table)
+        found = explained(learned, table, place)
         for name, title, axis in (
             ("effects", "What each column does to this answer", f"added to the {found['what']}"),
             ("parts", "What each part of the model says", "part of the value"),
@@ -137,5 +142,6 @@ def _page(
             if rows:
                 charts[name] = bars(title, rows, axis)
     more |= {"run": run, "result": result, "cells": cells, "found": found, "charts": charts}
+    more |= {"targets": targets, "target": targets[place]}
     more |= {"wrong": {name: sentence for name, (_, sentence) in wrong.items()}}
     return site.page(request, "sample.html", 400 if wrong else 200, **more)

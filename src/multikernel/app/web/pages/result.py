@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from multikernel.app.charts import bars, calibration, confusion, folds, path, residuals, rocs, sources, weight_rows
+from multikernel.app.drawing import number
 from multikernel.app.path_charts import profile_charts
 from multikernel.app.web.pages.runs import state
 from multikernel.app.web.sentences import sentences
@@ -18,7 +19,8 @@ from multikernel.app.web.site import Site
 from multikernel.app.web.store import StoredRun
 from multikernel.app.web.thresholds import lines
 
-_CHARTS = ("scores", "weights", "importance", "path", "confusion", "roc", "calibration", "residuals")
+DRAWN_TARGETS = 6  # of several; a table has all
+_CHARTS = ("scores", "weights", "scales", "importance", "path", "confusion", "roc", "calibration", "residuals")
 
 
 def look(site: Site, request: Request) -> Response:
@@ -30,9 +32,8 @@ def look(site: Site, request: Request) -> Response:
         kept = site.store.dataset(run.dataset) is not None
         return site.page(request, "ended.html", run=run, kept=kept)
     result = run.result()
-    for row in result.get("comparison", []):
-        deviation = stdev(row["scores"]) if len(row["scores"]) > 1 else None
-        row |= {"mean": mean(row["scores"]), "deviation": deviation}
+    if "comparison" in result:
+        result["comparison"] = best_first(result)
     template = "result.html"
     if "worth" in result:
         template = "worth.html"
@@ -43,8 +44,23 @@ def look(site: Site, request: Request) -> Response:
     cell = None
     if run.held_out.exists():
         cell = partial(_rows_of_cell, site, run)
-    values = {"run": run, "result": result, "charts": charts(result, cell), "said": sentences(run.recipe, result)}
+    values = {"run": run, "result": result, "charts": charts(result, cell), "captions": sentences(run.recipe, result)}
     return site.page(request, template, 400 if drawn and drawn.problem else 200, lines=drawn, **values)
+
+
+def best_first(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a comparison with their means and deviations, the best first.
+
+    Parameters
+    ----------
+    result : what was found
+    """
+    sign = 1.0 if result.get("less_is_better") else -1.0
+    rows = []
+    for row in result["comparison"]:
+        deviation = stdev(row["scores"]) if len(row["scores"]) > 1 else None
+        rows.append(row | {"mean": mean(row["scores"]), "deviation": deviation})
+    return sorted(rows, key=lambda row: sign * row["mean"])
 
 
 def _along(found: dict[str, Any], measure: str) -> dict[str, Any]:
@@ -53,6 +69,15 @@ def _along(found: dict[str, Any], measure: str) -> dict[str, Any]:
         return {}
     own = profile_charts(found["profiles"], found["parameter"], found["values"], found["mean"], measure)
     return {f"path_{name}": chart for name, chart in own.items()}
+
+
+def _scale_rows(scales: list[dict[str, Any]]) -> list[tuple[str, float, float, str]]:
+    """The columns of the largest scales, as rows of bars."""
+    rows = []
+    for row in scales[:15]:
+        deviation = "" if row["spread"] is None else f", deviation over the folds {row['spread']:.1%}"
+        rows.append((row["name"], row["part"], row["spread"] or 0.0, f"{row['name']}: {row['part']:.1%}{deviation}"))
+    return rows
 
 
 def _rows_of_cell(site: Site, run: StoredRun, truth: int, predicted: int) -> str:
@@ -72,8 +97,8 @@ def charts(result: dict[str, Any], cell: Callable[[int, int], str] | None = None
     if "worth" in result:
         return {"worth": sources(result["worth"], measure)}
     if "comparison" in result:
-        ordered = sorted(result["comparison"], key=lambda row: -mean(row["scores"]))
-        return {"scores": folds("Scores by method", [(row["method"], row["scores"]) for row in ordered], measure)}
+        ordered = [(row["method"], row["scores"]) for row in best_first(result)]
+        return {"scores": folds("Scores by method", ordered, measure, result.get("intervals"))}
     scores = result["scores"]
     rows = [
         ("this run", scores["own"]),
@@ -81,20 +106,27 @@ def charts(result: dict[str, Any], cell: Callable[[int, int], str] | None = None
         ("no column at all", scores["trivial"]),
     ]
     found: dict[str, Any] = dict.fromkeys(_CHARTS)
-    found["scores"] = folds("Scores on held-out folds", rows, measure)
+    own = result.get("intervals", {})
+    keys = zip((name for name, _ in rows), ("own", "single", "trivial"), strict=True)
+    intervals = {name: own[key] for name, key in keys if key in own}
+    found["scores"] = folds("Scores on held-out folds", rows, measure, intervals)
     found["weights"] = bars("Weights", weight_rows(result["weights"]), "weight")
+    if result.get("scales"):
+        found["scales"] = bars("Scales", _scale_rows(result["scales"]), "part of the sum of the scales")
     if result["importance"]:
+        what = "the error grows by" if result.get("less_is_better") else "the score loses"
         lost = [
             (
                 row["name"],
                 row["loss"],
                 row["spread"] or 0.0,
-                f"{row['name']}: the score loses {row['loss']:.3f}"
-                + ("" if row["spread"] is None else f" ± {row['spread']:.3f}"),
+                f"{row['name']}: {what} {number(row['loss'])}"
+                + ("" if row["spread"] is None else f" ± {number(row['spread'])}"),
             )
             for row in result["importance"][:15]
         ]
-        found["importance"] = bars("What the score loses without a column", lost, f"loss of {measure}")
+        axis = f"{'growth' if result.get('less_is_better') else 'loss'} of the {measure}"
+        found["importance"] = bars("What the score loses without a column", lost, axis)
     if result["path"]:
         found["path"] = path(result["path"], result["path"].get("measure", measure))
         found |= _along(result["path"], measure)
@@ -104,6 +136,8 @@ def charts(result: dict[str, Any], cell: Callable[[int, int], str] | None = None
         found["roc"] = rocs(result["roc"])
     if "calibration" in result:
         found["calibration"] = calibration(result["calibration"])
+    for k, own in enumerate(result.get("targets", [])[:DRAWN_TARGETS]):
+        found[f"residuals_{k}"] = residuals(own["residuals"])
     if "residuals" in result:
         found["residuals"] = residuals(result["residuals"])
     return found

@@ -50,13 +50,14 @@ def compare(site: Site, request: Request) -> Response:
     done = [run for run in chosen if run.status == "done" and "worth" not in run.result()]
     results = [run.result() for run in done]
     charts = []
-    for measure in dict.fromkeys(result["measure"] for result in results):
+    of_target = [_scale(run, result) for run, result in zip(done, results, strict=True)]
+    for scale in dict.fromkeys(of_target):
         rows = [
             (run.name, _scores(result))
-            for run, result in zip(done, results, strict=True)
-            if result["measure"] == measure
+            for run, result, own in zip(done, results, of_target, strict=True)
+            if own == scale
         ]
-        charts.append(folds(f"Scores by {measure}", rows, measure))
+        charts.append(folds(f"Scores by {scale[0]}", rows, scale[0]))
     return site.page(
         request,
         "compare.html",
@@ -66,12 +67,19 @@ def compare(site: Site, request: Request) -> Response:
     )
 
 
+def _scale(run: StoredRun, result: dict[str, Any]) -> tuple[str, str]:
+    """The measure, and the target where its errors have the units of that."""
+    in_units = result.get("less_is_better", False) and result["task"] == "regression"
+    return result["measure"], run.recipe["target"] if in_units else ""
+
+
 def _scores(result: dict[str, Any]) -> list[float]:
     """The folds of a run; of a comparison those of its best method."""
     if "scores" in result:
         own: list[float] = result["scores"]["own"]
         return own
-    return max((row["scores"] for row in result["comparison"]), key=mean)
+    best = min if result.get("less_is_better") else max
+    return best((row["scores"] for row in result["comparison"]), key=mean)
 
 
 def rename(site: Site, request: Request, form: FormData) -> Response:
@@ -148,7 +156,7 @@ async def events(request: Request) -> Response:
     run = await run_in_threadpool(site.run, request)
 
     async def stream() -> AsyncIterator[str]:
-        said = ""
+        sent = ""
         silent = 0.0
         while not request.app.state.ending():
             now = await run_in_threadpool(site.store.run, run.id)
@@ -157,8 +165,8 @@ async def events(request: Request) -> Response:
                 return
             text = json.dumps(state(site, now))
             silent += _LOOK
-            if text != said or silent > _SILENCE:
-                said = text
+            if text != sent or silent > _SILENCE:
+                sent = text
                 silent = 0.0
                 yield f"data: {text}\n\n"
             await asyncio.sleep(_LOOK)

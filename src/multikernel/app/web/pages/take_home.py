@@ -95,7 +95,7 @@ def _report(site: Site, request: Request) -> Response:
         result=result,
         charts=charts(result),
         closer=_closer(site, run, result),
-        said=sentences(run.recipe, result),
+        captions=sentences(run.recipe, result),
         lines=lines(result["thresholds"], "") if "thresholds" in result else None,
         style=static_text("chart.css") + static_text("style.css"),
         script=static_text("tips.js"),

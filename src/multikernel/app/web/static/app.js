@@ -22,7 +22,7 @@
     form.addEventListener("submit", (event) => { if (!confirm(form.dataset.sure)) event.preventDefault(); });
   }
   for (const part of document.querySelectorAll("[data-needs-script]")) part.hidden = false;
-  const told = (name) => {
+  const recount = (name) => {
     for (const line of document.querySelectorAll(`[data-count="${name}"]`)) {
       const rows = [...document.querySelectorAll(`${name} tbody tr`)].filter((row) => !row.hidden);
       const boxes = rows.flatMap((row) => [...row.querySelectorAll("input[type=checkbox]:not(.hidden)")]);
@@ -31,8 +31,8 @@
   };
   for (const line of document.querySelectorAll("[data-count]")) {
     const name = line.dataset.count;
-    told(name);
-    document.querySelector(name).addEventListener("change", () => told(name));
+    recount(name);
+    document.querySelector(name).addEventListener("change", () => recount(name));
   }
   for (const input of document.querySelectorAll("[data-filter]")) {
     input.addEventListener("keydown", (event) => { if (event.key === "Enter") event.preventDefault(); });
@@ -42,7 +42,7 @@
         const text = (each.dataset.name || each.textContent).toLowerCase();
         each.hidden = !words.every((word) => text.includes(word));
       }
-      told(input.dataset.filter.split(" ")[0]);
+      recount(input.dataset.filter.split(" ")[0]);
     });
   }
   for (const button of document.querySelectorAll("[data-tick]")) { // the rows that are shown
@@ -51,7 +51,7 @@
         const box = row.querySelector("input[type=checkbox]:not(.hidden)");
         if (box && !row.hidden) box.checked = Boolean(button.dataset.to);
       }
-      told(button.dataset.tick);
+      recount(button.dataset.tick);
     });
   }
   for (const table of document.querySelectorAll("[data-sorts]")) {
