@@ -75,6 +75,8 @@ def _bind(row: PublishedNumber) -> Binding | None:
 def _cause(row: PublishedNumber) -> str:
     if row.data == "Breast":
         return "centring of each example, a mean along the wrong axis, gives the published numbers"
+    if row.data == "Iono" and row.method.startswith("quadratic"):
+        return "preparation: the published numbers come out with features as they are in the file"
     if row.data == "Sonar" and row.method.startswith("linear"):
         return "lambda: the published errors are those of lambda = 1, above those of the lambda that folds choose"
     if row.data == "Sonar" and "uniform" not in row.method:
