@@ -35,5 +35,5 @@ def test_the_kept_cells_give_the_headline(tmp_path: Path) -> None:
     file.write_bytes(gzip.decompress((KEPT / "cells.jsonl.gz").read_bytes()))
     versions = {line["package"] for line in Ledger(file)._lines}
     ledger = Ledger(file, versions)
-    results = {each.key: results_of(each, ledger, quick=False) for each in EXPERIMENTS}
+    results = {each.key: results_of(each, ledger) for each in EXPERIMENTS}
     assert headline(Counts.of([judged(row, results) for row in published()])) == HEADLINE

@@ -36,7 +36,7 @@ def test_the_rule_of_one_standard_error_chooses_from_the_errors_of_the_folds(
     cell = next(cell for cell in prostate.EXPERIMENT.cells(False) if cell["step"] == "folds")
     found = prostate.EXPERIMENT.measure(cell, DataSource(), {})
     error = np.array(found["error"])
-    simplest = prostate.ALPHAS.index(found["chosen"])
+    simplest = np.logspace(4, -4, 50).tolist().index(found["chosen"])
     limit = error.min() + found["standard error"][error.argmin()]
     assert error[simplest] <= limit
     assert (error[:simplest] > limit).all()
@@ -45,6 +45,20 @@ def test_the_rule_of_one_standard_error_chooses_from_the_errors_of_the_folds(
     predicted = X[~train] @ b + y[train].mean()
     assert found["test MSE"] == pytest.approx(np.mean((predicted - y[~train]) ** 2))
     assert found["variables"] == np.count_nonzero(b)
+
+
+def test_the_published_point_is_one_of_twenty_values_and_of_no_other_number_up_to_38(
+    published: Callable[[str], Dataset],
+) -> None:
+    published("prostate")
+    X, y, train = prostate._data(DataSource())
+    grids = {count: np.logspace(4, -4, count) for count in range(2, 39)}
+    near = sorted({float(v) for grid in grids.values() for v in grid if 0.075 < v < 0.105}, reverse=True)
+    coefs, _ = prostate._along(X[train], y[train], near)
+    printed = {r.metric: r.value for r in every_number() if r.data == "Prostate" and r.method == "RLS2"}
+    column = np.array([float(printed[f"coefficient {name}"] or 0.0) for name in prostate.FEATURES])
+    alike = {alpha for alpha, b in zip(near, coefs, strict=True) if np.abs(b - column).max() <= 5e-4}
+    assert [count for count, grid in grids.items() if alike & set(grid.tolist())] == [20]
 
 
 def test_kernels_at_the_best_lambda_and_at_one_that_ties() -> None:

@@ -17,7 +17,7 @@ import pytest
 from multikernel.reproduce import catalogue
 from multikernel.reproduce.command import CELLS, reproduce
 from multikernel.reproduce.data import DataSource
-from multikernel.reproduce.experiment import Cell, Experiment
+from multikernel.reproduce.experiment import Cell, Experiment, Extent
 from multikernel.reproduce.pages import write as pages
 from multikernel.reproduce.published import PAPERS, published
 from multikernel.reproduce.results import Ledger
@@ -47,8 +47,8 @@ def test_order_failures_and_what_is_kept(made_up: Experiment, tmp_path: Path) ->
     ledger = Ledger(tmp_path / "cells.jsonl")
     for _ in range(2):  # the second time nothing is left but what failed
         with pytest.raises(ValueError, match=r"1 cells could not be measured.*ArithmeticError: no number"):
-            run([made_up], ledger, DataSource(), quick=False, jobs=1, report=told.append)
-    assert [found["value"] for found in results_of(made_up, ledger, False).found] == [13, 15]
+            run([made_up], ledger, DataSource(), extent=Extent.USUAL, jobs=1, report=told.append)
+    assert [found["value"] for found in results_of(made_up, ledger).found] == [13, 15]
     assert len((tmp_path / "cells.jsonl").read_text().splitlines()) == 3
     assert [line.split(":")[0] for line in told if not line.startswith("failed")] == [
         "nkrr/made-up 1",
@@ -99,6 +99,18 @@ def test_a_run_that_is_killed_goes_on_to_the_same_report(small_data: Path, tmp_p
     assert len(told) == 3 - len(kept.splitlines()) + 3
     assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
     assert "lambda=100" in tables(tmp_path / "whole")
+
+
+def test_a_whole_run_has_more_than_a_usual_one_and_says_how_long_that_takes(tmp_path: Path) -> None:
+    cut = [each for each in catalogue.EXPERIMENTS if each.whole is not None]
+    assert {each.key for each in cut} == {"dpp/curves", "dpp/parity", "dpp/structure"}
+    for each in catalogue.EXPERIMENTS:
+        assert bool(each.part) is (each in cut)
+        assert re.search(r"hours", each.part) or each not in cut
+        own = {cell.fields for cell in each.planned(Extent.WHOLE)}
+        assert (own != {cell.fields for cell in each.planned(Extent.USUAL)}) is (each in cut)
+    with pytest.raises(ValueError, match="either quick or whole"):
+        reproduce("nkrr", tmp_path, quick=True, whole=True)
 
 
 def test_data_that_are_not_there_are_told_and_left_out(tmp_path: Path) -> None:

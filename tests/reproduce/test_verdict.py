@@ -142,6 +142,21 @@ def test_constants_and_what_is_not_comparable() -> None:
     assert (verdict.mark, verdict.cause) == (Mark.NOT_COMPARABLE, "no data")
 
 
+def test_what_is_known_of_an_open_difference_is_told_and_explains_nothing() -> None:
+    verdict = _judged(row(), experiment(), Query({}, ("error",), "lower", known="folds matter"), results(stated=0.9))
+    assert (verdict.mark, verdict.explained) == (Mark.WORSE, False)
+    assert line(verdict).remark == "Open. Folds matter"
+    alike = _judged(row(), experiment(), Query({}, ("error",), "lower", known="folds matter"), results(stated=0.71))
+    assert line(alike).remark == ""
+
+
+def test_what_was_measured_on_something_else_is_shown_and_not_compared() -> None:
+    verdict = _judged(row(), experiment(), Query({}, ("error",), "lower", instead="other rows"), results(stated=0.9))
+    assert (verdict.mark, verdict.cause) == (Mark.NOT_COMPARABLE, "other rows")
+    assert (line(verdict).stated, line(verdict).by_errors) == ("0.900", "")
+    assert (Counts.of([verdict]).not_comparable, Counts.of([verdict]).judged) == (1, 0)
+
+
 def test_lists_are_repetitions_and_cells_without_the_quantity_are_left_out() -> None:
     query = Query({}, ("L1", "accuracy"))
     measured = query.measured([{"L1": {"accuracy": [1.0, 2.0]}}, {"L1": {"accuracy": 3.0}}, {"L2": {}}])

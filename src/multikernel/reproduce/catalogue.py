@@ -87,10 +87,13 @@ def _judged(row: PublishedNumber, experiment: Experiment, binding: Binding, resu
     agreements = {name: agreement(row, measured) for name, measured in measured_by.items()}
     if STATED not in measured_by:
         return Verdict(row, Mark.NOT_RUN, measured_by, agreements)
+    if binding.instead:
+        return Verdict(row, Mark.NOT_COMPARABLE, measured_by, cause=binding.instead)
     mark = mark_of(row, measured_by[STATED], binding.better)
     agreeing = tuple(name for name, each in agreements.items() if name != STATED and each.within)
     fitted = tuple(name for name in agreeing if name in experiment.fitted)
-    return Verdict(row, mark, measured_by, agreements, binding.cause if mark in DIFFERING else "", agreeing, fitted)
+    cause, known = (binding.cause, binding.known) if mark in DIFFERING else ("", "")
+    return Verdict(row, mark, measured_by, agreements, cause, known, agreeing, fitted)
 
 
 def _by_variant(query: Query, experiment: Experiment, results: Results) -> dict[str, Measured]:

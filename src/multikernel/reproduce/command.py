@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from multikernel.reproduce import again
 from multikernel.reproduce.catalogue import chosen
 from multikernel.reproduce.data import DataSource
-from multikernel.reproduce.experiment import Experiment
+from multikernel.reproduce.experiment import Experiment, Extent
 from multikernel.reproduce.pages import ExperimentCost, write_pages
 from multikernel.reproduce.results import Ledger
 from multikernel.reproduce.running import finished, in_order, results_of, run, stamp_of
@@ -22,6 +23,7 @@ def reproduce(
     table: int | None = None,
     figure: int | None = None,
     quick: bool = False,
+    whole: bool = False,
     data_dir: Path | None = None,
     jobs: int = 1,
     also: Sequence[str] = (),
@@ -34,7 +36,7 @@ def reproduce(
     paper : str, "nkrr", "dpp", "rls2", "report", "smkl" or "all"
     out : Path, the directory of the report; finished cells are kept in it
     table, figure : int or None, only the experiments of this one
-    quick : bool, a few cells of each experiment
+    quick, whole : bool, a few cells of each experiment, or also those that a usual run leaves out as too long
     data_dir : Path or None, as in ``datasets.load``
     jobs : int, how many processes
     also : versions of the package whose finished cells count, too
@@ -46,8 +48,15 @@ def reproduce(
 
     Raises
     ------
-    ValueError : where the paper has no such table or figure, and where cells could not be measured
+    ValueError : where the paper has no such table or figure, where a run is to be quick and whole, and where cells
+        could not be measured
     """
+    if quick and whole:
+        raise ValueError("a run is either quick or whole: leave out one of the two")
+    if quick:
+        extent = Extent.QUICK
+    else:
+        extent = Extent.WHOLE if whole else Extent.USUAL
     experiments = chosen(paper, table, figure)
     out.mkdir(parents=True, exist_ok=True)
     ledger = Ledger(out / CELLS, also)
@@ -55,29 +64,31 @@ def reproduce(
     stale = sum(ledger.stale(stamp_of(each)) for each in experiments)
     if stale:
         report(f"{stale} cells in {out / CELLS} are of another version, protocol or tolerance, and are measured again")
-    missing = sorted({c["data"] for e in experiments for c in e.cells(quick) if not source.has(c.get("data", ""))})
+    missing = sorted({c["data"] for e in experiments for c in e.planned(extent) if not source.has(c.get("data", ""))})
     if missing:
         report(f"left out, since the data are not there: {', '.join(missing)}")
     failed = None
     try:
-        run(experiments, ledger, source, quick=quick, jobs=jobs, report=report)
+        run(experiments, ledger, source, extent=extent, jobs=jobs, report=report)
     except ValueError as error:  # some cells: the others have a report all the same
         failed = error
-    results = {each.key: results_of(each, ledger, quick) for each in experiments}
-    costs = [_cost(each, ledger, quick) for each in experiments]
-    facts = {"extent": "a few cells of each experiment (--quick)" if quick else "all cells"}
+    results = {each.key: results_of(each, ledger, extent) for each in experiments}
+    checks = again.read(out)
+    costs = [_cost(each, ledger, extent, checks) for each in experiments]
+    facts = {"extent": str(extent)}
     if also:
         facts["cells of earlier versions"] = ", ".join(also)
-    first = write_pages(out, experiments, results, costs, facts)
+    first = write_pages(out, experiments, results, costs, facts, again.said(checks))
     if failed is not None:
         raise failed
     return first
 
 
-def _cost(experiment: Experiment, ledger: Ledger, quick: bool) -> ExperimentCost:
-    """What the finished cells of an experiment took."""
-    seconds = [line["seconds"] for line in finished(experiment, ledger).values()]
-    count = len(in_order(experiment.cells(quick)))
-    return ExperimentCost(
-        f"{experiment.paper}: {experiment.title}", len(seconds), max(count, len(seconds)), sum(seconds)
-    )
+def _cost(experiment: Experiment, ledger: Ledger, extent: Extent, checks: Sequence[again.Check]) -> ExperimentCost:
+    """What the finished cells of a run took."""
+    cells = in_order(experiment.planned(extent))
+    done = finished(experiment, ledger)
+    seconds = [done[cell.fields]["seconds"] for cell in cells if cell.fields in done]
+    megabytes = max((check.megabytes for check in checks if check.experiment == experiment.key), default=0.0)
+    title = f"{experiment.paper}: {experiment.title}"
+    return ExperimentCost(title, len(seconds), len(cells), sum(seconds), megabytes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from itertools import product
 from typing import Any
 
@@ -52,6 +53,14 @@ def grid(**choices: Sequence[Scalar]) -> list[Cell]:
     return [Cell(tuple(zip(choices, values, strict=True))) for values in product(*choices.values())]
 
 
+class Extent(StrEnum):
+    """How much of an experiment is measured."""
+
+    QUICK = "a few cells of each experiment (--quick)"
+    USUAL = "all cells of a usual run"
+    WHOLE = "all cells, also of the experiments that a usual run cuts (--whole)"
+
+
 @dataclass(frozen=True)
 class Figure:
     """A figure of the report.
@@ -79,7 +88,7 @@ class Experiment:
     paper, name : str, such as "nkrr" and "table1"
     title : str, a few words
     protocol : str, what is done, in plain sentences, with what the paper leaves open
-    cells : called with True for a quick run of a few cells, and with False for all of the paper's
+    cells : called with True for a quick run of a few cells, and with False for a usual one
     measure : what is found in one cell, given the data and what the cell that it needs gave
     bind : for a published number of this paper how it follows from the cells; None for one of another experiment
     tables, figures : the numbers of the paper's tables and figures that this one repeats
@@ -89,6 +98,8 @@ class Experiment:
     tol : float, the relative certificate that the fits reach
     seconds : float, what a cell takes about, before any was measured
     draw : figures of the report
+    whole : all cells of the paper's experiment, where a usual run has a part of them; else None
+    part : which part that is, and how long the rest takes
     """
 
     paper: str
@@ -106,6 +117,14 @@ class Experiment:
     tol: float = 1e-6
     seconds: float = 1.0
     draw: tuple[Figure, ...] = ()
+    whole: Callable[[], Sequence[Cell]] | None = None
+    part: str = ""
+
+    def planned(self, extent: Extent) -> Sequence[Cell]:
+        """The cells of a run."""
+        if extent is Extent.WHOLE and self.whole is not None:
+            return self.whole()
+        return self.cells(extent is Extent.QUICK)
 
     @property
     def key(self) -> str:

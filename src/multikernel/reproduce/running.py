@@ -17,7 +17,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from multikernel.reproduce.data import DataSource
-from multikernel.reproduce.experiment import Cell, Experiment
+from multikernel.reproduce.experiment import Cell, Experiment, Extent
 from multikernel.reproduce.results import Ledger, Results, Stamp
 
 Report = Callable[[str], None]
@@ -43,15 +43,15 @@ def finished(experiment: Experiment, ledger: Ledger) -> dict[Fields, Any]:
     return {tuple(line["fields"].items()): line for line in ledger.lines(stamp_of(experiment))}
 
 
-def results_of(experiment: Experiment, ledger: Ledger, quick: bool) -> Results:
+def results_of(experiment: Experiment, ledger: Ledger, extent: Extent = Extent.USUAL) -> Results:
     """What there is of an experiment, in the order of its cells."""
     done = finished(experiment, ledger)
-    cells = [cell for cell in experiment.cells(quick) if cell.fields in done]
+    cells = [cell for cell in experiment.planned(extent) if cell.fields in done]
     return Results(tuple((dict(cell.fields), done[cell.fields]["found"]) for cell in cells))
 
 
 def run(
-    experiments: Sequence[Experiment], ledger: Ledger, source: DataSource, *, quick: bool, jobs: int, report: Report
+    experiments: Sequence[Experiment], ledger: Ledger, source: DataSource, *, extent: Extent, jobs: int, report: Report
 ) -> None:
     """Measure what is missing of some experiments.
 
@@ -60,7 +60,7 @@ def run(
     experiments : in the order in which they are run
     ledger : where finished cells are kept
     source : where the data are; cells whose data are not there are left out
-    quick : bool, a few cells of each in place of all
+    extent : Extent, how much of each
     jobs : int, how many processes; with 1 everything happens in this one
     report : called with a line for each finished cell
     """
@@ -68,7 +68,7 @@ def run(
     tasks = [
         CellTask(experiment, cell)
         for experiment in experiments
-        for cell in in_order(experiment.cells(quick))
+        for cell in in_order(experiment.planned(extent))
         if cell.fields not in done[experiment.key] and source.has(cell.get("data", ""))
     ]
     clock = _Clock(tasks, jobs)
@@ -171,7 +171,7 @@ def _workers(jobs: int, source: DataSource) -> Iterator[Callable[..., Future[Out
     context = multiprocessing.get_context("spawn")  # a process that has threads cannot be forked safely
     with ProcessPoolExecutor(jobs, context, _end_with_parent) as pool:
         try:
-            yield lambda *task: pool.submit(_measured, source, *task)
+            yield lambda *task: pool.submit(measured, source, *task)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -180,13 +180,13 @@ def _workers(jobs: int, source: DataSource) -> Iterator[Callable[..., Future[Out
 def _at_once(source: DataSource, *task: Any) -> Future[Outcome]:
     future: Future[Outcome] = Future()
     try:
-        future.set_result(_measured(source, *task))
+        future.set_result(measured(source, *task))
     except Exception as error:
         future.set_exception(error)
     return future
 
 
-def _measured(source: DataSource, key: str, cell: Cell, given: Mapping[str, Any]) -> Outcome:
+def measured(source: DataSource, key: str, cell: Cell, given: Mapping[str, Any]) -> Outcome:
     """What is found in a cell, with linear algebra on one thread, and the processor seconds that it took."""
     from multikernel.reproduce.catalogue import experiment  # which imports every experiment
 

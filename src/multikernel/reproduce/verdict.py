@@ -86,6 +86,8 @@ class Query:
     cause : the name of the cause where the number differs from the published one; empty while it is not known
     readings : other summaries of the cells of what is stated, by the name of the variant
     stated : str, the variant of the cells that are what the paper states
+    known : what is known of a difference whose cause is not
+    instead : why what is measured is not what the paper measured, and both are not compared; empty where it is
     """
 
     where: Mapping[str, Any]
@@ -95,6 +97,8 @@ class Query:
     cause: str = ""
     readings: Mapping[str, Callable[[Sequence[Any]], Measured | None]] = field(default_factory=dict)
     stated: str = STATED
+    known: str = ""
+    instead: str = ""
 
     def measured(self, found: Sequence[Found]) -> Measured | None:
         """The number, from what the cells gave."""
@@ -168,6 +172,7 @@ class Verdict:
     measured : by the name of the variant, "stated" first
     agreement : of each of these
     cause : str, why the number differs or is not comparable; empty while that is open
+    known : what is known of a difference without a cause
     agreeing : the variants, other than "stated", that are within
     fitted : those of them that were chosen by looking at the published numbers
     """
@@ -177,6 +182,7 @@ class Verdict:
     measured: Mapping[str, Measured] = field(default_factory=dict)
     agreement: Mapping[str, Agreement] = field(default_factory=dict)
     cause: str = ""
+    known: str = ""
     agreeing: tuple[str, ...] = ()
     fitted: tuple[str, ...] = ()
 

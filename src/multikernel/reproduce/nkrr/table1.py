@@ -23,19 +23,17 @@ METHODS = {
     "quadratic L2": PolynomialMethod(2, 2),
 }
 ONE = "lambda = 1"
-PREPARATIONS = {
-    "stated": FeatureScaling("interval", "features"),
-    "uncentred": FeatureScaling("interval", "none"),
+PREPARATIONS = {  # "for each dataset": before it is split
+    "stated": FeatureScaling("interval", "features", rows="all"),
+    "uncentred": FeatureScaling("interval", "none", rows="all"),
     "raw": FeatureScaling("raw", "none"),
-    "examples centred": FeatureScaling("interval", "examples"),
-    "all rows scale": FeatureScaling("interval", "none", rows="all"),
-    ONE: FeatureScaling("interval", "features"),
+    "examples centred": FeatureScaling("interval", "examples", rows="all"),
+    ONE: FeatureScaling("interval", "features", rows="all"),
 }
 VARIANTS = {
     "uncentred": "Features are on [0, 1] and are not centred; a square of centred features has lost its linear part.",
     "raw": "Features are as they come in the file.",
     "examples centred": "Each example loses the mean of its own features: a mean along the wrong axis.",
-    "all rows scale": "As uncentred, with features scaled by training and test rows.",
     ONE: "As stated, with lambda = 1 in place of the choice by folds, which choose 10 and more for linear kernels.",
 }
 ALPHAS = tuple(np.logspace(4, -4, 17).tolist())
@@ -77,6 +75,8 @@ def _bind(row: PublishedNumber) -> Binding | None:
 def _cause(row: PublishedNumber) -> str:
     if row.data == "Breast":
         return "centring of each example, a mean along the wrong axis, gives the published numbers"
+    if row.data == "Iono" and row.method.startswith("quadratic"):
+        return "preparation: the published numbers come out with features as they are in the file"
     if row.data == "Sonar" and row.method.startswith("linear"):
         return "lambda: the published errors are those of lambda = 1, above those of the lambda that folds choose"
     if row.data == "Sonar" and "uniform" not in row.method:
@@ -89,8 +89,8 @@ EXPERIMENT = Experiment(
     name="table1",
     title="Linear and quadratic combinations on four data sets",
     protocol=(
-        "Thirty random halves, stratified; one rank-one kernel for each feature, features on [0, 1] and centred by the "
-        "training half, labels -1 and +1, which lose their mean; root mean squared error of the real-valued output. "
+        "Thirty random halves, stratified; one rank-one kernel for each feature, features on [0, 1] and centred, by "
+        "all rows, labels -1 and +1, which lose their mean; root mean squared error of the real-valued output. "
         "lambda and the radius are chosen once by ten shuffled folds of all rows, from seventeen values between 1e-4 "
         "and 1e4 and six radii; the paper states neither the grids nor whether the choice is made once or in each half."
     ),
@@ -99,6 +99,7 @@ EXPERIMENT = Experiment(
     bind=_bind,
     tables=(1,),
     variants=VARIANTS,
+    version=2,
     tol=1e-6,
     seconds=0.3,
 )

@@ -107,17 +107,25 @@ class ExperimentCost:
     title : str
     finished, count : how many of its cells are measured, and how many there are
     seconds : float, of a processor, for those that are measured
+    megabytes : float, the most memory that a process took which measured some of them; 0 where that is not known
     """
 
     title: str
     finished: int
     count: int
     seconds: float
+    megabytes: float = 0.0
 
     @classmethod
     def of(cls, costs: Sequence[ExperimentCost]) -> ExperimentCost:
         """All of them together."""
-        return cls("in all", sum(c.finished for c in costs), sum(c.count for c in costs), sum(c.seconds for c in costs))
+        return cls(
+            "in all",
+            sum(c.finished for c in costs),
+            sum(c.count for c in costs),
+            sum(c.seconds for c in costs),
+            max((c.megabytes for c in costs), default=0.0),
+        )
 
     @property
     def hours(self) -> str:
@@ -127,6 +135,11 @@ class ExperimentCost:
     def each(self) -> str:
         """Seconds of a cell."""
         return f"{self.seconds / self.finished:.2g}" if self.finished else "-"
+
+    @property
+    def memory(self) -> str:
+        """In gigabytes."""
+        return f"{self.megabytes / 1000:.2f}" if self.megabytes else "-"
 
 
 def number(value: float | str, like: str = "") -> str:
@@ -203,7 +216,7 @@ def line(verdict: Verdict) -> Line:
             sign += f" ({'fitted' if set(verdict.agreeing) == set(verdict.fitted) else 'variant'} ✓)"
             style += " agreeing"
         else:
-            remark = remark or "open"
+            remark = remark or ". ".join(filter(None, ("open", verdict.known[:1].upper() + verdict.known[1:])))
     agreement = verdict.agreement.get(STATED)
     return Line(
         place=row.place,

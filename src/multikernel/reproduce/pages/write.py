@@ -142,6 +142,7 @@ def write_pages(
     results: Mapping[str, Results],
     costs: Sequence[ExperimentCost],
     facts: Mapping[str, str],
+    checked: str = "",
 ) -> Path:
     """Write a page for each paper that has experiments, and ``index.html``, whose path is returned.
 
@@ -154,6 +155,7 @@ def write_pages(
     results : what there is of each, by its key
     costs : what each experiment took
     facts : further facts about the run
+    checked : what came out where cells were measured again
     """
     papers = [paper for paper in PAPERS if any(each.paper == paper for each in experiments)]
     pages = [page(paper, [each for each in experiments if each.paper == paper], results) for paper in papers]
@@ -171,6 +173,8 @@ def write_pages(
         others=_others(verdicts),
         costs=costs,
         cost=ExperimentCost.of(costs),
+        checked=checked,
+        parts=[(f"{each.paper}: {each.title}", each.part) for each in experiments if each.part],
     )
     write_whole(out / "index.html", text.encode())
     text = environment.get_template("headline.md.j2").render(pages=pages, total=total, headline=headline(total))

@@ -22,8 +22,12 @@ METHODS = {
 PREPARATIONS = {
     "stated": FeatureScaling("interval", "features"),
     "uncentred": FeatureScaling("interval", "none"),
+    "raw": FeatureScaling("raw", "none"),
 }
-UNCENTRED = "Features are on [0, 1] and are not centred."
+VARIANTS = {
+    "uncentred": "Features are on [0, 1] and are not centred.",
+    "raw": "Features are as they come in the file: the report mentions no preparation; folds are made in one way.",
+}
 
 
 def sizes(method: PolynomialMethod) -> tuple[float, ...]:

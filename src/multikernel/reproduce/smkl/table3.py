@@ -24,7 +24,12 @@ DATA = {  # with the number of terms that the paper has
 }
 TERMS = dict(DATA.values())
 METHODS = {"full": ("L1-MKL", "SMKL", "average"), "coarse": ("L1-MKL", "average")}
-CAUSE = "other documents: those of one category only, with terms of our own choice"
+OTHERS = (
+    "other documents: as their numbers say, the paper's are all training documents of the two categories among the "
+    "first 20,000 abstracts (423 + 158 = 581, 283 + 588 = 871, 491 + 281 = 772); the files here have those, of "
+    "training and test, that have no further category"
+)
+CHOICE = "which terms are taken and how they are weighted is not described; here they are weighted by tf-idf"
 
 
 def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -43,11 +48,13 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
 
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.metric.startswith("gain"):
-        cause = f"{CAUSE}; and the paper's own table has a gain of 6.3 %, 4.6 points"
-        return Query({"data": DATA[row.data][0]}, (), "higher", _gain, cause)
+        instead = f"{OTHERS}; and the paper's own table has a gain of 6.3 %, 4.6 points"
+        return Query({"data": DATA[row.data][0]}, (), "higher", _gain, instead=instead)
     if row.place != "Table 3":
         return None
-    return Query({"data": DATA[row.data][0]}, (row.method, "accuracy"), "higher", cause=CAUSE)
+    name = DATA[row.data][0]
+    instead = OTHERS if name.startswith("ohsumed") else ""
+    return Query({"data": name}, (row.method, "accuracy"), "higher", cause=CHOICE, instead=instead)
 
 
 def _gain(found: Sequence[Any]) -> Measured | None:
@@ -63,10 +70,11 @@ EXPERIMENT = Experiment(
     name="table3",
     title="Text categories, a kernel for each term",
     protocol=(
-        "Twenty stratified splits with a tenth of the documents for training. The paper's documents and terms are not "
-        "described: here all public documents of the two categories that have one category only, or of the two "
-        "newsgroups, and the most frequent terms, as many as the paper has, weighted by tf-idf without common words. "
-        "The rank-one kernels have the mean trace n; C and the smoothing by five stratified folds."
+        "Twenty stratified splits with a tenth of the documents for training. The paper does not describe its terms: "
+        "here the most frequent ones, as many as the paper has, weighted by tf-idf without common words, of all public "
+        "documents of the two newsgroups, or of the two categories that have one category only. The rank-one kernels "
+        "have the mean trace n, and terms are not standardised one by one, by which rare ones would weigh most, as the "
+        "paper says of its data in general. C and the smoothing by five stratified folds."
     ),
     cells=lambda quick: (
         grid(data=["ohsumed_c01_c02"], terms=[100], seed=[0], grid=["coarse"])

@@ -1,0 +1,49 @@
+"""Cells that are measured again: how far numbers are apart, what is drawn, and what the first page says."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from multikernel.reproduce import again
+from multikernel.reproduce.command import reproduce
+from multikernel.reproduce.data import DataSource
+from multikernel.reproduce.results import Ledger
+
+
+@pytest.mark.parametrize(("old", "new", "apart"), [
+    ({"error": 0.5, "words": "a"}, {"error": 0.5, "words": "a"}, 0.0),
+    ({"error": [0.5, 2.0]}, {"error": [0.5, 1.0]}, 0.5),
+    ({"error": math.nan}, {"error": math.nan}, 0.0),
+    ({"error": math.nan}, {"error": 1.0}, math.inf),
+    ({"seconds": 1.0, "certificate": 1e-7}, {"seconds": 9.0, "certificate": 1e-9}, 0.0),
+    ({"error": 0.5}, {"area": 0.5}, math.inf),
+    ({"error": [0.5]}, {"error": []}, math.inf),
+    ({"words": "a"}, {"words": "b"}, math.inf),
+    ({"runs": {"L1": {"accuracy": -1.0}}}, {"runs": {"L1": {"accuracy": 1.0}}}, 2.0),
+])  # fmt: skip
+def test_the_largest_relative_difference(old: object, new: object, apart: float) -> None:
+    assert again.difference(old, new) == pytest.approx(apart)
+    assert again.difference(new, old) == pytest.approx(apart)
+
+
+def test_the_same_code_gives_the_same_numbers_and_a_changed_line_is_found(small_data: Path, tmp_path: Path) -> None:
+    reproduce("nkrr", tmp_path, figure=1, data_dir=small_data, report=len)
+    source = DataSource(small_data)
+    file = tmp_path / "cells.jsonl"
+    kept = file.read_text()
+    changed = kept.replace('"values": [', '"values": [1', 1)
+    file.write_text(changed)
+    sample = again.chosen(Ledger(file), source, count=99, limit=60.0, seed=0)
+    assert [each.drawn for each in sample] == [True] * 3
+    assert len(again.chosen(Ledger(file), source, count=2, limit=60.0, seed=0)) in (2, 3)
+    checks = list(again.check(sample, source, lambda: ThreadPoolExecutor(1)))
+    assert sum(each.difference == 0.0 for each in checks) == 2
+    assert all(10.0 < each.megabytes < 20_000.0 for each in checks)
+    text = again.said(checks)
+    assert "3 cells, drawn at random" in text
+    assert again.said([]) == ""
+    assert again.read(tmp_path) == []
