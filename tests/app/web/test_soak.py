@@ -3,38 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from app_server import Person, people, said, saved, serving
+from app_server import Person, people, said, saved, served_by_command, serving
 
 _SETTLED = 50  # runs after which caches are full
-
-
-@contextmanager
-def _served(home: Path) -> Iterator[tuple[str, int]]:
-    """The address and the process of a server of its own, as the command starts it."""
-    command = [
-        sys.executable,
-        "-m",
-        "multikernel.app.cli.main",
-        "app",
-        "--no-browser",
-        "--port",
-        "0",
-        "--home",
-        str(home),
-    ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            yield next(word for word in process.stdout.readline().split() if word.startswith("http")), process.pid
-        finally:
-            process.terminate()
 
 
 def _kept(process: int, home: Path) -> dict[str, float]:
@@ -63,17 +37,17 @@ def _used(person: Person, data: str, run: str) -> None:
 @pytest.mark.study
 def test_a_thousand_runs_leave_nothing_behind(tmp_path: Path) -> None:
     count = int(os.environ.get("MULTIKERNEL_SOAK", "1000"))
-    with _served(tmp_path) as (address, process), Person(address) as person:
+    with served_by_command(tmp_path) as (address, process), Person(address) as person:
         data = person.upload(("people.csv", people(20))).url.path
         person.submit(f"{data}/choose", target="bought")
         form = {"method": "AverageMKLClassifier", "kernels-0": "linear", "p-C": "1"}
-        before = _kept(process, tmp_path)
+        before = _kept(process.pid, tmp_path)
         for k in range(1, count + 1):
             page = person.learned(person.submit(f"{data}/method", **form))
             assert "How good is it?" in page.text, said(page)
             if k % 10 == 0:
                 _used(person, data, page.url.path)
-                print(k, after := _kept(process, tmp_path), flush=True)
+                print(k, after := _kept(process.pid, tmp_path), flush=True)
                 before = after if k <= _SETTLED else before
         assert after["files"] <= before["files"] + 5
         assert after["threads"] <= before["threads"] + 5
