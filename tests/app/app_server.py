@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import threading
 import time
 from base64 import b64decode
@@ -41,6 +43,22 @@ def serving(home: Path, port: int = 0, **changes: Any) -> Iterator[str]:
     finally:
         server.should_exit = True
         thread.join()
+
+
+def app_command(home: Path) -> list[str]:
+    """What starts the application, with its data in a folder."""
+    return [sys.executable, "-m", "multikernel.app.cli.main", "app", "--no-browser", "--port", "0", "--home", str(home)]
+
+
+@contextmanager
+def served_by_command(home: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The address, with its key, and the process of a server."""
+    with subprocess.Popen(app_command(home), stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield next(word for word in process.stdout.readline().split() if word.startswith("http")), process
+        finally:
+            process.terminate()
 
 
 class Person(httpx.Client):

@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import multikernel as mk
-from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, folds_of, shuffled_folds
+from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, count_of_folds, folds_of, shuffled_folds
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
 from multikernel.app.tables.held_out import RowsHeldOut
@@ -121,7 +121,7 @@ def compare_methods(
     table: CsvTable,
     target: str,
     task: Task | None,
-    folds: int,
+    folds: int | None,
     seed: int,
     watch: Watch,
     only: Sequence[str] | None = None,
@@ -135,11 +135,13 @@ def compare_methods(
     y, decided, found = read_target(table, target, task)
     held_out = table.held_out
     most = held_out.most(y, decided)
-    if most < max(folds, 2 * INNER_FOLDS):
+    if most < 2 * INNER_FOLDS:
         raise ValueError(
-            f"{table.file}: column {target!r} allows {most} folds, and {folds} outer and "
-            f"{INNER_FOLDS} inner ones need {max(folds, 2 * INNER_FOLDS)}; give more rows, or fewer --folds"
+            f"{table.file}: a comparison chooses on {INNER_FOLDS} folds inside of others, for which there must be as "
+            f"many rows of each class, or pairs of rows, as {2 * INNER_FOLDS} folds need; the column {target!r} allows "
+            f"{most}: give more rows, or fit a single method"
         )
+    folds = count_of_folds(table, target, y, decided, folds)
     table.check_types(types or {}, target)
     X = ColumnKinds.learn(found, types).frame(table)
     models = methods_to_compare(decided, X.shape[1], seed, types, held_out.decided)
@@ -287,9 +289,13 @@ def gaussian(task: Task, columns: int, inner: Any, *, quick: bool = False) -> An
     Parameters
     ----------
     task, columns : what is learned, of how many columns
-    inner : the splitter of the inner folds
+    inner : the splitter of the inner folds; None where there are too few rows, for the usual values
     quick : bool, whether values at the ends of the grid are left out
     """
+    if inner is None:
+        if task == "classification":
+            return SVC(gamma=1.0 / columns)
+        return TransformedTargetRegressor(KernelRidge(kernel="rbf", gamma=1.0 / columns), transformer=StandardScaler())
     gammas = [gamma / columns for gamma in (_GAMMAS[1:-1] if quick else _GAMMAS)]
     if task == "classification":
         costs = GRIDS["C"][1:] if quick else GRIDS["C"]

@@ -20,6 +20,7 @@ from multikernel.app.jobs.methods import (
     FitRequest,
     check,
     folds_of,
+    nothing_distinguishes,
     with_search,
 )
 from multikernel.app.jobs.watch import Watch
@@ -207,7 +208,10 @@ def train_automatic(table: CsvTable, request: FitRequest, watch: Watch) -> tuple
     check(estimator, dict(request.parameters))
     given = {"random_state": request.seed, "types": dict(request.types) or None, **request.parameters}
     with watch.fitting("fit"):
-        return estimator(**given).fit(split(X, views) if views else X, y, groups=table.held_out.together()), columns
+        model = estimator(**given).fit(split(X, views) if views else X, y, groups=table.held_out.together())
+    if not model.preparation_.needed:
+        raise nothing_distinguishes(table, request.target)
+    return model, columns
 
 
 def automatic_metadata(model: Any, columns: ColumnKinds, table: CsvTable, request: FitRequest) -> dict[str, Any]:

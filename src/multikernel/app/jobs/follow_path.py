@@ -15,6 +15,7 @@ from multikernel.app.jobs.methods import (
     EVEN,
     PATHS,
     FitRequest,
+    count_of_folds,
     estimator_of,
     folds_of,
     regularisation,
@@ -114,7 +115,7 @@ def follow(
     request: FitRequest,
     parameter: str | None,
     values: Array | None,
-    folds: int,
+    folds: int | None,
     watch: Watch,
     checkpoint: FilePath | None = None,
     count: int | None = None,
@@ -126,12 +127,7 @@ def follow(
     samples = MethodSamples.of(table, request)
     X, y, task = samples.X, samples.y, samples.task
     held_out = table.held_out
-    most = held_out.most(y, task)
-    if most < folds:
-        raise ValueError(
-            f"{table.file}: column {request.target!r} allows {most} folds, and {folds} are requested; "
-            "give more rows, or fewer --folds"
-        )
+    folds = count_of_folds(table, request.target, y, task, folds)
     model = samples.model(request)
     parameter = parameter or _parameter_of(model, request, task)
     if values is None:

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import multikernel as mk
-from multikernel.app.jobs.methods import FitRequest, kernels_by_type, make_model
+from multikernel.app.jobs.methods import FitRequest, kernels_by_type, make_model, nothing_distinguishes
 from multikernel.app.tables.columns import ColumnKinds
 from multikernel.app.tables.encoding import TableEncoding, scaler_of
 from multikernel.app.tables.table import CsvTable, read_target
@@ -80,10 +80,7 @@ class MethodSamples:
             return cls._plain(table, request)
         used = {str(column.key): column.type for column in columns if column.used}
         if not used:
-            raise ValueError(
-                f"{table.file} has no column beside {request.target!r} that distinguishes rows and does not only name "
-                "them"
-            )
+            raise nothing_distinguishes(table, request.target)
         X = frame[list(used)]
         views = table.by_view(used)
         metadata = {

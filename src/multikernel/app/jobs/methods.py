@@ -12,10 +12,12 @@ from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import multikernel as mk
 from multikernel.app.tables.held_out import RowsHeldOut
+from multikernel.app.tables.table import CsvTable
 from multikernel.datasets import Task
 from multikernel.inspection import Parameter
 from multikernel.inspection import parameters_of as all_parameters_of
@@ -212,13 +214,26 @@ def with_search(model: Any, request: FitRequest, task: Task, y: Array, held_out:
     options = estimator_of(name, task, request.target)[1]
     # The training part of an outer fold has at least half of each class, which has to suffice for the inner folds.
     if not request.chooses(options) or held_out.most(y, task) < 2 * INNER_FOLDS:
-        return model
+        return model if "cv" in request.parameters else with_possible_folds(model, (len(y) + 1) // 2)
     parameter = regularisation(model, options)
     values = METHODS[name].grids[parameter]
     # Kernels are tried alone inside this search, so only every other value is tried.
     grid = {parameter: values[1::2] if name in ("best", "proportional") else values}
     cv = INNER_FOLDS if held_out.decided else shuffled_folds(task, INNER_FOLDS, request.seed)
     return BankSearchCV(model, grid, cv=cv)
+
+
+def with_possible_folds(model: Any, n: int) -> Any:
+    """The model, whose own number of folds nobody has chosen, with as many as n samples allow.
+
+    Parameters
+    ----------
+    model : the estimator, which is not changed
+    n : int, the samples that it is to learn from
+    """
+    if not isinstance(getattr(model, "cv", None), int) or model.cv <= n:
+        return model
+    return clone(model).set_params(cv=max(n, 2))
 
 
 def regularisation(model: Any, options: tuple[str, ...]) -> str:
@@ -231,6 +246,42 @@ def regularisation(model: Any, options: tuple[str, ...]) -> str:
 def most_folds(y: Array, task: Task) -> int:
     """How many folds of single rows there can be."""
     return RowsHeldOut().most(y, task)
+
+
+def count_of_folds(table: CsvTable, target: str, y: Array, task: Task, asked: int | None) -> int:
+    """How many folds hold out rows: as many as are asked for, else five or as many as there can be.
+
+    Parameters
+    ----------
+    table : the rows, and which of them belong together
+    target, y, task : what is predicted
+    asked : the folds that are asked for, or None
+
+    Raises
+    ------
+    ValueError : in a sentence, where there cannot be so many, or not two
+    """
+    most = table.held_out.most(y, task)
+    if most < max(asked or 2, 2):
+        many = f"{most} folds" if most > 1 else "no folds"
+        what = "two rows" if task == "regression" else "a row of each class"
+        if most > 1:
+            instead = f"ask for --folds {most} or fewer, or give more rows"
+        else:
+            instead = (
+                f"give more rows{'' if task == 'regression' else ', or leave out those of a class that is too rare'}"
+            )
+        raise ValueError(
+            f"{table.file}: the column {target!r} allows {many}, each of which holds out {what}; {instead}"
+        )
+    return asked or min(OUTER_FOLDS, most)
+
+
+def nothing_distinguishes(table: CsvTable, target: str) -> ValueError:
+    """The refusal of a table whose columns cannot help."""
+    return ValueError(
+        f"{table.file} has no column beside {target!r} that distinguishes rows and does not only name them"
+    )
 
 
 def shuffled_folds(task: Task, n: int, seed: int) -> StratifiedKFold | KFold:

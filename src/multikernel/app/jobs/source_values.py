@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from multikernel.app.jobs.method_samples import MethodSamples
-from multikernel.app.jobs.methods import FitRequest, check, with_search
+from multikernel.app.jobs.methods import FitRequest, check, count_of_folds, with_search
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
 from multikernel.app.tables.encoding import TableEncoding
@@ -60,7 +60,7 @@ def worth_of(
     words: Sequence[str],
     watch: Watch,
     *,
-    folds: int,
+    folds: int | None,
     repeats: int,
     permutations: int,
     pairs: bool,
@@ -87,12 +87,7 @@ def worth_of(
     held_out = table.held_out
     if held_out.times is not None and repeats > 1:
         raise ValueError("--repeats draws folds anew, and --time leaves nothing to draw; leave one of them out")
-    most = held_out.most(y, task)
-    if most < folds:
-        raise ValueError(
-            f"{table.file}: column {request.target!r} allows {most} folds, and there are to be {folds}; give more "
-            "rows, or fewer --folds"
-        )
+    folds = count_of_folds(table, request.target, y, task, folds)
     if request.automatic:
         model, X, own = _automatic(table, request, task, found, sources)
     else:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 UMASK = 0o077  # of the processes that read files and learn
@@ -15,7 +18,10 @@ def private_folder(folder: Path) -> Path:
     ----------
     folder : its path
     """
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for above in reversed(folder.parents):  # whose mode decides, too, who may put another folder in the place of ours
+        if not above.exists():
+            above.mkdir(exist_ok=True, mode=0o700)
+    folder.mkdir(exist_ok=True, mode=0o700)
     _restrict(folder, 0o700)
     return folder
 
@@ -63,3 +69,26 @@ def _restrict(path: Path, mode: int) -> None:
             f"{path} may be read by other users, and this cannot be changed ({error.strerror}); give a folder of your "
             "own by --home"
         ) from None
+
+
+@contextmanager
+def held_alone(path: Path) -> Iterator[bool]:
+    """Hold a file until the end, or until the process ends in whatever way; gives whether no other process holds it.
+
+    Parameters
+    ----------
+    path : the file, made where it is not there
+    """
+    try:
+        import fcntl
+    except ImportError:  # on Windows
+        yield True
+        return
+    private_file(path)
+    alone = True
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:  # others mean that a file system has no locks
+            alone = error.errno != errno.EWOULDBLOCK
+        yield alone

@@ -13,11 +13,13 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
+from h11 import LocalProtocolError
 from markupsafe import escape
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -116,7 +118,8 @@ class Guard:
                 for name, value in _HEADERS.items():
                     own.setdefault(name, value)
                 own.setdefault("Cache-Control", "no-store")
-            await send(message)
+            with suppress(LocalProtocolError):  # to who sent no HTTP after the head, and has been told so
+                await send(message)
 
         refusal = _foreign(headers, self.settings) or self._entry(headers, scope) or self._oversize(headers, scope)
         if refusal is not None:

@@ -24,9 +24,10 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
+from multikernel.app.web.connections import MOST_WAITING, few_waiting
 from multikernel.app.web.jobs import RunQueue
 from multikernel.app.web.pages import data, errors, explore, learn, models, predict, result, runs, take_home
-from multikernel.app.web.private import private_file
+from multikernel.app.web.private import held_alone, private_file, private_folder
 from multikernel.app.web.security import Guard, Tokens
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.site import Site, environment, page_of, posted
@@ -181,6 +182,10 @@ async def _wrong(request: Request, error: Exception) -> Response:
 
 
 async def _unwritten(request: Request, error: Exception) -> Response:
+    if isinstance(error, FileNotFoundError):
+        return _page(
+            request, 404, "A file of this page is no longer there; delete what it belongs to, and do it again."
+        )
     why = getattr(error, "strerror", None) or str(error)
     return _page(request, 507, f"The server cannot write to its folder ({why}); make room on the disk and try again.")
 
@@ -190,6 +195,8 @@ async def _broken(request: Request, error: Exception) -> Response:
 
 
 def _page(request: Request, status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
+    if "session_name" not in request.scope:  # what was sent broke off before it was looked at
+        return _locked(request.scope)
     site: Site = request.app.state.site
     title = _TITLES.get(status, "That did not work")
     before = urlsplit(request.headers.get("referer", ""))
@@ -217,14 +224,15 @@ def serve(settings: Settings, port: int, *, browser: bool, report: Callable[[str
     Raises
     ------
     ValueError : where the key is one that can be guessed
-    OSError : where another program has the port, or the folder is another user's
+    OSError : where another program has the port or the folder, or the folder is another user's
     """
     import uvicorn
 
     if key and len(key) < _SHORTEST_KEY:
         raise ValueError(f"the token has {len(key)} characters, and {_SHORTEST_KEY} are the fewest; give a longer one")
     tokens = Tokens(key) if key else Tokens()
-    with socket.socket() as listener:
+    with contextlib.ExitStack() as stack:
+        listener = stack.enter_context(socket.socket())
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(("127.0.0.1", port))
@@ -232,17 +240,34 @@ def serve(settings: Settings, port: int, *, browser: bool, report: Callable[[str
             raise OSError(f"port {port} cannot be had ({error.strerror}); give another one by --port") from None
         query = urlencode({"token": tokens.key})
         address = f"http://127.0.0.1:{listener.getsockname()[1]}{settings.root_path}/?{query}"
+        if not settings.read_only:
+            stack.enter_context(_only_server_of(settings.home))
         application = create_app(settings, tokens)
         server = uvicorn.Server(
-            uvicorn.Config(application, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
+            uvicorn.Config(
+                application,
+                http=few_waiting(),  # type: ignore[arg-type]
+                backlog=MOST_WAITING,
+                log_level="warning",
+                access_log=False,
+                timeout_graceful_shutdown=1,
+            )
         )
         end_streams_with(application, server)
         report(f"multikernel is at {address}  (Ctrl-C ends it; who has this address can use it)")
-        with contextlib.ExitStack() as stack:
-            if browser:
-                stack.enter_context(_opened(address, settings.home))
-            stack.enter_context(contextlib.suppress(KeyboardInterrupt))  # which is how a person ends it
-            server.run(sockets=[listener])
+        if browser:
+            stack.enter_context(_opened(address, settings.home))
+        stack.enter_context(contextlib.suppress(KeyboardInterrupt))  # which is how a person ends it
+        server.run(sockets=[listener])
+
+
+@contextlib.contextmanager
+def _only_server_of(home: Path) -> Iterator[None]:
+    """No other server that changes the folder meanwhile, whose runs would be taken for those of a server that ended."""
+    with held_alone(private_folder(home) / "lock") as alone:
+        if not alone:
+            raise OSError(f"another server uses {home}; use that one, end it, or give another folder by --home")
+        yield
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ All of them are for the user alone who runs the application.
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import shutil
 import sqlite3
@@ -38,6 +39,7 @@ _NEWEST = "order by created desc, runs.rowid desc"
 ENDED = ("done", "stopped", "failed")
 
 CUT_OFF = "The server was ended before this run was; start it again."
+_OURS = re.compile("[0-9a-f]{16}")  # names of folders
 
 
 @dataclass(frozen=True)
@@ -150,13 +152,30 @@ class Store:
         for folder in (settings.data, settings.runs, settings.models):
             restrict_tree(folder)
         private_file(self._list)
+        try:
+            self._begin()
+        except sqlite3.DatabaseError as error:
+            raise OSError(
+                f"{self._list}, the list of data sets and runs, cannot be read and written ({error}); make room on the "
+                "disk, or give another folder by --home"
+            ) from None
+
+    def _begin(self) -> None:
+        """Make the list; what was cut off when the last server ended is told, and its remains are deleted."""
         with self._opened() as db:
             db.executescript(_SCHEMA)
-            if not settings.read_only:
-                db.execute(
-                    "update runs set status = 'failed', finished = ?, words = ? where status in ('queued', 'running')",
-                    (time.time(), CUT_OFF),
-                )
+            if self.settings.read_only:
+                return
+            db.execute(
+                "update runs set status = 'failed', finished = ?, words = ? where status in ('queued', 'running')",
+                (time.time(), CUT_OFF),
+            )
+            settings = self.settings
+            for table, folder in (("datasets", settings.data), ("runs", settings.runs), ("models", settings.models)):
+                listed = {row["id"] for row in db.execute(f"select id from {table}")}
+                for own in folder.iterdir():
+                    if _OURS.fullmatch(own.name) and own.name not in listed:
+                        shutil.rmtree(own, ignore_errors=True)
 
     @property
     def _list(self) -> Path:
@@ -208,9 +227,9 @@ class Store:
 
     def delete_dataset(self, name: str) -> None:
         """The data set with its files; runs that learned from it stay."""
+        shutil.rmtree(self.settings.data / name, ignore_errors=True)  # first, as the list needs room to change
         with self._opened() as db:
             db.execute("delete from datasets where id = ?", (name,))
-        shutil.rmtree(self.settings.data / name, ignore_errors=True)
 
     def _dataset(self, row: sqlite3.Row) -> DataSet:
         values = dict(row) | {"detail": json.loads(row["detail"]), "folder": self.settings.data / row["id"]}
@@ -221,9 +240,13 @@ class Store:
     def add_run(self, dataset: str, name: str, recipe: dict[str, Any]) -> StoredRun:
         """A run in the queue."""
         folder = private_folder(self.settings.runs / secrets.token_hex(8))
-        with self._opened() as db:
-            row = (folder.name, dataset, name, time.time(), None, "queued", json.dumps(recipe), "{}", "")
-            db.execute("insert into runs values (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        row = (folder.name, dataset, name, time.time(), None, "queued", json.dumps(recipe), "{}", "")
+        try:
+            with self._opened() as db:
+                db.execute("insert into runs values (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         found = self.run(folder.name)
         assert found is not None
         return found
@@ -271,10 +294,10 @@ class Store:
 
     def delete_run(self, name: str) -> None:
         """The run with its files."""
+        shutil.rmtree(self.settings.runs / name, ignore_errors=True)  # first, as the list needs room to change
         with self._opened() as db:
             db.execute("delete from runs where id = ?", (name,))
             db.execute("delete from notes where run = ?", (name,))
-        shutil.rmtree(self.settings.runs / name, ignore_errors=True)
 
     def _run(self, row: sqlite3.Row) -> StoredRun:
         loaded = {"recipe": json.loads(row["recipe"]), "summary": json.loads(row["summary"])}
@@ -309,9 +332,9 @@ class Store:
 
     def delete_model(self, name: str) -> None:
         """The model with its file."""
+        shutil.rmtree(self.settings.models / name, ignore_errors=True)  # first, as the list needs room to change
         with self._opened() as db:
             db.execute("delete from models where id = ?", (name,))
-        shutil.rmtree(self.settings.models / name, ignore_errors=True)
 
     def _model(self, row: sqlite3.Row) -> StoredModel:
         values = dict(row) | {"detail": json.loads(row["detail"]), "folder": self.settings.models / row["id"]}

@@ -40,7 +40,9 @@ def compare(
         list[str] | None,
         typer.Option(metavar="NAME", help="A method to compare, repeatable [default: all of them]."),
     ] = None,
-    folds: Annotated[int, typer.Option(min=2, help="Outer folds, which test.")] = 5,
+    folds: Annotated[
+        int | None, typer.Option(min=2, help="Outer folds, which test [default: 5, or as many as the rows allow].")
+    ] = None,
     seed: options.Seed = 0,
     report: options.Report = None,
     checkpoint: options.CheckpointDir = None,
@@ -79,7 +81,9 @@ def compare(
             show_json("compare", comparison.to_json() | {"report": None if report is None else str(report)})
             return
         files = others.title(data)
-        title = f"{files}: {comparison.measure} on {folds} held-out folds, with seconds of choosing and fitting"
+        title = (
+            f"{files}: {comparison.measure} on {comparison.folds} held-out folds, with seconds of choosing and fitting"
+        )
         show_table(title, ["method", comparison.measure, "seconds"], rows_of(comparison.results))
         if report is not None:
             typer.echo(f"report written to {report}")

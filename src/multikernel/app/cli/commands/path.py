@@ -48,7 +48,9 @@ def path(
     time: options.Time = None,
     kernels: options.Kernels = None,
     given: options.Set = None,
-    folds: Annotated[int, typer.Option(min=2, help="Folds that test each value.")] = 5,
+    folds: Annotated[
+        int | None, typer.Option(min=2, help="Folds that test each value [default: 5, or as many as the rows allow].")
+    ] = None,
     seed: options.Seed = 0,
     report: options.Report = None,
     checkpoint: options.CheckpointDir = None,
@@ -84,7 +86,9 @@ def path(
         if as_json:
             show_json("path", found.to_json() | {"report": None if report is None else str(report)})
             return
-        title = f"{data.name}: {found.method} over {found.parameter}, {found.measure} on {folds} held-out folds"
+        title = (
+            f"{data.name}: {found.method} over {found.parameter}, {found.measure} on {len(found.scores)} held-out folds"
+        )
         header = header_of(found)
         show_table(title, header, rows_of(found), text=(len(header) - 1,))
         if report is not None:

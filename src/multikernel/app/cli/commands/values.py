@@ -48,7 +48,9 @@ def values(
     time: options.Time = None,
     kernels: options.Kernels = None,
     given: options.Set = None,
-    folds: Annotated[int, typer.Option(min=2, help="Folds that test.")] = 5,
+    folds: Annotated[
+        int | None, typer.Option(min=2, help="Folds that test [default: 5, or as many as the rows allow].")
+    ] = None,
     repeats: Annotated[int, typer.Option(min=1, help="How often the folds are drawn.")] = 1,
     permutations: Annotated[
         int, typer.Option(min=0, help="Permutations of each source for its p-value; each is a fit in every fold.")

@@ -20,7 +20,7 @@ from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from multikernel.app.jobs.compare import fit_groups, fold_score, gaussian, group_folds, methods_to_compare
-from multikernel.app.jobs.methods import INNER_FOLDS, shuffled_folds
+from multikernel.app.jobs.methods import INNER_FOLDS, most_folds, shuffled_folds
 from multikernel.app.web.learning.division import Division, KnownRows
 from multikernel.app.web.learning.families import families
 from multikernel.app.web.learning.intervals import interval_of
@@ -72,7 +72,7 @@ def trivial(recipe: Recipe, known: KnownRows, held: KnownRows) -> BaselineResult
 
 
 def single_kernel(recipe: Recipe, known: KnownRows, held: KnownRows) -> BaselineResult:
-    """One Gaussian kernel, its width and its regularisation tuned on inner folds.
+    """One Gaussian kernel, its width and its regularisation tuned on inner folds, as many as the rows allow.
 
     Parameters
     ----------
@@ -81,10 +81,13 @@ def single_kernel(recipe: Recipe, known: KnownRows, held: KnownRows) -> Baseline
     """
     known = known.part(_some(known, recipe.seed))
     held = held.part(_some(held, recipe.seed))
-    inner: Any = shuffled_folds(recipe.task, INNER_FOLDS, recipe.seed)
+    count = min(INNER_FOLDS, most_folds(known.y, recipe.task))
+    inner: Any = None
     groups = known.inner_groups.get("groups")
     if groups is not None:
         inner = group_folds(recipe.task, min(INNER_FOLDS, len(np.unique(groups))), recipe.seed)
+    elif count >= 2:
+        inner = shuffled_folds(recipe.task, count, recipe.seed)
     tuned = gaussian(recipe.task, known.X.shape[1], inner, quick=True)
     model = _with_measure(weighted(make_pipeline(PreparedColumns(dict(recipe.columns)), tuned), recipe), recipe)
     with warnings.catch_warnings():

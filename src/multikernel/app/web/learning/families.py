@@ -12,7 +12,7 @@ import pandas as pd
 import multikernel as mk
 from multikernel import kernels
 from multikernel.app.jobs.follow_path import values_of
-from multikernel.app.jobs.methods import most_folds, shuffled_folds
+from multikernel.app.jobs.methods import most_folds, shuffled_folds, with_possible_folds
 from multikernel.app.web.learning.measures import measure_of, scorer_of
 from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.app.web.learning.samples import as_given, bare
@@ -189,9 +189,14 @@ def _searched(recipe: Recipe, families: Any, y: Any, groups: Any) -> Any:
     kind = getattr(mk, recipe.method)
     model = kind(kernels=families, **seeded(kind, recipe))
     if not recipe.path:
-        return model
+        return model if "cv" in recipe.parameters else with_possible_folds(model, len(y))
     count = 1 if groups is None else len(np.unique(groups))
     folds = min(recipe.path_folds or 5, most_folds(y, recipe.task))
+    if folds < 2:
+        raise ValueError(
+            f"A path over {recipe.path} chooses on folds of the rows that are learned from, and these are too few, of "
+            "a class or of all; give more rows, or leave the path out."
+        )
     return BankSearchCV(
         model,
         {recipe.path: path_values(recipe.path, recipe.path_count)},

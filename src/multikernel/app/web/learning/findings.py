@@ -27,7 +27,7 @@ from multikernel.app.web.learning.measures import measure_of, scorer_of
 from multikernel.app.web.learning.progress import Report, fitting
 from multikernel.app.web.learning.quality import quality
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
-from multikernel.app.web.learning.samples import TrainingSamples, bare, words_of
+from multikernel.app.web.learning.samples import TrainingSamples, bare, check_distinguished, words_of
 from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, scales_of, typical, weights_of
 from multikernel.app.web.learning.worth import worth_of_views
 from multikernel.files import write_whole
@@ -59,6 +59,9 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) 
     division = Division.of(layout)
     cells = layout.cells
     X, y = division.whole.X, division.whole.y
+    check_distinguished(X, recipe, "the rows of the table")
+    for k, (known, _) in enumerate(division.parts()):
+        check_distinguished(known.X, recipe, f"the rows that {layout.name(k).lower()} learns from")
     words = words_of(whole, recipe)
     if recipe.worth:
         result = worth_of_views(recipe, division, report)

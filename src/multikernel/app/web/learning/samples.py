@@ -18,7 +18,7 @@ from multikernel.app.tables.table import CsvTable, listed
 from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.datasets import Column, Task, decide
 from multikernel.streams import is_missing
-from multikernel.tables import likely_order, parsed
+from multikernel.tables import likely_order, parsed, typed
 from multikernel.typing import Array
 
 _FEWEST = 4  # rows, two to learn from and two to hold out
@@ -174,6 +174,25 @@ def check_comparable(y: Array, task: Task) -> None:
             f"A comparison needs {2 * INNER_FOLDS} rows of each class, and the smallest has {most}; give more rows."
         )
     raise ValueError(f"A comparison needs {4 * INNER_FOLDS} rows, and there are {len(y)}; give more.")
+
+
+def check_distinguished(X: pd.DataFrame, recipe: Recipe, among: str) -> None:
+    """ValueError where no column tells rows apart without naming them.
+
+    Parameters
+    ----------
+    X : the rows
+    recipe : what says what the columns hold
+    among : which rows they are, for the sentence
+    """
+    for name, kind in recipe.columns.items():
+        if kind == "number" and X[name].nunique() > 1:  # which most tables have, and is found at once
+            return
+    if not any(column.used for column, _ in typed(X, dict(recipe.columns))):
+        raise ValueError(
+            f"In {among} each column that is learned from has one value only, or names the rows: there is nothing to "
+            "learn. Use other columns, or give more rows."
+        )
 
 
 def complete(table: CsvTable, views: Iterable[Sequence[str]]) -> CsvTable:
