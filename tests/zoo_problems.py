@@ -29,6 +29,7 @@ from multikernel.combinations.listed_products import ListedProducts
 from multikernel.combinations.subset_products import SubsetProducts
 from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simplex
 from multikernel.machines import (
+    CrammerSingerMachine,
     EpsilonMachine,
     HingeMachine,
     Machine,
@@ -51,6 +52,7 @@ from multikernel.optimizers import (
     Subgradient,
 )
 from multikernel.problem import Problem
+from multikernel.procedures import SimplicialDecomposition
 from multikernel.procedures.ridge_program import RidgeSupport
 from multikernel.testing.assertions import refusal
 from outsiders import Box, ExponentialOfSum, FrankWolfe, Logistic
@@ -71,6 +73,8 @@ MACHINES: dict[str, Machine] = {
     "ridge": RidgeMachine(alpha=0.3),
     "ridge, no intercept": RidgeMachine(alpha=0.3, fit_intercept=False),
     "ridge as a program": RidgeSupport(alpha=0.3),
+    "several classes": CrammerSingerMachine(C=0.7),
+    "several classes, no intercepts": CrammerSingerMachine(C=0.7, fit_intercept=False),
     "an outsider's": Logistic(C=0.7),
 }
 PROFILES = (
@@ -122,6 +126,7 @@ OPTIMIZERS: dict[str, Optimizer] = {
     "published gradient": PublishedGradient(tol=1e-2, max_iter=100),
     "interpolated": Interpolated(tol=1e-9),
     "sphere": SphereTrustRegion(tol=1e-9),
+    "simplicial decomposition": SimplicialDecomposition(tol=1e-6),
     "an outsider's": FrankWolfe(tol=1e-2, max_iter=300),
 }
 
@@ -129,6 +134,12 @@ OPTIMIZERS: dict[str, Optimizer] = {
 def takes_labels(machine: Machine) -> bool:
     """Whether its targets are -1 and +1: it refuses others."""
     return refusal(lambda: machine.solve(DenseGram(np.eye(4)), np.arange(4.0))) is not None
+
+
+def labels_for(machine: Machine, y: Array) -> Array:
+    """Labels -1 and +1 as a machine takes them: a vector, or a column for each of two classes."""
+    columns = np.column_stack([y, -y])
+    return columns if refusal(lambda: machine.solve(DenseGram(np.eye(len(y))), y)) is not None else y
 
 
 @cache
@@ -142,7 +153,7 @@ def small_bank(distances: bool = False) -> KernelBank:
 def small_problem(domain: Domain, machine: Machine, combination: Combination) -> Problem:
     """A problem of these parts, on twelve samples."""
     y = np.sin(np.arange(12.0))
-    target = np.where(y > 0, 1.0, -1.0) if takes_labels(machine) else y
+    target = labels_for(machine, np.where(y > 0, 1.0, -1.0)) if takes_labels(machine) else y
     return Problem(
         small_bank(isinstance(combination, ProductOfRBF | Profiles | ScaledProfile)),
         combination,

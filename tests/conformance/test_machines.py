@@ -11,7 +11,7 @@ import pytest
 from multikernel.banks import DenseGram, Gram
 from multikernel.machines import DualSolution, HingeMachine, Machine, RidgeMachine
 from multikernel.testing.machines import MachineCase, check_machine, labelled_case, numeric_case
-from zoo_problems import MACHINES, missing, takes_labels
+from zoo_problems import MACHINES, labels_for, missing, takes_labels
 
 Array = Any
 everything = pytest.mark.parametrize("name", MACHINES)
@@ -19,7 +19,8 @@ everything = pytest.mark.parametrize("name", MACHINES)
 
 def cases(machine: Machine) -> list[MachineCase]:
     if takes_labels(machine):
-        return [labelled_case()]
+        case = labelled_case()
+        return [MachineCase(case.K, labels_for(machine, case.target))]
     several = isinstance(machine, RidgeMachine)
     case = numeric_case()
     return [case, MachineCase(case.K, np.column_stack([case.target, case.K[0]]))] if several else [case]

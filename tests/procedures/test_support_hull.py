@@ -17,7 +17,8 @@ from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simpl
 from multikernel.machines import EpsilonMachine, HingeMachine, OneClassMachine, SquaredHingeMachine, SupportMachine
 from multikernel.observer import silent
 from multikernel.problem import Problem
-from multikernel.procedures.support_hull import DualHull, alternating
+from multikernel.procedures.dual_hull import DualHull
+from multikernel.procedures.support_hull import alternating
 from multikernel.procedures.support_pair import SupportSaddle
 
 Array = Any
@@ -78,9 +79,10 @@ def test_each_gap_is_true(domain: str) -> None:
 def test_forms_of_the_points() -> None:
     posed = problem(MACHINES["hinge"](1e-3), Simplex())
     program, rng = SupportSaddle.of(posed, 1e-3).saddle.program, np.random.default_rng(0)
-    hull, points = DualHull.empty(len(posed.bank), program), rng.random((3, len(program.sign)))
+    hull, points = DualHull.empty(len(posed.bank), program.n), rng.random((3, len(program.sign)))
     for a in points:
-        hull = hull.with_point(program, a, posed.bank.apply(program.coef(a)[:, None])[:, :, 0])
+        coef = program.coef(a)
+        hull = hull.with_point(coef, program.dual(a, 0.0), posed.bank.apply(coef[:, None])[:, :, 0])
     B, K = np.stack([program.coef(a) for a in points]), posed.bank.matrices()
     np.testing.assert_allclose(hull.forms.matrices(), B @ K @ B.T, rtol=1e-12)
 

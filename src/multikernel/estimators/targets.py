@@ -50,9 +50,10 @@ def binary_or_shared_tasks(model: Model, target: Array, sample_weight: Array | N
     """As ``binary_tasks``; under ``multiclass="shared"`` one problem with a column of labels for each class.
 
     The classes then share the kernel weights as several targets do, and matrices are factored once for all of them.
+    Under "crammer_singer" they share the losses as well.
     """
     tasks = binary_tasks(model, target, sample_weight)
-    if model.multiclass != "shared" or len(tasks) == 1:
+    if model.multiclass not in ("shared", "crammer_singer") or len(tasks) == 1:
         return tasks
     columns = np.column_stack([task.target for task in tasks])
     return [Task(tasks[0].rows, columns, tasks[0].sample_weight)]

@@ -6,6 +6,7 @@ from multikernel.procedures.generalized import generalized_mkl
 from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex
 from multikernel.procedures.nesterov import nesterov
 from multikernel.procedures.simplex_least_squares import nearest_point, simplex_least_squares
+from multikernel.procedures.simplicial import SimplicialDecomposition
 from multikernel.procedures.smoothed import smoothed
 from multikernel.procedures.support_mkl import support_mkl
 from multikernel.procedures.units import solved_in_own_units
@@ -13,6 +14,7 @@ from multikernel.procedures.weight_rules import alignf, alignment, average, best
 
 __all__ = [
     "HiddenConvexProblem",
+    "SimplicialDecomposition",
     "Start",
     "Weights",
     "alignf",

@@ -15,6 +15,7 @@ from multikernel.estimators.parameters import ClassWeight, NonNegativeOrAuto, Po
 from multikernel.estimators.protocol import Model
 from multikernel.estimators.regressor import KernelRegressor
 from multikernel.estimators.support.method import (
+    JointScheme,
     SupportMKL,
     classifier_method,
     epsilon_machine,
@@ -60,8 +61,11 @@ class L1MKLClassifier(BinaryClassifier):
         method and projected subgradients, which solve a support vector machine a step.
     class_weight : None, "balanced" or dict from labels to weights, default None
         What C is multiplied with for the samples of each class, as in scikit-learn.
-    multiclass : {"ovr", "ovo"}, default "ovr"
-        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+    multiclass : {"ovr", "ovo", "crammer_singer"}, default "ovr"
+        One problem for each class or for each pair; all problems share one bank, each learns weights of its own. Or one
+        problem of all classes, which share the weights and have one loss for each sample: min over d and f of
+        1/2 sum_c |f_c|^2 + C sum_i max(0, 1 + max over c != y_i of f_c(x_i) - f_y(x_i)), with an intercept for each
+        class. Two classes are one problem under each of the three.
     probability : {None, "platt", "isotonic"}, default None
         How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
         or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
@@ -94,7 +98,7 @@ class L1MKLClassifier(BinaryClassifier):
 
     Attributes
     ----------
-    weights_ : array (m,), or (problems, m) with more than two classes
+    weights_ : array (m,), or (problems, m) with more than two classes that do not share them
     kernel_names_ : array (m,)
     dual_coef_ : array (n,) or (problems, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
     intercept_ : float or array (problems,)
@@ -132,6 +136,7 @@ class L1MKLClassifier(BinaryClassifier):
     C: PositiveOrAuto = 1.0
     fit_intercept: bool = True
     solver: Solver = "auto"
+    multiclass: JointScheme = "ovr"  # type: ignore[assignment]  # one value more
     class_weight: ClassWeight = None
     tol: Part = 1e-4
     max_iter: Count = 1000

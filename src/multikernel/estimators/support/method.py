@@ -5,7 +5,8 @@ They solve
     min over d in D of  J(sum_k d_k K_k) + r(d)
 
 with J the value of a support vector machine, and differ in D and r (the ``domain``), in the loss (the ``machine``), and
-in the solvers that a user may choose by name. ``solver="auto"`` is ``procedures.support_mkl``.
+in the solvers that a user may choose by name. ``solver="auto"`` is ``procedures.support_mkl``; with one loss of all
+classes, ``multiclass="crammer_singer"``, it is ``procedures.SimplicialDecomposition``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from scipy.sparse import issparse
@@ -31,15 +32,16 @@ from multikernel.estimators.protocol import Fitted, Learned, Model, Task
 from multikernel.estimators.regressor import polynomials_and_gaussians
 from multikernel.estimators.schedule import SHARED_PASSES, one_matrix
 from multikernel.estimators.search import TUBE, Samples, Search, loss_weights, names_of
-from multikernel.estimators.targets import binary_tasks
+from multikernel.estimators.targets import binary_or_shared_tasks
 from multikernel.kernels import RBF, KernelFamily, Kernels, Width, polynomials
-from multikernel.machines import EpsilonMachine, HingeMachine, Machine, SupportMachine
+from multikernel.machines import CrammerSingerMachine, EpsilonMachine, HingeMachine, Machine, SupportMachine
 from multikernel.observer import Observer
 from multikernel.optimizers import Optimizer, QuasiNewton
 from multikernel.problem import Problem
-from multikernel.procedures import Start, outcome, solved_in_own_units, support_mkl
+from multikernel.procedures import SimplicialDecomposition, Start, outcome, solved_in_own_units, support_mkl
 from multikernel.procedures.forecast import Cost, support
 
+JointScheme = Literal["ovr", "ovo", "crammer_singer"]
 _TIMES = tuple(2.0**power for power in range(-6, 1))  # of scikit-learn's gamma; narrower ones lose rare classes
 _LARGE_STACK = 64 << 20  # bytes of a double-precision stack beyond which passes are made in single precision
 
@@ -73,21 +75,29 @@ class SupportMKL:
     def learn(
         self, model: SupportModel, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer
     ) -> Learned:
-        """The weights and the support vector machine of one binary problem, or of one target."""
+        """The weights and the support vector machine of one binary problem, of one target, or of all classes."""
         domain = self.domain(model, bank)
-        machine = self.machine(model)
+        joint = task.target.ndim == 2
+        machine = joint_machine(model) if joint else self.machine(model)
         problem = Problem(bank, Linear(), machine, domain, task.target, task.sample_weight)
-        together = as_separable(domain) is not None and isinstance(machine, SupportMachine)
+        separable = as_separable(domain)
+        together = separable is not None and isinstance(machine, SupportMachine)
         if model.solver == "auto" and "auto" not in self.solvers and together:
             solve = partial(support_mkl, tol=model.tol, max_iter=model.max_iter)
         else:
-            optimizer = self.solvers.get(model.solver, QuasiNewton)
+            mixtures = joint and separable is not None and separable.constrained
+            optimizer = self.solvers.get(model.solver, SimplicialDecomposition if mixtures else QuasiNewton)
             solve = partial(minimised, optimizer(tol=model.tol, max_iter=model.max_iter))
         start = earlier.start if earlier else None
         return solved_in_own_units(problem, solve, start, observe)
 
     def cost(self, model: SupportModel, bank: BankCost, task: Task) -> Cost:
-        """A solver by name takes as many steps as its optimizer pleases, and its time is not known."""
+        """A solver by name takes as many steps as its optimizer pleases, and its time is not known.
+
+        Nor is that of one loss of all classes, where a sum of kernels, its factor and a copy are held.
+        """
+        if task.target.ndim == 2:
+            return Cost(None, 3.0 * 8.0 * float(bank.n) ** 2)
         domain = as_separable(self.domain(model, bank))
         if model.solver != "auto" or domain is None or not isinstance(self.machine(model), SupportMachine):
             return one_matrix(model, bank, task)
@@ -113,6 +123,11 @@ def minimised(optimizer: Optimizer, problem: Problem, start: Start | None, obser
 def hinge_machine(model: SupportModel) -> HingeMachine:
     """Hinge losses, of weight C."""
     return HingeMachine(C=model.C, fit_intercept=model.fit_intercept, tol=model.tol)
+
+
+def joint_machine(model: SupportModel) -> CrammerSingerMachine:
+    """One hinge loss of all classes for each sample, of weight C."""
+    return CrammerSingerMachine(C=model.C, fit_intercept=model.fit_intercept, tol=model.tol)
 
 
 def epsilon_machine(model: SupportModel) -> EpsilonMachine:
@@ -179,7 +194,7 @@ def classifier_method(problem: SupportMKL) -> Method:
     return Method(
         learn=problem.learn,
         cost=problem.cost,
-        tasks=binary_tasks,
+        tasks=binary_or_shared_tasks,
         schedule=SHARED_PASSES,
         search=Search(names=names_of("C"), candidates=problem.candidates),
         binding=CLASSIFIER_BINDING,

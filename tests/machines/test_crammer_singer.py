@@ -1,0 +1,152 @@
+"""The machine of several classes: a conic solver, formulas by loops, two classes, and points from everywhere."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.svm import LinearSVC
+
+import joint_reference as ref
+from cases import one_in
+from multikernel.banks import DenseGram, FactorGram
+from multikernel.machines import CrammerSingerMachine, HingeMachine
+from multikernel.machines.crammer_singer.program import CrammerSingerProgram
+
+Array = Any
+
+
+def signs(y: Array) -> Array:
+    return np.where(y[:, None] == np.arange(int(y.max()) + 1), 1.0, -1.0)
+
+
+@cache
+def matrices() -> dict[str, tuple[Array, Array]]:
+    """Kernel matrices and classes."""
+    rng = np.random.default_rng(5)
+    n = 40
+    X = rng.normal(size=(n, 3))
+    y = np.argmax(X + 0.7 * rng.normal(size=(n, 3)), axis=1)
+    rbf = np.exp(-0.3 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
+    twice = np.arange(n) % (n // 2)
+    return {
+        "rbf": (rbf, y),
+        "low-rank": (X @ X.T, y),
+        "constant": (np.ones((n, n)), y),
+        "repeated": (rbf[np.ix_(twice, twice)], y),
+        "identity": (np.eye(n), np.arange(n) % 5),
+        "large": (1e6 * rbf, y),
+        "small": (1e-6 * rbf, y),
+    }
+
+
+@pytest.mark.parametrize(("name", "C", "intercept"), one_in(5, product(matrices(), (0.05, 1.0, 1e3), (True, False))))
+def test_it_is_the_optimum(name: str, C: float, intercept: bool) -> None:
+    """Its own coefficients and intercepts prove both values, and the conic solver's bounds enclose them."""
+    K, y = matrices()[name]
+    weight = np.linspace(0.5, 2.0, len(y))
+    size = float(np.diagonal(K).mean())
+    C /= size
+    found = CrammerSingerMachine(C=C, fit_intercept=intercept, tol=1e-8).solve(DenseGram(K), signs(y), None, weight)
+    assert found.converged
+    B, scale = found.coef, abs(found.value)
+    assert ref.violation(y, C * weight, B, intercept) <= 1e-12 * C * len(y)
+    assert found.value == pytest.approx(ref.dual(K[None], y, B), rel=1e-9)
+    assert found.upper <= ref.primal(K, y, C * weight, B, found.intercept) * (1 + 1e-9)
+    known = ref.joint(size * K[None] / size**2, y, size * C * weight, intercept)
+    assert found.value <= known.upper / size + 1e-6 * scale
+    assert found.upper >= known.lower / size - 1e-6 * scale
+
+
+def test_two_classes_are_the_machine_of_two_classes_with_twice_the_weight() -> None:
+    K, y = matrices()["rbf"]
+    y = np.minimum(y, 1)
+    joint = CrammerSingerMachine(C=0.7, tol=1e-10).solve(DenseGram(K), signs(y))
+    one = HingeMachine(C=1.4, tol=1e-10).solve(DenseGram(K), signs(y)[:, 1])
+    assert joint.value == pytest.approx(0.5 * one.value, rel=1e-8)
+    f = K @ joint.coef + joint.intercept
+    np.testing.assert_allclose(f[:, 1], 0.5 * (K @ one.coef + one.intercept), atol=1e-5)
+
+
+def test_it_is_that_of_liblinear() -> None:
+    """Which has no intercept of its own here."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 4))
+    y = np.argmax(X[:, :3] + 0.5 * rng.normal(size=(60, 3)), axis=1)
+    other = LinearSVC(multi_class="crammer_singer", C=0.5, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(X, y)
+    found = CrammerSingerMachine(C=0.5, fit_intercept=False, tol=1e-10).solve(DenseGram(X @ X.T), signs(y))
+    np.testing.assert_allclose(X.T @ found.coef, other.coef_.T, atol=1e-4)
+
+
+def test_features_give_what_their_matrix_gives() -> None:
+    rng = np.random.default_rng(2)
+    F = rng.normal(size=(50, 4))
+    y = np.argmax(F[:, :3], axis=1)
+    machine = CrammerSingerMachine(C=2.0, tol=1e-9)
+    a = machine.solve(DenseGram(F @ F.T), signs(y))
+    b = machine.solve(FactorGram(F, np.ones(4), F), signs(y))
+    assert a.value == pytest.approx(b.value, rel=1e-8)
+
+
+def test_classes_in_another_order() -> None:
+    K, y = matrices()["rbf"]
+    machine = CrammerSingerMachine(C=2.0, tol=1e-10)
+    a = machine.solve(DenseGram(K), signs(y))
+    b = machine.solve(DenseGram(K), signs(y)[:, [2, 0, 1]])
+    assert a.value == pytest.approx(b.value, rel=1e-9)
+    np.testing.assert_allclose(K @ a.coef[:, [2, 0, 1]], K @ b.coef, atol=1e-5)
+
+
+def test_many_classes_start_from_a_part_of_the_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And go on by conjugate gradients where a system would be large: the optimum is the same."""
+    from multikernel.machines.crammer_singer import machine, proximal
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
+    y = rng.integers(0, 8, 120)
+    want = CrammerSingerMachine(C=1.0, tol=1e-8).solve(DenseGram(K), signs(y))
+    monkeypatch.setattr(proximal, "FACTORED", 30)
+    monkeypatch.setattr(machine, "FACTORED", 30)
+    found = CrammerSingerMachine(C=1.0, tol=1e-6).solve(DenseGram(K), signs(y))
+    assert found.converged
+    assert found.value <= want.upper * (1 + 1e-12)
+    assert found.upper >= want.value * (1 - 1e-12)
+
+
+def test_coefficients_are_balanced_without_leaving_what_is_allowed() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 4, 50)
+    program = CrammerSingerProgram.of(signs(y), 1.0, True, rng.uniform(0.5, 2.0, 50))
+    B, _ = program.nearest(rng.normal(size=(50, 4)))
+    assert ref.violation(y, program.upper, B, False) <= 1e-12
+    balanced = program.balanced(B)
+    assert ref.violation(y, program.upper, balanced, True) <= 1e-12
+    assert float(balanced[program.own].sum()) > 0.3 * float(B[program.own].sum())
+    one_way = np.where(y[:, None] == 0, [[1.0, -1.0, 0.0, 0.0]], 0.0)  # nothing moves back: all of it is taken off
+    assert not program.balanced(0.1 * one_way).any()
+
+
+def test_the_nearest_rows() -> None:
+    """No allowed row is nearer: of many at random, none makes an obtuse angle less than a right one."""
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 3, 30)
+    program = CrammerSingerProgram.of(signs(y), 1.5, False, None)
+    V = 3.0 * rng.normal(size=(30, 3))
+    B, active = program.nearest(V)
+    shares = np.where(program.own, 1.5, 0.0) - B
+    np.testing.assert_array_equal(active, shares > 1e-15)
+    for _ in range(20):
+        other = np.where(program.own, 1.5, 0.0) - 1.5 * rng.dirichlet(np.ones(3), size=30)
+        assert (((V - B) * (other - B)).sum(axis=1) <= 1e-12).all()
+
+
+@pytest.mark.parametrize(
+    "target", [np.ones(4), np.ones((4, 2)), np.array([[1.0, -1.0], [1.0, 0.0]]), np.ones((3, 1)), -np.ones((3, 3))]
+)
+def test_a_target_that_is_no_classes(target: Array) -> None:
+    with pytest.raises(ValueError, match="a column for each class"):
+        CrammerSingerMachine().solve(DenseGram(np.eye(len(target))), target)
