@@ -34,8 +34,13 @@ def _cells(quick: bool) -> Sequence[Cell]:
 
 def _whole() -> Sequence[Cell]:
     """All rows, and ten inner folds, as in the paper; a draw, as it names no more."""
-    protocol = {"draw": [0], "family": list(FAMILIES), "folds": [10], "drawn": [DRAWN], "inner": [10], "rows": ["all"]}
-    return [cell for name in DEGREES for cell in grid(data=[name], D=DEGREES["ionosphere"], **protocol)]
+    degrees = DEGREES["ionosphere"]
+    return [
+        Cell.of(data=name, D=D, draw=0, family=family, folds=10, drawn=DRAWN, inner=10, rows="all")
+        for name in DEGREES
+        for D in degrees
+        for family in FAMILIES
+    ]
 
 
 def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -58,14 +58,14 @@ def _cells(quick: bool) -> list[Cell]:
 
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.metric == "iterations to converge":
-        return Query({"norm": 2, "rows": None}, ("iterations",), "lower", _median, _CAUSE)
+        return Query({"norm": 2, "rows": None}, ("iterations",), "lower", _median, known=_KNOWN)
     if row.metric == "seconds per step":
         return Query({"norm": 2, "data": "parkinsons"}, ("seconds",), "lower", _median)
     if row.metric == "seconds per iteration":
         return Query({"data": TEXTS, "rows": REVIEWS}, ("seconds",), "lower", _median)
     if row.metric == "iterations":
         where = {"data": TEXTS, "rows": REVIEWS, "norm": int(row.method[-1])}
-        return Query(where, ("iterations",), "lower", _median, _CAUSE)
+        return Query(where, ("iterations",), "lower", _median, known=_KNOWN)
     return None
 
 
@@ -73,7 +73,7 @@ def _median(values: Sequence[Any]) -> Measured:
     return Measured(float(np.median(values)))
 
 
-_CAUSE = "how small a step ends the algorithm is not stated; to 1e-3 it has often not ended after 100 iterations"
+_KNOWN = "how small a step ends the algorithm is not stated; to 1e-3 it has often not ended after 100 iterations"
 EXPERIMENT = Experiment(
     paper="nkrr",
     name="steps",

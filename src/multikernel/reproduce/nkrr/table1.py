@@ -69,7 +69,14 @@ def _bind(row: PublishedNumber) -> Binding | None:
     if row.place != "Table 1" or row.metric != "RMSE":
         return None
     where = {"data": DATA[row.data], "method": row.method, "step": "test"}
-    return Query(where, ("error",), "lower", cause=_cause(row))
+    cause = _cause(row)
+    return Query(where, ("error",), "lower", cause=cause, known="" if cause else _SONAR)
+
+
+_SONAR = (
+    "the published errors are above those of every preparation that was tried, and near those of lambda = 1 (0.86 to "
+    "0.88 with features scaled by all rows, 0.88 to 0.90 by the training half), where folds choose 10 and more"
+)
 
 
 def _cause(row: PublishedNumber) -> str:
@@ -78,9 +85,7 @@ def _cause(row: PublishedNumber) -> str:
     if row.data == "Iono" and row.method.startswith("quadratic"):
         return "preparation: the published numbers come out with features as they are in the file"
     if row.data == "Sonar" and row.method.startswith("linear"):
-        return "lambda: the published errors are those of lambda = 1, above those of the lambda that folds choose"
-    if row.data == "Sonar" and "uniform" not in row.method:
-        return "centring of each example gives the published numbers; where nothing is centred errors stay above them"
+        return ""
     return "centring: the published numbers come out where features are not centred"
 
 

@@ -92,8 +92,8 @@ def _bind(row: PublishedNumber) -> Binding | None:
         where = {"data": DATA[row.data], "method": method, "step": "folds"}
         return Query(where, ("error",), "lower", cause="")
     if row.metric == "iterations range":
-        cause = "a run ends where a step is shorter than 1e-3; the paper states no such end"
-        return Query({"variant": PRINTED}, ("steps",), summary=extent, cause=cause, stated=PRINTED)
+        known = "a run ends where a step is shorter than 1e-3; the paper states no such end"
+        return Query({"variant": PRINTED}, ("steps",), summary=extent, known=known, stated=PRINTED)
     if row.place not in ("Table 2", "Table 4"):
         return None
     if row.place == "Table 4" and row.method in ("IIA", "rIIA", "BM") and row.metric.startswith("sqrt"):

@@ -243,7 +243,9 @@ def _range_of_means(values: Sequence[Any]) -> Measured:
 def _why(row: PublishedNumber) -> str:
     kernels = row.metric.startswith("selected")
     if kernels and row.data == "Wpbc":
-        return "the published kernels are those of a lambda at which only the larger class is predicted"
+        return "the published kernels are those of a lambda at which hardly any but the larger class is predicted"
+    if kernels and row.data == "Cpu":
+        return "the target, ERP, and performance that is so flat that the splits decide which lambda is the best"
     if kernels:
         return "performance is so flat that the splits decide which lambda is the best, and with it how many kernels"
     if row.data == "Cpu":

@@ -54,7 +54,7 @@ def _bind(row: PublishedNumber) -> Binding | None:
         return None
     name = DATA[row.data][0]
     instead = OTHERS if name.startswith("ohsumed") else ""
-    return Query({"data": name}, (row.method, "accuracy"), "higher", cause=CHOICE, instead=instead)
+    return Query({"data": name}, (row.method, "accuracy"), "higher", known=CHOICE, instead=instead)
 
 
 def _gain(found: Sequence[Any]) -> Measured | None:
