@@ -213,14 +213,13 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             share, among = MANY_CHOICE_SHARE, many.to_choose_on
         label = type(self).__name__ if self.verbose else None
         choice, outcomes = attempted(posed, limits, among, share, self.n_jobs, label)
-        task = posed.task.of_rows(choice)
         found = [each for each in outcomes if isinstance(each, Tried)]
         in_time = [each for each, outcome in zip(limits.candidates, outcomes, strict=True) if outcome != "late"]
         untried = [each.name for each in possible if each not in in_time]
-        scores = goal.scores(np.array([each.predicted for each in found]))
-        blend = goal.constant(posed.task.weight)
-        if found:
-            blend = goal.blend(scores, choice, task.weight, posed.samples.several)
+        scores, blend = np.empty(0), goal.constant(posed.task.weight)
+        if found and many is None:
+            scores = goal.scores(np.array([each.predicted for each in found]))
+            blend = goal.blend(scores, choice, posed.task.of_rows(choice).weight, posed.samples.several)
         searched = Searched(limits, choice, choice, found, scores, blend, untried)
         if found and many is not None:
             searched, answer = answer_of_many(posed, searched, many)
