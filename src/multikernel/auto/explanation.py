@@ -117,10 +117,14 @@ def sentences_about(
         return ["There is nothing to learn from, or only one value to learn: the answer is a constant."]
     single = min(rows[:-1], key=lambda row: row.error)
     used = sum(row.weight > 0 for row in rows[:-1])
+    if used:
+        blend = f"the blend of {used} has {rows[-1].error:.4g}, and its weights were chosen"
+    else:
+        blend = f"a constant has {rows[-1].error:.4g} and is the answer: no weight of any of them lowers the loss"
     sentences = [
         folds,
-        f"The best of them alone is {single.candidate!r} ({single.error:.4g}); the blend of {used} has "
-        f"{rows[-1].error:.4g}, and its weights were chosen on the same {'samples' if centres else 'folds'}.",
+        f"The best of them alone is {single.candidate!r} ({single.error:.4g}); {blend} on the same "
+        f"{'samples' if centres else 'folds'}.",
         f"The weights solve a convex problem: no others make its value smaller by more than {gap:.1g} of it.",
     ]
     if untried:
