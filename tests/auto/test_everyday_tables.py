@@ -278,3 +278,22 @@ def test_several_targets():
 def test_a_column_that_holds_the_answer_is_named(frame, survived):
     model = fitted(frame.assign(outcome=(survived == "yes").astype(float)), survived)
     assert "Column 'outcome' alone predicts the target almost exactly" in model.explain()
+
+
+@pytest.mark.parametrize(("n", "folds"), [(2, 2), (4, 4), (6, 5)])
+def test_few_samples_have_fewer_folds_which_is_said(n, folds):
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    numbers = MultiKernelRegressor(random_state=0).fit(X, X[:, 0])
+    labels = MultiKernelClassifier(random_state=0).fit(X, np.arange(n) % 2)
+    for model in (numbers, labels):
+        assert f"learned their kernels and ridges on {folds} folds" in model.explain()
+        assert np.isfinite(model.predict(X).astype(float)).all()
+
+
+def test_many_classes_of_three_samples_that_nothing_tells_apart_are_a_constant_which_is_said():
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    y = np.repeat(np.arange(30), 3)
+    model = MultiKernelClassifier(random_state=0).fit(X, y)
+    assert "is the answer: no weight of any of them lowers the loss on the same folds" in model.explain()
+    assert not len(model.kernel_names_)
+    np.testing.assert_allclose(model.predict_proba(X), 1.0 / 30.0, atol=1e-6)

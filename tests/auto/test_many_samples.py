@@ -18,6 +18,7 @@ from multikernel import MultiKernelClassifier, MultiKernelRegressor, load, save
 from multikernel.auto import limits, many_samples
 from multikernel.auto.centre_sums import CentreSpeed
 from multikernel.auto.preparation import Preparation
+from multikernel.auto.samples import TurnedSimilarity
 from multikernel.auto.table import read
 from multikernel.auto.task import RidgeTask
 from multikernel.auto.trees import BoostedTrees
@@ -209,3 +210,34 @@ def test_more_rows_are_never_worse(name):
     test, rest = order[:5000], order[5000:]
     scores = [MultiKernelRegressor(random_state=0).fit(X[rest[:n]], y[rest[:n]]).score(X[test], y[test]) for n in sizes]
     assert scores == sorted(scores)
+
+
+@pytest.mark.usefixtures("from_300_on")
+def test_a_metric_finds_the_direction_that_a_target_depends_on():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 6))
+    direction = np.array([1.0, -1.0, 0.5, 0.0, 1.0, -0.5])
+    y = np.sin(2.0 * X @ direction / np.linalg.norm(direction)) + 0.1 * rng.normal(size=2000)
+    model = MultiKernelRegressor(random_state=0).fit(X[:1000], y[:1000])
+    assert "Gaussian, a metric" in model.kernel_names_
+    assert model.score(X[1000:], y[1000:]) > 0.95
+    turned = next(each for each in model.answer_.members if isinstance(each.similarity, TurnedSimilarity)).similarity
+    values, vectors = np.linalg.eigh(turned.turn @ turned.turn.T)
+    along = vectors[:, -1] @ (direction * X[:1000].std(axis=0))  # columns have spread 1 where it is learned
+    assert abs(along) > 0.99 * np.linalg.norm(direction * X[:1000].std(axis=0))
+    assert values[-1] > 10.0 * values[-2]
+    new = model.preparation_.samples(read(X[:5]))
+    A, Z = new.plain @ turned.turn, model.answer_.samples.plain @ turned.turn
+    expected = [[np.exp(-((a - z) @ (a - z))) for z in Z] for a in A]
+    for dtype, tolerance in ((float, 1e-12), (np.float32, 1e-4)):
+        np.testing.assert_allclose(turned.to(model.answer_.samples, dtype)(new), expected, atol=tolerance)
+
+
+@pytest.mark.usefixtures("from_300_on")
+def test_a_metric_has_no_categories_and_no_more_parameters_than_samples_allow():
+    rng = np.random.default_rng(0)
+    wide = rng.normal(size=(500, 30))
+    mixed = pd.DataFrame({"a": wide[:, 0], "b": wide[:, 1], "c": rng.choice(["x", "y", "z"], 500)})
+    for X in (wide, mixed):
+        model = MultiKernelRegressor(random_state=0).fit(X, np.sin(wide[:, 0] + wide[:, 1]))
+        assert "Gaussian, a metric" not in [row["candidate"] for row in model.candidates_]

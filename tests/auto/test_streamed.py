@@ -69,7 +69,7 @@ def test_every_row_is_trained_on_once():
     centred = frame["y"] - np.average(frame["y"], weights=weight)
     assert len(model.answer_.members) == len(model.kernel_names_) > 0
     for member in model.answer_.members:
-        C, K = member.similarity.single(new, Z).astype(float), member.similarity(Z, Z)
+        C, K = member.similarity.to(Z, np.float32)(new).astype(float), member.similarity(Z, Z)
         # the residuals of the weighted problem are orthogonal to the kernels of the centres, up to alpha K a
         parts = C @ member.coef
         slope = C.T @ (weight[:, None] * (centred.to_numpy()[:, None] / model._spread - parts))

@@ -2,9 +2,9 @@
 
 _read        X becomes a table of columns, checked
 _posed       columns are typed, and become numbers that kernels take, with a target, weights and folds
-_searched    candidates learn on some samples; what they predict of held-out ones makes the blend
-_trained     the candidates with a weight are trained on all samples
-_explained   what was done, in sentences and a table
+answered     candidates learn on some samples, what they predict of held-out ones makes the blend, and those with a
+             weight are trained on all samples (``answering.py``)
+explained    what was done, in sentences and a table (``explanation.py``)
 """
 
 from __future__ import annotations
@@ -27,30 +27,17 @@ from multikernel._memory import check_memory
 from multikernel._parameters import Positive, Seed, Threads, Verbosity, check_parameters
 from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
-from multikernel._workers import limited, seconds_left
+from multikernel._workers import limited
 from multikernel.auto.all_rows import AllRows
-from multikernel.auto.candidates import candidates
-from multikernel.auto.explanation import (
-    CandidateRow,
-    Explanation,
-    advice_on_groups,
-    on_folds,
-    on_others,
-    rows_of,
-    sentences_about,
-    warnings_about,
-)
+from multikernel.auto.answering import Allowed, answered
+from multikernel.auto.explanation import advice_on_groups, explained
 from multikernel.auto.from_source import fit_source
 from multikernel.auto.goal import Goal, TargetColumns
-from multikernel.auto.limits import CHOICE_SHARE, MANY_CHOICE_SHARE, Limits
-from multikernel.auto.many_samples import answer_of_many, begun_again, parted_of
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.repeats import repeated_identifiers
-from multikernel.auto.search import Answer, Member, Posed, Searched, Tried
+from multikernel.auto.search import Posed
 from multikernel.auto.table import GivenTable, as_table, is_of_texts, is_table, is_views, read
 from multikernel.auto.task import RidgeTask
-from multikernel.auto.trial import attempted, pace
-from multikernel.banks.threads import one_blas_thread
 from multikernel.certificate import Certificate
 from multikernel.estimators.given import check_predicted
 from multikernel.estimators.learned_kernel import LearnedKernel
@@ -154,7 +141,9 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             if beyond is not None:
                 everything, total = beyond(self.preparation_)
                 posed = replace(posed, beyond=everything, total=total)
-            searched, self.answer_ = self._searched(posed)
+            name = type(self).__name__
+            allowed = Allowed(name, self.time_budget, self.memory, self.n_jobs, bool(self.verbose))
+            searched, self.answer_ = answered(posed, allowed)
         if not self.converged_:
             warn_user(
                 f"{type(self).__name__}: other weights of the candidates may lower the value that they minimise by the "
@@ -163,7 +152,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
             )
         self.n_samples_ = posed.total
-        self.explanation_ = self._explained(table, posed, searched)
+        self.explanation_ = explained(posed, searched, table.n, self.preparation_.sentences())
         self.candidates_ = [asdict(row) for row in self.explanation_.rows]
 
     def _posed(self, table: GivenTable, goal: Goal, weight: Array | None, groups: Any) -> Posed:
@@ -188,112 +177,6 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         """Print a line where ``verbose`` asks for them."""
         if self.verbose:
             print(f"[{type(self).__name__}] {line}", flush=True)
-
-    def _searched(self, posed: Posed) -> tuple[Searched, Answer]:
-        """The candidates, tried and compared, and what was trained; a ConvergenceWarning says what was cut."""
-        goal = posed.goal
-        possible = candidates(posed.samples)
-        size = (posed.total, posed.samples.plain.shape[1])
-        memory = self._memory(posed)
-        here = pace(possible[0], posed) if possible and self.time_budget is not None else 1.0
-        seconds = None if self.time_budget is None else seconds_left()
-        at_once = 1 if posed.beyond is None else len(possible) + 1  # with the leaves of trees
-        limits = Limits.of(possible, *size, seconds, memory, here, at_once)
-        if posed.constant:
-            choice = posed.some(limits.choice)
-            nothing = Searched(limits, choice, choice, [], np.empty(0), goal.constant(posed.task.weight), [])
-            return nothing, _trained(posed, nothing, choice)
-
-        many = None if limits.centres is None else parted_of(posed)
-        if posed.beyond is not None and posed.beyond.kept is not None:
-            return begun_again(posed, many)
-        if many is None:
-            share, among = CHOICE_SHARE, None
-        else:
-            share, among = MANY_CHOICE_SHARE, many.to_choose_on
-        label = type(self).__name__ if self.verbose else None
-        choice, outcomes = attempted(posed, limits, among, share, self.n_jobs, label)
-        task = posed.task.of_rows(choice)
-        found = [each for each in outcomes if isinstance(each, Tried)]
-        in_time = [each for each, outcome in zip(limits.candidates, outcomes, strict=True) if outcome != "late"]
-        untried = [each.name for each in possible if each not in in_time]
-        scores = goal.scores(np.array([each.predicted for each in found]))
-        blend = goal.constant(posed.task.weight)
-        if found:
-            blend = goal.blend(scores, choice, task.weight, posed.samples.several)
-        searched = Searched(limits, choice, choice, found, scores, blend, untried)
-        if found and many is not None:
-            searched, answer = answer_of_many(posed, searched, many)
-        else:
-            rows = posed.some(limits.training)
-            posed.tell(f"blended; {len(blend.used)} candidates are trained on {len(rows)} samples")
-            answer = _trained(posed, searched, rows)
-        self._warn_of_cuts(searched, Limits.of(possible, *size, None, memory, at_once=at_once))
-        return searched, answer
-
-    def _memory(self, posed: Posed) -> float | None:
-        """The bytes that a fit may take; of a source half of what this may take, whose other half are the rows read."""
-        if posed.beyond is None:
-            return self.memory
-        return min(0.5 * posed.beyond.source.budget, self.memory or float("inf"))
-
-    def _warn_of_cuts(self, searched: Searched, whole: Limits) -> None:
-        """Say what a fit without a time limit, of the limits ``whole``, would have done beside this one."""
-        limits = searched.limits
-        untried = searched.untried
-        cuts = []
-        if untried:
-            cuts.append(f"{len(untried)} of {len(whole.candidates)} candidates were not tried ({', '.join(untried)})")
-        if searched.cut:
-            cuts.append(f"the time ended before these were learned to their end: {', '.join(searched.cut)}")
-        if max(limits.choice, len(searched.choice)) < whole.choice:
-            cuts.append(f"kernels were chosen on {len(searched.choice)} samples and not on {whole.choice}")
-        if limits.training < whole.training:
-            cuts.append(f"the answer was trained on {limits.training} samples and not on {whole.training}")
-        if whole.centres is not None and 0 < searched.centres < whole.centres.usual:
-            cuts.append(f"{searched.centres} samples are the centres of its kernels and not {whole.centres.usual}")
-        if cuts:
-            limit = "a time limit" if self.time_budget is None else f"time_budget={self.time_budget:g}"
-            warn_user(
-                f"{type(self).__name__}: {limit} cut the choice: {'; '.join(cuts)}. "
-                "converged_ and duality_gap_ are those of the blend of what was tried. Raise time_budget for more.",
-                ConvergenceWarning,
-            )
-
-    def _explained(self, table: GivenTable, posed: Posed, searched: Searched) -> Explanation:
-        """What was done, in sentences and a table."""
-        choice, compared = searched.choice, searched.compared
-        groups = posed.groups
-        rows: tuple[CandidateRow, ...] = ()
-        if searched.found:
-            own = None if groups is None else groups[compared]
-            rows = rows_of(searched.found, searched.scores, searched.blend, posed.goal, compared, own)
-        if searched.centres:
-            folds = on_others(len(choice), len(compared), groups)
-        else:
-            folds = on_folds(posed.task.folds, posed.task.second, groups)
-        data = f"{table.n} samples."
-        if posed.beyond is not None:
-            data = f"{posed.total} samples, of which {table.n} were looked at before all were trained on."
-        return Explanation(
-            data=(data, *self.preparation_.sentences()),
-            choice=tuple(
-                sentences_about(
-                    rows,
-                    folds=folds,
-                    gap=searched.blend.gap,
-                    n=posed.total,
-                    choice=len(choice),
-                    training=searched.limits.training,
-                    centres=searched.centres,
-                    untried=searched.untried,
-                    cut=searched.cut,
-                )
-            ),
-            warnings=tuple(warnings_about(posed.samples, posed.goal.targets, groups)),
-            measure=posed.goal.measure,
-            rows=rows,
-        )
 
     # -- after fitting -------------------------------------------------------------------------------------------------
 
@@ -444,13 +327,3 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported below
             values = self.answer_(self.preparation_.samples(table))
         return check_predicted(values, type(self).__name__)
-
-
-def _trained(posed: Posed, searched: Searched, training: Array) -> Answer:
-    """The candidates with a weight, trained on the samples at these positions."""
-    with one_blas_thread(len(training)):
-        samples = posed.samples.of(training)
-        task = posed.task.of_rows(training)
-        blend = searched.blend
-        members = tuple(Member.of(searched.found[m], samples, task, posed.goal) for m in blend.used)
-    return Answer(samples.without_given(), members, blend)

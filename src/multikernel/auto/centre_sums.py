@@ -7,7 +7,9 @@ centres follow.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from time import perf_counter
 
 import numpy as np
@@ -53,13 +55,17 @@ class KernelSums:
             check_interrupted()
             part = np.arange(start, min(start + _TILE, len(samples)))
             begin = perf_counter()
-            K = self.similarity.single(samples.of(part), self.centres)
+            K = self._kernel(samples.of(part))
             middle = perf_counter()
             self.sums.add(K.astype(float), Y[part], None if weight is None else weight[part])
             self.kernels += middle - begin
             self.products += perf_counter() - middle
         self.rows += len(samples)
         return self
+
+    @cached_property
+    def _kernel(self) -> Callable[[PreparedSamples], Array]:
+        return self.similarity.to(self.centres, np.float32)
 
     @property
     def total(self) -> CentreSums:

@@ -12,7 +12,7 @@ from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Goal
 from multikernel.auto.repeats import are_copies, repeated
 from multikernel.auto.samples import PreparedSamples
-from multikernel.auto.search import Tried
+from multikernel.auto.search import Posed, Searched, Tried
 from multikernel.procedures.ridge_cv import Folds
 
 
@@ -117,10 +117,14 @@ def sentences_about(
         return ["There is nothing to learn from, or only one value to learn: the answer is a constant."]
     single = min(rows[:-1], key=lambda row: row.error)
     used = sum(row.weight > 0 for row in rows[:-1])
+    if used:
+        blend = f"the blend of {used} has {rows[-1].error:.4g}, and its weights were chosen"
+    else:
+        blend = f"a constant has {rows[-1].error:.4g} and is the answer: no weight of any of them lowers the loss"
     sentences = [
         folds,
-        f"The best of them alone is {single.candidate!r} ({single.error:.4g}); the blend of {used} has "
-        f"{rows[-1].error:.4g}, and its weights were chosen on the same {'samples' if centres else 'folds'}.",
+        f"The best of them alone is {single.candidate!r} ({single.error:.4g}); {blend} on the same "
+        f"{'samples' if centres else 'folds'}.",
         f"The weights solve a convex problem: no others make its value smaller by more than {gap:.1g} of it.",
     ]
     if untried:
@@ -255,3 +259,46 @@ def advice_on_groups(samples: PreparedSamples, Y: Array, identifiers: Sequence[s
 def _is_plain(samples: PreparedSamples) -> bool:
     """Whether samples are numbers and categories alone."""
     return not (samples.sparse or samples.given)
+
+
+def explained(posed: Posed, searched: Searched, given: int, about_columns: Sequence[str]) -> Explanation:
+    """What was done, in sentences and a table.
+
+    Parameters
+    ----------
+    posed, searched : what there was to do, and what was found
+    given : int, the samples that were looked at
+    about_columns : sentences
+    """
+    choice, compared = searched.choice, searched.compared
+    groups = posed.groups
+    rows: tuple[CandidateRow, ...] = ()
+    if searched.found:
+        own = None if groups is None else groups[compared]
+        rows = rows_of(searched.found, searched.scores, searched.blend, posed.goal, compared, own)
+    if searched.centres:
+        folds = on_others(len(choice), len(compared), groups)
+    else:
+        folds = on_folds(posed.task.folds, posed.task.second, groups)
+    data = f"{given} samples."
+    if posed.beyond is not None:
+        data = f"{posed.total} samples, of which {given} were looked at before all were trained on."
+    return Explanation(
+        data=(data, *about_columns),
+        choice=tuple(
+            sentences_about(
+                rows,
+                folds=folds,
+                gap=searched.blend.gap,
+                n=posed.total,
+                choice=len(choice),
+                training=searched.limits.training,
+                centres=searched.centres,
+                untried=searched.untried,
+                cut=searched.cut,
+            )
+        ),
+        warnings=tuple(warnings_about(posed.samples, posed.goal.targets, groups)),
+        measure=posed.goal.measure,
+        rows=rows,
+    )

@@ -24,10 +24,11 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel._workers import limited, seconds_left, time_is_up
-from multikernel.auto.candidates import KernelAndRidge, LabelledSamples
+from multikernel.auto.candidates import GAUSSIAN, KernelAndRidge, LabelledSamples
 from multikernel.auto.centre_sums import CentreSpeed, KernelSums
 from multikernel.auto.choice import Blend
 from multikernel.auto.limits import Size
+from multikernel.auto.metric import FullMetricGaussian
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.search import Answer, Member, Posed, Searched, Tried
 from multikernel.auto.trees import BoostedTrees
@@ -45,6 +46,7 @@ from multikernel.procedures.centres import (
 _FURTHER_SHARE = 0.5  # of the time: the rest is for comparing and training
 _ONCE_MORE = 4.0  # times that this took has to be left for twice the landmarks, which take up to four times as long
 _LITTLE = 0.1  # of a standard error: a difference that is not worth a candidate, which costs as much as each other
+_NEAR = 2.0  # times the least error: where a Gaussian of one width is farther, columns count by themselves
 _REPORTED = 1 << 14  # rows after which progress is told
 
 
@@ -172,17 +174,34 @@ def _learned_further(posed: Posed, searched: Searched, parted: Parted, times: in
     rows = LandmarkRows.of(parted.learning, posed.goal.strata, posed.task.folds.labels, posed.seed, times)
     Y = posed.task.Y
     parts = [LabelledSamples(posed.samples.of(own), Y[own]) for own in (rows.train, rows.held, rows.landmarks)]
-    found: list[Tried] = []
-    for each in searched.found:
+    found = list(searched.found)
+    learned: list[KernelAndRidge] = []
+
+    def further(each: Tried) -> Tried | None:
+        """What becomes of a candidate; None where nothing more was learned."""
         start = perf_counter()
-        others = [other.similarity for other in found]
         before = KernelAndRidge(each.similarity, each.alpha, each.learned, each.cut)
-        if time_is_up():
-            found.append(replace(each, cut=True))
-            continue
-        further = each.candidate.further(before, others, *parts) if len(rows.held) else None
-        found.append(each if further is None else _with(each, further, perf_counter() - start))
+        least = min((other.error for other in learned), default=np.inf)
+        others = [other.similarity for other in learned]
+        after = each.candidate.further(before, others, *parts, least) if len(rows.held) else None
+        if after is None:
+            return None
+        learned.append(after)
+        return _with(each, after, perf_counter() - start)
+
+    # those with many scales first, whose errors say for which others it is worth while
+    for k in sorted(range(len(found)), key=lambda k: -found[k].candidate.enough):
+        found[k] = replace(found[k], cut=True) if time_is_up() else further(found[k]) or found[k]
+    if times == 1 and not time_is_up():
+        near = [other.similarity for other in learned if other.error <= _NEAR * min(each.error for each in learned)]
+        turned = (further(replace(each, candidate=FullMetricGaussian())) for each in found if _turns(each, near))
+        found += [each for each in turned if each is not None]
     return found
+
+
+def _turns(each: Tried, near: Sequence[Similarity]) -> bool:
+    """Whether a metric may begin with it: the Gaussian of one width, where it is not far from the best."""
+    return each.candidate == GAUSSIAN and each.similarity in near
 
 
 def _trees(posed: Posed, rows: Array, pace: float) -> tuple[list[Tried], list[str]]:
@@ -289,8 +308,9 @@ class _Trained:
         of_rest: CentreSums | None,
         steps: Sequence[int],
     ) -> _Trained:
-        K = symmetric(lambda part: each.similarity(Z.of(np.arange(len(Z))[part]), Z), len(Z))
-        compared = each.similarity.single(posed.samples.of(parted.compared), Z)
+        kernel = each.similarity.to(Z)
+        K = symmetric(lambda part: kernel(Z.of(np.arange(len(Z))[part])), len(Z))
+        compared = each.similarity.to(Z, np.float32)(posed.samples.of(parted.compared))
         error = posed.task.of_rows(parted.compared).error
         alpha, predicted = least_ridge(K, sums, compared, error, each.alpha, steps)
         whole = by_sums(K, sums if of_rest is None else sums.merge(of_rest), alpha)

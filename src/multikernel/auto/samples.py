@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -72,9 +73,12 @@ class Similarity(ABC):
     def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
         """The matrix of shape (len(new), len(old)); old are training samples."""
 
-    def single(self, new: PreparedSamples, old: PreparedSamples) -> Array:
-        """The same in single precision, faster where a kernel has a way of its own."""
-        return np.asarray(self(new, old), dtype=np.float32)
+    def to(self, old: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+        """The same as a function of new samples alone: what depends on the old ones only is made once.
+
+        In single precision (``dtype=np.float32``) it is faster where a kernel has a way of its own.
+        """
+        return lambda new: np.asarray(self(new, old), dtype=dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,16 +104,46 @@ class DistanceSimilarity(Similarity):
             return np.ones((len(new), len(old)))
         return self.kernel(X, Z)
 
-    def single(self, new: PreparedSamples, old: PreparedSamples) -> Array:
-        X, Z = (part.ranked if self.ranked else part.plain for part in (new, old))
-        points = ScaledPoints.of(Z, self.scales, self.kernel.degree)
-        K = np.empty((len(X), len(Z)), np.float32)
+    def to(self, old: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+        if dtype is float:
+            return super().to(old)
+        points = ScaledPoints.of(old.ranked if self.ranked else old.plain, self.scales, self.kernel.degree)
 
-        def part(rows: slice) -> None:
-            K[rows] = self.kernel.profile(points.distances(X[rows]))
+        return lambda new: _in_single(self.kernel, points, new.ranked if self.ranked else new.plain, len(old))
 
-        over_few_rows(part, *K.shape)
-        return K
+
+def _in_single(kernel: DistanceKernel, points: ScaledPoints, X: Array, columns: int) -> Array:
+    """The kernel of samples with these points, so many, on several threads."""
+    K = np.empty((len(X), columns), np.float32)
+
+    def part(rows: slice) -> None:
+        K[rows] = kernel.profile(points.distances(X[rows]))
+
+    over_few_rows(part, *K.shape)
+    return K
+
+
+@dataclass(frozen=True, eq=False)
+class TurnedSimilarity(Similarity):
+    """k(x, z) = f(|(x - z)'A|^2).
+
+    Parameters
+    ----------
+    kernel : DistanceKernel, with profile f, of squared distances
+    turn : array (columns, r), A
+    """
+
+    kernel: DistanceKernel
+    turn: Array
+
+    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
+        return self.kernel(new.plain @ self.turn, old.plain @ self.turn)
+
+    def to(self, old: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+        if dtype is float:
+            return super().to(old)
+        points = ScaledPoints.turned(old.plain, self.turn)
+        return lambda new: _in_single(self.kernel, points, new.plain, len(old))
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,10 +164,11 @@ class LinearSimilarity(Similarity):
             X, Z = (part.plain[:, list(self.columns)] for part in (new, old))
         return X @ Z.T / max(1, X.shape[1])
 
-    def single(self, new: PreparedSamples, old: PreparedSamples) -> Array:
+    def to(self, old: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
         used: Any = slice(None) if self.columns is None else list(self.columns)
-        X, Z = (part.plain[:, used].astype(np.float32) for part in (new, old))
-        return np.asarray(X @ Z.T) / np.float32(max(1, X.shape[1]))
+        Z = np.ascontiguousarray(old.plain[:, used].astype(dtype).T)
+        Z /= dtype(max(1, len(Z)))
+        return lambda new: np.asarray(new.plain[:, used].astype(dtype) @ Z)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,10 +206,15 @@ class WeightedSimilarity(Similarity):
             total += weight * part(new, old)
         return total
 
-    def single(self, new: PreparedSamples, old: PreparedSamples) -> Array:
-        total = np.zeros((len(new), len(old)), np.float32)
-        for part, weight in zip(self.parts, self.weights.tolist(), strict=True):
-            total += np.float32(weight) * part.single(new, old)
+    def to(self, old: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+        parts = [part.to(old, dtype) for part in self.parts]
+
+        def total(new: PreparedSamples) -> Array:
+            sums = np.zeros((len(new), len(old)), dtype)
+            for part, weight in zip(parts, self.weights.tolist(), strict=True):
+                sums += dtype(weight) * part(new)
+            return sums
+
         return total
 
 
@@ -188,5 +228,6 @@ class ProductSimilarity(Similarity):
     def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
         return self.first(new, old) * self.second(new, old)
 
-    def single(self, new: PreparedSamples, old: PreparedSamples) -> Array:
-        return self.first.single(new, old) * self.second.single(new, old)
+    def to(self, old: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+        first, second = self.first.to(old, dtype), self.second.to(old, dtype)
+        return lambda new: first(new) * second(new)

@@ -112,57 +112,62 @@ class Tried:
 Attempt = Tried | Literal["late"] | None  # None where a candidate has no kernel of its own
 
 
-def attempts(
-    those: Sequence[KernelCandidate], samples: PreparedSamples, task: RidgeTask, n_jobs: int | None, label: str | None
-) -> list[Attempt]:
+@dataclass(frozen=True, eq=False)
+class ToTry:
+    """A candidate with the samples that it is tried on.
+
+    Parameters
+    ----------
+    candidate : KernelCandidate
+    samples : PreparedSamples
+    task : RidgeTask of these samples
+    compared : bool, whether predictions of samples held out are made
+    """
+
+    candidate: KernelCandidate
+    samples: PreparedSamples
+    task: RidgeTask
+    compared: bool = True
+
+    def done(self) -> Tried | None:
+        """What came of it; None where no kernel of its own could be had."""
+        start = perf_counter()
+        found = self.candidate.learn(self.samples, self.task)
+        if found is None:
+            return None
+        predicted: Array | None = np.empty((0, 0))
+        if self.compared:
+            K = found.similarity(self.samples, self.samples)
+            predicted = self.task.held_out(K, found.alpha, self.task.second)
+        if predicted is None:
+            return None
+        seconds = perf_counter() - start
+        return Tried(self.candidate, found.learned, found.similarity, found.alpha, predicted, seconds, found.cut)
+
+
+def attempts(works: Sequence[ToTry], n_jobs: int | None, label: str | None) -> list[Attempt]:
     """What came of each candidate: "late" where the time was up, which the first is tried in spite of.
 
     Parameters
     ----------
-    those : the candidates, the most important first
-    samples : PreparedSamples
-    task : RidgeTask of these samples
+    works : what is to be tried, the most important first
     n_jobs : threads
     label : what a printed line for each candidate begins with; None prints nothing
     """
-    with one_blas_thread(len(samples)):
-        works = [partial(_attempt, each, samples, task, label, each is those[0]) for each in those]
-        return on_threads(works, n_jobs)
+    with one_blas_thread(max((len(work.samples) for work in works), default=0)):
+        return on_threads([partial(_attempt, work, label, work is works[0]) for work in works], n_jobs)
 
 
-def _attempt(
-    candidate: KernelCandidate, samples: PreparedSamples, task: RidgeTask, label: str | None, whatever_time: bool
-) -> Attempt:
+def _attempt(work: ToTry, label: str | None, whatever_time: bool) -> Attempt:
     if time_is_up() and not whatever_time:
         return "late"
-    found, messages = keeping(lambda: tried(candidate, samples, task))
+    found, messages = keeping(work.done)
     if found is not None and found.cut:  # the estimator says what was cut, once for all candidates
         messages = [each for each in messages if each[1] is not ConvergenceWarning]
     warn_once(messages)
     if found is not None and label is not None:
         print(f"[{label}] {found.name}: {found.learned}, {found.seconds:.2f} s", flush=True)
     return found
-
-
-def tried(candidate: KernelCandidate, samples: PreparedSamples, task: RidgeTask) -> Tried | None:
-    """A candidate on some samples; None where no kernel of its own could be had."""
-    start = perf_counter()
-    found = candidate.learn(samples, task)
-    if found is None:
-        return None
-    K = found.similarity(samples, samples)
-    predicted = task.held_out(K, found.alpha, task.second)
-    if predicted is None:
-        return None
-    return Tried(
-        candidate,
-        found.learned,
-        found.similarity,
-        found.alpha,
-        predicted,
-        seconds=perf_counter() - start,
-        cut=found.cut,
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,8 +250,12 @@ class Answer:
     def parts(self, new: PreparedSamples) -> Array:
         """What each member adds: shape (len(new), members, k)."""
         height = max(1, NEW_VALUES // max(1, len(self.samples)))
+        dtype = np.float32 if self.single else float
+        kernels = [member.similarity.to(self.samples, dtype) for member in self.members]
         starts = range(0, len(new), height)
-        return np.concatenate([self._of(new.of(np.arange(len(new))[start : start + height])) for start in starts])
+        return np.concatenate(
+            [self._of(new.of(np.arange(len(new))[start : start + height]), kernels) for start in starts]
+        )
 
     def kernel(self, new: PreparedSamples, old: PreparedSamples) -> Array:
         """The members' kernels, each of size 1, added by their shares: shape (len(new), len(old))."""
@@ -265,12 +274,8 @@ class Answer:
     def _weighted(self) -> list[tuple[Member, float]]:
         return list(zip(self.members, self.blend.weights[self.blend.used].tolist(), strict=True))
 
-    def _of(self, new: PreparedSamples) -> Array:
+    def _of(self, new: PreparedSamples, kernels: Sequence[Callable[[PreparedSamples], Array]]) -> Array:
         parts = np.empty((len(new), len(self.members), len(self.blend.bias)))
         for number, (member, weight) in enumerate(self._weighted):
-            if self.single:
-                K = member.similarity.single(new, self.samples)
-            else:
-                K = member.similarity(new, self.samples)
-            parts[:, number] = weight * product(K, member.coef)
+            parts[:, number] = weight * product(kernels[number](new), member.coef)
         return parts

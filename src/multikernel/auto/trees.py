@@ -13,6 +13,7 @@ The trees are those of scikit-learn's histogram boosting with squared loss. It h
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,20 +51,25 @@ class Leaves(Similarity):
     number: Array
 
     def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
-        return self.single(new, old).astype(float)
+        return self.to(old)(new)
 
-    def single(self, new: PreparedSamples, old: PreparedSamples) -> Array:
+    def to(self, old: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
         from multikernel.auto import _leaves
 
-        A, B = self._leaves(new), np.ascontiguousarray(self._leaves(old).T)
-        K = np.empty((len(A), B.shape[1]), np.float32)
+        B = np.ascontiguousarray(self._leaves(old).T)
 
-        def part(rows: slice) -> None:
-            _leaves.agreement(A[rows], B, K[rows])
-            K[rows] /= np.float32(len(B))
+        def shared(new: PreparedSamples) -> Array:
+            A = self._leaves(new)
+            K = np.empty((len(A), B.shape[1]), np.float32)
 
-        over_few_rows(part, *K.shape)
-        return K
+            def part(rows: slice) -> None:
+                _leaves.agreement(A[rows], B, K[rows])
+                K[rows] /= np.float32(len(B))
+
+            over_few_rows(part, *K.shape)
+            return K.astype(dtype, copy=False)
+
+        return shared
 
     def _leaves(self, samples: PreparedSamples) -> Array:
         """The number of each sample's leaf in each tree, shape (n, T)."""

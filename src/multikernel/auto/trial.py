@@ -15,7 +15,7 @@ from multikernel._typing import Array
 from multikernel._workers import limited, seconds_left
 from multikernel.auto.candidates import KernelCandidate
 from multikernel.auto.limits import Limits
-from multikernel.auto.search import Attempt, Posed, Tried, attempts
+from multikernel.auto.search import Attempt, Posed, ToTry, Tried, attempts
 
 _LOOK = 100, 300  # samples, first to compile code and then to measure
 
@@ -27,7 +27,7 @@ def pace(candidate: KernelCandidate, posed: Posed) -> float:
     for count in _LOOK:
         rows = posed.some(count)
         begin = perf_counter()
-        attempts([candidate], posed.samples.of(rows), posed.task.of_rows(rows), None, None)
+        attempts([ToTry(candidate, posed.samples.of(rows), posed.task.of_rows(rows))], None, None)
         seconds = perf_counter() - begin
     forecast = candidate.work(len(rows), posed.samples.plain.shape[1]).seconds
     return max(seconds, 1e-3) / forecast
@@ -54,8 +54,9 @@ def attempted(
         rows = posed.some(count, among)
         begin = perf_counter()
         left = seconds_left()
+        works = [_to_try(each, posed, rows, limits.centres is None) for each in limits.candidates]
         with limited(share * left if np.isfinite(left) else None):
-            found = attempts(limits.candidates, posed.samples.of(rows), posed.task.of_rows(rows), n_jobs, label)
+            found = attempts(works, n_jobs, label)
         return rows, found, perf_counter() - begin
 
     rows, outcomes, seconds = on(limits.choice)
@@ -69,6 +70,13 @@ def attempted(
             break
         rows, outcomes = further, tried
     return rows, outcomes
+
+
+def _to_try(candidate: KernelCandidate, posed: Posed, rows: Array, all_there_is: bool) -> ToTry:
+    """On these rows; where others follow, on no more of them than are enough, and they are not compared yet."""
+    if not all_there_is and candidate.enough < len(rows):
+        rows = posed.some(int(candidate.enough), rows)
+    return ToTry(candidate, posed.samples.of(rows), posed.task.of_rows(rows), all_there_is)
 
 
 def _ended_early(outcomes: list[Attempt]) -> bool:

@@ -1,0 +1,121 @@
+"""A Gaussian of directions: its distance is a metric over all columns, learned on many samples through landmarks.
+
+    k(x, z) = exp(-(x - z)'M (x - z)),    M symmetric and positive definite
+
+Scales of single columns are the metrics with a diagonal M. A target that depends on few sums of columns needs the
+others: with them a kernel counts differences along these sums only (``procedures/learned_scales/metrics.py``). Among
+the candidates of few samples it is not, since it has a parameter for each pair of columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel._work import Work
+from multikernel._workers import time_is_up
+from multikernel.auto.candidates import KernelAndRidge, KernelCandidate, LabelledSamples, descended
+from multikernel.auto.samples import DistanceSimilarity, PreparedSamples, Similarity, TurnedSimilarity
+from multikernel.auto.task import RidgeTask
+from multikernel.kernels import RBF
+from multikernel.machines.ridge.centres import Tile, by_sums, summed
+from multikernel.procedures import forecast
+from multikernel.procedures.learned_scales.landmarks import LandmarkError, LandmarkSamples
+from multikernel.procedures.learned_scales.metrics import FullMetric
+
+_PENALTY = 3.0  # that of learned scales where none is given
+_TURNS = 6
+_WIDER = (1.0, 3.0)  # times the width: fewer directions need a narrower kernel
+_GAIN = 0.05  # of the logarithm of the error, that a turn has to gain
+_STEPS = 60
+_FAR = 1.1  # times the least error of the others, where its descent begins
+_SAMPLES_EACH = 4  # samples held out for a parameter at least
+
+
+@dataclass(frozen=True)
+class FullMetricGaussian(KernelCandidate):
+    """A Gaussian with a metric over all columns, which begins at one width."""
+
+    name: str = "Gaussian, a metric"
+
+    def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
+        """None: few samples say too little."""
+        return None
+
+    def further(
+        self,
+        found: KernelAndRidge,
+        others: Sequence[Similarity],
+        train: LabelledSamples,
+        held: LabelledSamples,
+        landmarks: LabelledSamples,
+        least: float,
+    ) -> KernelAndRidge | None:
+        """From one width on; None for too many columns, and where it is far behind the others after some steps."""
+        if not isinstance(found.similarity, DistanceSimilarity):  # a metric already
+            return None
+        X, V, Z = (part.samples.plain.astype(np.float32) for part in (train, held, landmarks))
+        means = ((Z - np.roll(Z, 1, axis=0)) ** 2).mean(axis=0, dtype=float)
+        form = FullMetric(means)
+        if (
+            len(form.varied) < 2
+            or _SAMPLES_EACH * form.size > len(V)
+            or len(np.unique(train.samples.owner)) < len(means)
+        ):
+            return None
+        error = LandmarkError(
+            RBF(1.0), form, LandmarkSamples(X, train.Y), LandmarkSamples(V, held.Y), Z, penalty=_PENALTY
+        )
+        begun = form.equal(float(found.similarity.scales @ means))
+        begun = _turned(error, begun, found.alpha)
+        if error.value(begun, found.alpha) > np.log(_FAR * least):
+            return None
+        best = descended(error, begun, found.alpha, _STEPS)
+        if best is None:
+            return None
+        values, vectors = np.linalg.eigh(form.scales(best.parameters).reshape(len(means), -1))
+        turn = np.sqrt(np.maximum(values, 0.0)) * vectors
+        parts = values * ((X[: len(Z)] @ vectors).var(axis=0))
+        most = int(np.searchsorted(np.cumsum(np.sort(parts)[::-1]), 0.9 * parts.sum())) + 1
+        learned = f"{most} of {len(means)} directions have nine tenths of the distance"
+        return KernelAndRidge(TurnedSimilarity(RBF(1.0), turn), best.alpha, learned, time_is_up(), best.loss)
+
+    def work(self, n: int, p: int) -> Work:
+        return forecast.scale_steps(n, p, p).work
+
+
+def _turned(error: LandmarkError, v: Array, alpha: float) -> Array:
+    """The parameters to begin with: as long as the error falls, the root of the average outer product of gradients."""
+    best, lowest = v, error.value(v, alpha)
+    for _ in range(_TURNS):
+        outer = _outer_product(error, best, alpha)
+        total = error.form.total(error.form.scales(best))
+        tried = [error.form.proposed(outer, wider * total) for wider in _WIDER]
+        values = [error.value(each, alpha) for each in tried]
+        if not min(values) < lowest - _GAIN:
+            break
+        best, lowest = tried[int(np.argmin(values))], min(values)
+    return best
+
+
+def _outer_product(error: LandmarkError, v: Array, alpha: float) -> Array:
+    """The mean of g g' over the samples to train on, g the gradient of ridge regression with this metric there.
+
+    With a the coefficients of the landmarks z_l, g = 2 M sum_l a_l f'(D_l) (x - z_l).
+    """
+    X, Z = error.train.X, error.landmarks
+    points = error.form.points(v, Z, 2)
+    K = error.kernel.profile(points.distances(Z)).astype(float)
+    C, slopes = error.kernel.profile_and_slope(points.distances(X))
+    sums = summed([Tile(C, error.train.Y)])
+    solution = by_sums(0.5 * (K + K.T), sums, alpha)
+    metric = error.form.scales(v).reshape(X.shape[1], -1)
+    outer = np.zeros_like(metric)
+    for a in solution.coef.T.astype(np.float32):
+        weights = slopes * a
+        g = 2.0 * (X * weights.sum(axis=1)[:, None] - weights @ Z).astype(float) @ metric
+        outer += g.T @ g / len(g)
+    return outer
