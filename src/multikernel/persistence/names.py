@@ -197,10 +197,11 @@ def _view(state: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The name and the fields of a view, which was one class of features and of kernel matrices."""
     fields = {new: state[old] for old, new in _KNOWN_VIEW.items() if old in state}
     known = {"dataclass": "multikernel.sources:KnownView", "state": fields}
+    own: tuple[str, ...] = ("features", "example", "family", "objects", "observed")
+    name = "FeatureView"
     if state.get("features") is None:
-        name, own = "MatrixView", ("columns", "column_labels", "observed")
-    else:
-        name, own = "FeatureView", ("features", "example", "family", "objects", "observed")
+        own = ("columns", "column_labels", "observed")
+        name = "MatrixView"
     return f"multikernel.sources:{name}", {"known": known} | {field: state[field] for field in own if field in state}
 
 

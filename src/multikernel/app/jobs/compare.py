@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import multikernel as mk
-from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, count_of_folds, folds_of, shuffled_folds
+from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, count_of_folds, folds_of_task, shuffled_folds
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
 from multikernel.app.tables.held_out import RowsHeldOut
@@ -157,7 +157,7 @@ def compare_methods(
     with watch.steps(len(chosen), Path(table.file).name) as observe:
         for k, (name, model) in enumerate(chosen.items(), start=1):
             own = _of_views(model) if views else None
-            folds_here = folds_of(decided, folds, seed, y, held_out)
+            folds_here = folds_of_task(decided, folds, seed, y, held_out)
             if own is None:
                 results.append(_result(name, model, X, y, held_out, folds_here, kept))
             else:

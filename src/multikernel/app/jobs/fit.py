@@ -19,7 +19,7 @@ from multikernel.app.jobs.methods import (
     PRINTED_WEIGHTS,
     FitRequest,
     check,
-    folds_of,
+    folds_of_task,
     nothing_distinguishes,
     with_search,
 )
@@ -100,7 +100,7 @@ def _cross_validate(
     pipeline = samples.pipeline(model)
     scores = []
     with watch.steps(n_folds, "cross-validation") as observe:
-        for k, (fit, held) in enumerate(folds_of(task, n_folds, request.seed, y, held_out)):
+        for k, (fit, held) in enumerate(folds_of_task(task, n_folds, request.seed, y, held_out)):
             groups = held_out.together(fit)
             own = {} if groups is None else {f"{pipeline.steps[-1][0]}__groups": groups}
             fold = clone(pipeline).fit(some_samples(X, fit), y[fit], **own)

@@ -17,7 +17,7 @@ from multikernel.app.jobs.methods import (
     FitRequest,
     count_of_folds,
     estimator_of,
-    folds_of,
+    folds_of_task,
     regularisation,
 )
 from multikernel.app.jobs.watch import Watch
@@ -137,7 +137,7 @@ def follow(
     with watch.steps(folds + 1, "path") as observe:
         whole = path(pipeline, X, y, parameter, values, checkpoint=checkpoint, groups=held_out.together())
         observe("all samples")
-        for k, (fit, held) in enumerate(folds_of(task, folds, request.seed, y, held_out), start=1):
+        for k, (fit, held) in enumerate(folds_of_task(task, folds, request.seed, y, held_out), start=1):
             validation = (X.iloc[held], y[held])
             own = X.iloc[fit], y[fit]
             groups = held_out.together(fit)

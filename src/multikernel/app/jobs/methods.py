@@ -290,7 +290,7 @@ def shuffled_folds(task: Task, n: int, seed: int) -> StratifiedKFold | KFold:
     return kind(n, shuffle=True, random_state=seed)
 
 
-def folds_of(task: Task, n: int, seed: int, y: Array, held_out: RowsHeldOut) -> list[Fold]:
+def folds_of_task(task: Task, n: int, seed: int, y: Array, held_out: RowsHeldOut) -> list[Fold]:
     """Training and test rows of n folds: shuffled ones, of whole groups, or of later and later rows.
 
     Parameters

@@ -25,7 +25,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.cost import NONE, BankCost
 from multikernel.combinations import Combination, HadamardPower, TiedAndFree
-from multikernel.combinations.tied_and_free import Products
+from multikernel.combinations.listed_products import Products
 from multikernel.domains import Domain, NormBall, Orthant, Product, as_separable
 from multikernel.estimators.approximated import ApproximationName, Rank
 from multikernel.estimators.binding import Binding

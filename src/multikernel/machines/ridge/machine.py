@@ -29,7 +29,7 @@ from multikernel.banks import Gram
 from multikernel.machines.base import DualSolution, Machine, check_gram, checked_target
 from multikernel.machines.ridge.along import along
 from multikernel.machines.ridge.centred import CentredTargets
-from multikernel.machines.ridge.solved import Solved, best, direct, reduced, spectral
+from multikernel.machines.ridge.solved import PROVED_GAP, Solved, best, direct, reduced, spectral
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
 
 
@@ -133,7 +133,7 @@ class _Posed:
     def solution(self, found: Solved) -> DualSolution:
         """The solution of the problem as it was given."""
         coef, factor = (self.targets.coefficients(self.unit * each) for each in (found.coef, found.factor))
-        proved = found.gap <= 0.05  # with a larger gap, rounding of K decides what the problem is
+        proved = found.gap <= PROVED_GAP
         value, upper = (self.unit * (self.unit * each) for each in (found.value, found.upper))
         beyond = None if found.beyond is None else self._unreached(found.beyond)
         return DualSolution(
