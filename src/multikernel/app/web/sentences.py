@@ -149,6 +149,8 @@ def _of_weights(result: Mapping[str, Any], automatic: bool) -> str:
     used = [row for row in rows if row["weight"] > 1e-6 * rows[0]["weight"]]
     steady = sum(row["frequency"] >= 0.99 for row in used)
     what = "candidates" if automatic else "kernels"
+    if len(rows) > 1 and rows[0]["weight"] - rows[-1]["weight"] <= 1e-9 * rows[0]["weight"]:
+        return f"All {len(rows)} {what} have the same weight."
     first = f"{rows[0]['name']} has the largest weight, {rows[0]['weight'] / total:.0%} of the sum."
     if rows[0].get("spread", 0.0) is None:
         return f"{first} {len(used)} of {len(rows)} {what} take part."
