@@ -134,7 +134,7 @@ def residuals(found: Mapping[str, Any]) -> Markup:
 
 _ROW = 26.0  # the height of a bar with its gap
 _LETTERS = 34  # of a name beside bars; longer ones are cut
-_LETTER = 7.4  # the width of a letter, at most
+_LETTER = 8.0  # the width of a letter, at most; bold ones on a phone are as wide
 _BARS = 328.0  # the width of the bars themselves
 
 
@@ -276,8 +276,8 @@ def sources(found: Mapping[str, Any], measure: str) -> Markup:
     for k, row in enumerate(rows):
         y = 34.0 * k + 37
         name = row["source"]
-        error = "" if row["se"] is None else f" ± {number(row['se'])}"
-        adds = f"adds {_score(row['adds'], 'score')}{error}"
+        error = "" if row["se"] is None else f" ± {_score(row['se'], measure)}"
+        adds = f"adds {_score(row['adds'], measure)}{error}"
         start, end = sorted((scale(row["without"]), scale(whole)))
         drawing.text(left - 8, y + 4, names[k], "end")
         drawing.bar(start, y - 7, end - start, 14, "c0 faint", f"{name} {adds}")
@@ -287,14 +287,14 @@ def sources(found: Mapping[str, Any], measure: str) -> Markup:
             low = max(row["without"] - row["se"], scale.low)
             high = min(row["without"] + row["se"], scale.high)
             drawing.line(scale(low), y, scale(high), y, "whisker")
-        signed = _score(row["adds"], "score")
+        signed = _score(row["adds"], measure)
         drawing.text(width - 82, y + 4, signed if row["adds"] < 0 else f"+{signed}", "start", "t small")
     return drawing.svg()
 
 
 def _score(value: float, measure: str) -> str:
     if measure == "accuracy":
-        return f"{value:.1%}"
+        return f"{value:.1%}".replace("-", "−")
     return number(value)
 
 

@@ -156,7 +156,9 @@ def sample_map(
         x = 12.0 + 200.0 * (k % 3)
         y = 12.0 + 20.0 * (k // 3)
         drawing.sign(x, y, 5, _sign(k, in_order), _colour(k, in_order), "")
-        drawing.text(x + 12, y + 4, shortened(name, 24), "start", "t small")
+        drawing.text(
+            x + 12, y + 4, shortened(name, 18), "start", "t small"
+        )  # fits on a phone, too, where letters are larger
     xs = [point.x for point in points]
     ys = [point.y for point in points]
     across = Scale(*_with_room(xs), 14, width - 14)

@@ -27,7 +27,7 @@ def profile_charts(
         ("coefficients", "Coefficients along the path", "coefficient"),
     ):
         own = profiles[name]
-        if own and own["names"]:
+        if own and own["names"] and len(set(map(tuple, own["curves"]))) > 1:  # equal weights are one line
             curves = list(zip(own["names"], own["curves"], strict=True))
             found[name] = lines(title, values, curves, (parameter, axis))
     if profiles["criteria"]:

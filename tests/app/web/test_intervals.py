@@ -14,6 +14,7 @@ from multikernel.app.charts import folds
 from multikernel.app.model_charts import dependence_levels, dependence_line
 from multikernel.app.web.learning.findings import found
 from multikernel.app.web.learning.intervals import interval_of
+from multikernel.app.web.learning.measures import measure_of
 from multikernel.app.web.learning.measuring import Measuring
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.sentences import sentences
@@ -22,10 +23,12 @@ from multikernel.app.web.sentences import sentences
 def test_an_interval_allows_for_the_rows_that_folds_share() -> None:
     scores = [0.5, 0.7, 0.6, 0.8]  # two rounds of two folds: s^2 = 1 / 60, and as many rows held out as learned from
     error = ((1 / 4 + 1) / 60) ** 0.5
-    assert interval_of(scores, 2) == pytest.approx([0.65 - 3.182446 * error, 0.65 + 3.182446 * error], rel=1e-6)
+    low, high = 0.65 - 3.182446 * error, 0.65 + 3.182446 * error
+    assert interval_of(scores, 2, measure_of("classification", "accuracy")) == pytest.approx([low, min(high, 1.0)])
+    assert interval_of(scores, 2, measure_of("regression", "mae")) == pytest.approx([max(low, 0.0), high])
     # of independent scores it would hold the mean in 95% of cases; these are independent of each other, so in more
     rng = np.random.default_rng(0)
-    ends = [interval_of(each, 5) for each in rng.normal(size=(2000, 10))]
+    ends = [interval_of(each, 5, measure_of("regression", "")) for each in 0.1 * rng.normal(size=(2000, 10))]
     assert 0.95 < np.mean([low < 0.0 < high for low, high in ends]) < 1.0
 
 

@@ -169,7 +169,7 @@ def test_a_method_with_kernels_and_a_path_exports_the_same_numbers(
     assert np.array_equal(twin.weights_, model.weights_)
     assert np.array_equal(twin.dual_coef_, model.dual_coef_)
     sample = person.get(f"{page.url.path}/sample", params={"row": 3})
-    assert "What each part of the model says" in sample.text
+    assert "What each part of the model contributes" in sample.text
 
 
 def test_runs_are_compared_side_by_side(person: Person, automatic: str) -> None:

@@ -41,7 +41,7 @@ def test_counts_and_times_until_an_event_are_met_with_advice() -> None:
     about = profile(CsvTable("t.csv", columns))
     told = {name: list(advice(name, "regression", frame[name].to_numpy(float), about)) for name in frame}
     assert [len(each) for each in told.values()] == [1, 1, 1, 0]
-    assert told["died"][0].startswith("followup_days and died look like times until an event")
+    assert told["died"][0].startswith("'followup_days' and 'died' look like times until an event")
     assert "The application has no method for such data" in told["followup_days"][0]
-    assert "visits looks like counts" in told["visits"][0]
+    assert "'visits' looks like counts" in told["visits"][0]
     assert list(advice("visits", "classification", frame["visits"].to_numpy(), about)) == []

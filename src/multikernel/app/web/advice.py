@@ -30,16 +30,16 @@ def advice(target: str, task: Task, values: Array, columns: Sequence[About]) -> 
     if pair is not None and target in pair:
         time, event = pair
         yield (
-            f"{time} and {event} look like times until an event that has not come for every row. The application has "
-            f"no method for such data: where the event has not come, {time} is only the least that it can be, and "
+            f"{time!r} and {event!r} look like times until an event that has not come for every row. The application "
+            f"has no method for such data: where the event has not come, {time} is only the least that it can be, and "
             f"{event} alone does not say how long a row was watched. Take a method for survival data, or predict what "
             "had happened by a fixed time, from the rows that were watched until then."
         )
     elif task == "regression" and _counts(values):
         yield (
-            f"{target} looks like counts. They are learned as other numbers are, by squared errors: large counts weigh "
-            "most, and a prediction may lie below 0. If relative differences matter more, add a column with the square "
-            "root or the logarithm (of the count plus 1) to the table, and predict that."
+            f"{target!r} looks like counts. They are learned as other numbers are, by squared errors: large counts "
+            "weigh most, and a prediction may lie below 0. If relative differences matter more, add a column with the "
+            "square root or the logarithm (of the count plus 1) to the table, and predict that."
         )
 
 

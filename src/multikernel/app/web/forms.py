@@ -101,7 +101,7 @@ def methods(task: Task) -> dict[str, MethodForm]:
             own = _fields(kind)
             paths = tuple(each.name for each in own if each.name in REGULARISES)
             words = plain_name(name)
-            proposed = ("types",)
+            proposed: tuple[str, ...] = ("types",)
             if name in _LINEAR:
                 proposed = _SLOPES
             elif name in SCALES:

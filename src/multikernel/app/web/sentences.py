@@ -42,7 +42,7 @@ def sentences(recipe: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str,
 
 def score(value: float, measure: str) -> str:
     """A score for reading."""
-    return f"{value:.1%}" if measure == "accuracy" else number(value)
+    return f"{value:.1%}".replace("-", "−") if measure == "accuracy" else number(value)
 
 
 def _of_scores(result: Mapping[str, Any], target: str) -> str:
@@ -102,7 +102,9 @@ def _of_worth(found: Mapping[str, Any], measure: str, less: bool) -> str:
         parts.append(f"Without {most['source']} the {changes} most, by {score(most['adds'], measure)}.")
     little = [row["source"] for row in ordered if row["se"] is not None and row["adds"] <= 2.0 * row["se"]]
     if little:
-        parts.append(f"What these add is less than two standard errors: {', '.join(little)}.")
+        parts.append(
+            f"{', '.join(little)} {'adds' if len(little) == 1 else 'add'} less than two standard errors to the others."
+        )
     repeats = [pair for pair in found["pairs"] if pair["se"] is not None and pair["interaction"] < -2.0 * pair["se"]]
     if repeats:
         first = min(repeats, key=lambda pair: float(pair["interaction"]))
@@ -149,6 +151,8 @@ def _of_weights(result: Mapping[str, Any], automatic: bool) -> str:
     used = [row for row in rows if row["weight"] > 1e-6 * rows[0]["weight"]]
     steady = sum(row["frequency"] >= 0.99 for row in used)
     what = "candidates" if automatic else "kernels"
+    if len(rows) > 1 and rows[0]["weight"] - rows[-1]["weight"] <= 1e-9 * rows[0]["weight"]:
+        return f"{'Both' if len(rows) == 2 else f'All {len(rows)}'} {what} have the same weight."
     first = f"{rows[0]['name']} has the largest weight, {rows[0]['weight'] / total:.0%} of the sum."
     if rows[0].get("spread", 0.0) is None:
         return f"{first} {len(used)} of {len(rows)} {what} take part."

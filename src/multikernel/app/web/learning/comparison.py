@@ -157,7 +157,7 @@ def compared(recipe: Recipe, division: Division, report: Report) -> dict[str, An
     measure = measure_of(recipe.task, recipe.measured.measure)
     scored = scorer_of(measure) if recipe.measured.measure else None
     least = [trivial(recipe, known, held).score for known, held in division.parts()]
-    rows = [{"method": "no column at all", "scores": least, "seconds": 0.0}]
+    rows: list[dict[str, Any]] = [{"method": "no column at all", "scores": least, "seconds": 0.0}]
     for m, (name, model) in enumerate(methods.items()):
         found = []
         for k, (known, held) in enumerate(division.parts()):
@@ -173,7 +173,7 @@ def compared(recipe: Recipe, division: Division, report: Report) -> dict[str, An
     intervals = {}
     if len(division.layout.rounds) > 1:
         folds = division.layout.first_round
-        intervals = {str(row["method"]): interval_of(row["scores"], folds) for row in rows}
+        intervals = {row["method"]: interval_of(row["scores"], folds, measure) for row in rows}
     learned = [name for name, model in methods.items() if len(recipe.by_view) > 1 and _learns_kernels(model)]
     unweighted = [name for name, model in plain.items() if weighted(model, recipe) is model]
     return {

@@ -122,8 +122,8 @@ def _learned(
     best = getattr(model, "best_estimator_", model)
     multikernel.save(best, folder / "model.mk", metadata=dict(metadata))
     measure = measure_of(recipe.task, recipe.measured.measure)
-    held = [rows for _, rows in division.parts()]
-    answers = Answers(held, own, single, constant, layout.first_round)
+    held_rows = [rows for _, rows in division.parts()]
+    answers = Answers(held_rows, own, single, constant, layout.first_round)
     scores = {
         name: [part.score for part in parts]
         for name, parts in (("own", own), ("single", single), ("trivial", constant))
@@ -143,7 +143,7 @@ def _learned(
         "certificate": proof_of(best),
         "chosen": {name: float(value) for name, value in getattr(model, "best_params_", {}).items()},
         "explanation": _explained(best),
-        "held_out": sum(len(rows.y) for rows in held[: layout.first_round]),
+        "held_out": sum(len(rows.y) for rows in held_rows[: layout.first_round]),
         **_refits(recipe, division, [part.model for part in own], scores, [row["name"] for row in importance]),
         **_of_held_out_rows(recipe, whole.y, answers, names, folder),
     }
@@ -172,7 +172,8 @@ def _refits(
     layout, whole = division.layout, division.whole
     if len(layout.rounds) < 2:
         return {}
-    intervals = {name: interval_of(each, layout.first_round) for name, each in scores.items()}
+    measure = measure_of(recipe.task, recipe.measured.measure)
+    intervals = {name: interval_of(each, layout.first_round, measure) for name, each in scores.items()}
     samples = TrainingSamples(layout.cells, whole.X, whole.y, recipe.task, layout.rows)
     classes = 0 if recipe.task == "regression" else len(np.unique(whole.y))
     place = usual_place(classes, len(recipe.targets))

@@ -19,6 +19,7 @@ from scipy.stats import t
 
 from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.web.learning.dependence import dependence
+from multikernel.app.web.learning.measures import Measure
 from multikernel.app.web.learning.predicting import LearnedModel
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import TrainingSamples
@@ -28,19 +29,22 @@ _COLUMNS = 4  # the most important ones, which the page of columns shows first
 _ENDS = (0.1, 0.9)  # quantiles of the refits
 
 
-def interval_of(scores: Sequence[float], folds: int) -> list[float]:
-    """The ends of the interval of a mean score.
+def interval_of(scores: Sequence[float], folds: int, measure: Measure) -> list[float]:
+    """The ends of the interval of a mean score, no better than the best possible one: 1, or 0 of an error.
 
     Parameters
     ----------
     scores : of all folds of all rounds
     folds : int, of each round
+    measure : of the scores
     """
     n = len(scores)
     error = np.std(scores, ddof=1) * np.sqrt(1.0 / n + 1.0 / (folds - 1))
     half = float(t.ppf(0.5 + _LEVEL / 2, n - 1) * error)
     mean = float(np.mean(scores))
-    return [mean - half, mean + half]
+    if measure.error:
+        return [max(mean - half, 0.0), mean + half]
+    return [mean - half, min(mean + half, 1.0)]
 
 
 def refitted_dependence(

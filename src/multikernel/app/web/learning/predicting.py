@@ -40,7 +40,13 @@ def collected_warnings() -> Iterator[list[str]]:
     with _ONE, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         yield messages
-        messages += dict.fromkeys(" ".join(str(each.message).split()) for each in warned)
+        messages += dict.fromkeys(_as_sentence(str(each.message)) for each in warned)
+
+
+def _as_sentence(message: str) -> str:
+    """A warning of an estimator for a person, who does not call the table X."""
+    text = " ".join(message.split()).replace(" of X ", " ")
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -103,9 +103,7 @@ def shown(site: Site, request: Request, data: DataSet, refused: str = "") -> Res
     data : the table, with what was chosen on it
     refused : why what was asked for cannot be done
     """
-    from multikernel.app.web.advice import advice
-    from multikernel.app.web.choices import DataChoice, target
-    from multikernel.app.web.expected import of_automatic, pace_of, room_of
+    from multikernel.app.web.choices import DataChoice
     from multikernel.app.web.learning.measures import MEASURES
     from multikernel.app.web.learning.recipe import KINDS
 
@@ -114,20 +112,8 @@ def shown(site: Site, request: Request, data: DataSet, refused: str = "") -> Res
     if wanted and wanted in choice.kinds and wanted != choice.target:  # to look at another target changes nothing
         used = frozenset(choice.used - {wanted})
         choice = replace(choice, target=wanted, task=None, used=used, others=())
-    found = None
-    problem = ""
-    chart = None
-    drawn = 0
-    expected = None
-    try:
-        found = target(data, choice)
-        bins = bins_of(found.values, found.task == "classification")
-        drawn = len(bins)
-        chart = histogram(f"Distribution of {choice.target}", bins, len(found.values))
-        pace = pace_of(site.store.latest_runs(_PACED))
-        expected = of_automatic(len(found.values), len(choice.used), room_of(site.settings), pace)
-    except ValueError as error:
-        problem = str(error).replace(str(data.table), data.name)
+    about = _about_target(site, data, choice)
+    found = about["target"]
     custom = bool(set(choice.measuring.items()) - {("how", "rows"), ("measure", "accuracy"), ("measure", "r2")})
     plan = planned(data, choice, found.task) if found is not None and custom else Planned()
     table = choice.samples(data)
@@ -144,18 +130,35 @@ def shown(site: Site, request: Request, data: DataSet, refused: str = "") -> Res
         measures=MEASURES[found.task if found else "classification"],
         data=data,
         choice=choice,
-        target=found,
-        problem=problem,
-        chart=chart,
-        advice=list(advice(choice.target, found.task, found.values, choice.columns)) if found is not None else [],
-        drawn=drawn,
-        expected=expected and expected.of_parts(plan.parts),
         names=names,
         rows=rows,
         runs=site.store.latest_runs(5, data.id),
         taken=_TAKEN.get(request.query_params.get("taken", ""), ""),
         left=request.query_params.get("left", "")[:300],
+        **about | {"expected": about["expected"] and about["expected"].of_parts(plan.parts)},
     )
+
+
+def _about_target(site: Site, data: DataSet, choice: DataChoice) -> dict[str, Any]:
+    """What the page says of the chosen target, and of a run that predicts it; or the problem that it has."""
+    from multikernel.app.web.advice import advice
+    from multikernel.app.web.choices import target
+    from multikernel.app.web.expected import of_automatic, pace_of, room_of
+
+    about: dict[str, Any] = {"target": None, "problem": "", "chart": None, "drawn": 0, "expected": None, "advice": []}
+    try:
+        found = target(data, choice)
+    except ValueError as error:
+        return about | {"problem": str(error).replace(str(data.table), data.name)}
+    bins = bins_of(found.values, found.task == "classification")
+    pace = pace_of(site.store.latest_runs(_PACED))
+    return about | {
+        "target": found,
+        "chart": histogram(f"Distribution of {choice.target}", bins, len(found.values)),
+        "drawn": len(bins),
+        "expected": of_automatic(len(found.values), len(choice.used), room_of(site.settings), pace),
+        "advice": list(advice(choice.target, found.task, found.values, choice.columns)),
+    }
 
 
 def choose(site: Site, request: Request, form: FormData) -> Response:

@@ -16,7 +16,10 @@ from multikernel.app.web.site import Site, predicts, text_of
 from multikernel.app.web.store import DataSet
 
 if TYPE_CHECKING:
+    from multikernel.app.web.choices import Columns
+    from multikernel.app.web.expected import Expected
     from multikernel.app.web.forms import MethodForm
+    from multikernel.app.web.learning.recipe import Recipe
     from multikernel.datasets import Task
 
 _LONGEST = 1 << 20  # bytes of a file of settings
@@ -140,7 +143,6 @@ def _method_page(
     notice : how they were filled
     """
     from multikernel.app.web.choices import DataChoice, target
-    from multikernel.app.web.expected import of_method, room_of
     from multikernel.app.web.forms import family_fields, filled, methods_for
     from multikernel.app.web.learning.families import FAMILIES
     from multikernel.app.web.learning.measures import MEASURES
@@ -156,10 +158,6 @@ def _method_page(
     proposed = {"class_weight": "balanced"} if balanced else {}
     if recipe.measured.measure == "log_loss":
         proposed["probability"] = "platt"
-    try:
-        expected = of_method(recipe, data.table, choice.views, room_of(site.settings))
-    except (ValueError, MemoryError):  # which a run says with what was chosen for it
-        expected = None
     return site.page(
         request,
         "method.html",
@@ -181,12 +179,22 @@ def _method_page(
         unweighted=balanced and not any(each.name == "class_weight" for each in method.fields),
         problem=problem or plan.problem,
         notice=notice,
-        expected=expected,
+        expected=_expected(site, data, recipe, choice.views),
         earlier=_earlier(site, data, method.kind.__name__),
         plan=plan,
         measures=MEASURES[found.task],
         chosen_by=typed.get("chosen_by", recipe.measured.measure),
     )
+
+
+def _expected(site: Site, data: DataSet, recipe: Recipe, views: Columns) -> Expected | None:
+    """What one fit is expected to take; None where the table cannot be learned from so, which a run explains."""
+    from multikernel.app.web.expected import of_method, room_of
+
+    try:
+        return of_method(recipe, data.table, views, room_of(site.settings))
+    except (ValueError, MemoryError):
+        return None
 
 
 def _earlier(site: Site, data: DataSet, method: str) -> float | None:

@@ -136,7 +136,7 @@ def _page(
         found = explained(learned, table, place)
         for name, title, axis in (
             ("effects", "What each column does to this answer", f"added to the {found['what']}"),
-            ("parts", "What each part of the model says", "part of the value"),
+            ("parts", "What each part of the model contributes", "part of the value"),
         ):
             rows = [(n, v, 0.0, f"{n}: {number(v)}") for n, v in found[name][:_BARS]]
             if rows:
