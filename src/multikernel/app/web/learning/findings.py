@@ -90,8 +90,8 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) 
         "target_dtype": {"i": "int", "f": "float"}.get(y.dtype.kind, "str"),
     }
     write_whole(folder / "result.json", json.dumps(result).encode())
-    known = {"measure": result["measure"], "n": len(y), "seconds": result["seconds"], "parts": layout.count}
-    return known | _headline(result)
+    line = {"measure": result["measure"], "n": len(y), "seconds": result["seconds"], "parts": layout.count}
+    return line | _headline(result)
 
 
 def _learned(
