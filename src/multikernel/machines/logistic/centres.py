@@ -78,11 +78,11 @@ class LogisticSamples:
 
     def back(self, V: Array) -> Array:
         """C'V."""
-        total, start = 0.0, 0
+        parts, start = [], 0
         for C in self._checked():
-            total = total + C.T @ V[start : start + len(C)]
+            parts.append(C.T @ V[start : start + len(C)])
             start += len(C)
-        return np.asarray(total)
+        return np.asarray(np.sum(parts, axis=0))
 
     def curved(self, V: Array, D: Array) -> tuple[Array, Array]:
         """C V and C'D C V, a diagonal D for each column: one pass."""
