@@ -1,12 +1,13 @@
 """Kernels on many rows: scores and seconds against rows, losses, the solver beside exact ridge, the machine's limit.
 
-    python benchmarks/centres.py --data DIR --kept FILE [--parts rows,losses,tiles]
+    python benchmarks/centres.py --data DIR --kept FILE [--parts rows,losses,all,tiles]
 
 Learned scales through centres (``LearnedScales...(approximation="nystroem")``), on the sets of ``benchmarks/rows.py``
 and scored on the same 5000 other rows. Parts:
 
     rows     1,000 to 1,000,000 rows by 1000 centres; from 256,000 on out of a Parquet file, with 1 GB
     losses   logistic losses beside squared ones, 2000 centres
+    all      letter, whose rows are all centres
     tiles    GFlop/s of matrix products, of sums over tiles, and of tiles with the kernel; a solution beside exact ridge
 
 A cell runs in a process of its own, on one thread, and is kept in a file of lines: what is there is not computed again.
@@ -45,6 +46,8 @@ def cells(parts: list[str]) -> list[Cell]:
         for name, n in (("letter", ALL), ("adult", ALL), ("clusters", ALL), ("clusters", 100_000)):
             both = ("squared", "logistic")
             found += [{"part": "losses", "set": name, "rows": n, "rank": 2000, "loss": loss} for loss in both]
+    if "all" in parts:
+        found.append({"part": "all", "set": "letter", "rows": ALL, "rank": ALL})
     if "tiles" in parts:
         found.append({"part": "tiles"})
     return found
@@ -144,7 +147,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--kept", type=Path, default=Path(__file__).parent / "centres.jsonl")
-    parser.add_argument("--parts", default="rows,losses,tiles")
+    parser.add_argument("--parts", default="rows,losses,all,tiles")
     parser.add_argument("--only", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.only:
