@@ -22,7 +22,7 @@ from multikernel import (
 )
 from multikernel.estimators.scales import method
 from multikernel.procedures import centres
-from multikernel.procedures.learned_scales import many_samples
+from multikernel.procedures.learned_scales import many_samples, trained
 
 
 @pytest.fixture(autouse=True)
@@ -106,12 +106,12 @@ def test_the_error_of_the_kernel_matrix_is_estimated():
 
 def test_a_rank_below_one_is_the_error_that_is_allowed(monkeypatch):
     X, y = regression()
-    monkeypatch.setattr(many_samples, "_LEAST_CENTRES", 10)
+    monkeypatch.setattr(trained, "_LEAST_CENTRES", 10)
     loose, close = (regressor(rank=error, kernels=kernels.Laplacian()).fit(X, y) for error in (0.2, 0.05))
     assert loose.approximation_error_[0] <= 0.2
     assert close.approximation_error_[0] <= 0.05
     assert len(loose.centres_) < len(close.centres_) <= 900
-    monkeypatch.setattr(many_samples.forecast, "centres_within", lambda numbers: 40)
+    monkeypatch.setattr(trained.forecast, "centres_within", lambda numbers: 40)
     with pytest.warns(PredictionWarning, match="more centres than the memory holds: 40 are used"):
         regressor(rank=0.001, kernels=kernels.Laplacian()).fit(X, y)
 
@@ -138,7 +138,7 @@ def test_a_classifier(count, tmp_path):
 @pytest.mark.parametrize("count", [2, 3])
 def test_logistic_losses_have_probabilities_of_their_own(count, tmp_path, monkeypatch):
     X, y = classes(1400, count)
-    monkeypatch.setattr(many_samples, "_GAP", 1e-7)
+    monkeypatch.setattr(trained, "_GAP", 1e-7)
     model = classifier(loss="logistic", class_weight={"middle": 2.0}).fit(X[:900], y[:900])
     assert model.score(X[900:], y[900:]) > 0.93
     said = model.predict_proba(X[900:])
@@ -157,7 +157,7 @@ def test_logistic_losses_have_probabilities_of_their_own(count, tmp_path, monkey
     assert model.duality_gap_ <= 1e-7
     save(model, tmp_path / "model.mk")
     assert np.array_equal(load(tmp_path / "model.mk").predict_proba(X), model.predict_proba(X))
-    monkeypatch.setattr(many_samples, "available_memory", lambda: 0.0)  # the kernel is made anew in every pass
+    monkeypatch.setattr(trained, "available_memory", lambda: 0.0)  # the kernel is made anew in every pass
     again = clone(model).fit(X[:900], y[:900])
     np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), atol=1e-4)
 

@@ -34,11 +34,8 @@ from multikernel.estimators.streamed.source import looked_at, random_seed
 from multikernel.machines.ridge.centres import CentreSums, Over, Tile
 from multikernel.procedures import forecast
 from multikernel.procedures.centres import compared_first
-from multikernel.procedures.learned_scales.many_samples import (
-    ChosenScales,
-    SampleUnits,
-    scales_of_many,
-)
+from multikernel.procedures.learned_scales.many_samples import scales_of_many
+from multikernel.procedures.learned_scales.posed import ChosenScales, SampleUnits
 from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk, Source, Survey
 from multikernel.streams.survey import drawn, in_order
@@ -95,17 +92,22 @@ def _fit_to_more(model: ScalesModel, source: Source, seen: Survey) -> None:
     classes = seen.classes if is_classifier(model) else None
     if classes is not None and len(classes) < 2:
         raise ValueError(f"{name} needs samples of at least two classes, got one class: {classes[0]}")
-    columns = 1 if np.ndim(sample.y) == 1 else np.shape(sample.y)[1]
+    y = np.asarray(sample.y)
+    columns = 1 if y.ndim == 1 else y.shape[1]
     if classes is not None and len(classes) > 2:
         columns = len(classes)
     Y, weight = numbers_of(model, sample, classes, columns), weights_of(model, sample)
-    if weight is not None and not weight.any():
-        raise ValueError(f"{name}: every one of {len(sample):,} rows of the source that were drawn has weight 0")
-    labels = np.zeros(len(Y), dtype=int) if classes is None else np.searchsorted(classes, sample.y)
+    labels = np.zeros(len(Y), dtype=int) if classes is None else np.searchsorted(classes, y)
     advise_on_far_values(name, bank.X, getattr(model, "feature_names_in_", None), "a row of the sample")
     seed = random_seed(model)
     posed = posed_scales(model, bank, Task(np.arange(len(Y)), Y, weight), labels, seed)
-    least = float(seen.numbers[posed.rows[compared_first(len(posed.rows)) - 1]])
+    compared = compared_first(len(posed.rows))
+    if compared < 2:
+        raise ValueError(
+            f"{name}: {len(posed.rows):,} of {len(sample):,} rows of the source that were drawn have a weight, too few "
+            "to learn from: leave out rows of weight 0"
+        )
+    least = float(seen.numbers[posed.rows[compared - 1]])
     maker = TileMaker(model, bank, profiles(model), classes, columns, seed, least)
     observe = Reporter.of(model, 1).observer(0)
     beyond = _Rows(source, maker, seen.rows, checkpoint.key_of(model, source), _kept(model, source, columns))
@@ -114,7 +116,7 @@ def _fit_to_more(model: ScalesModel, source: Source, seen: Survey) -> None:
     centres = found.centred.rows
     kept = np.arange(len(centres))
     found = replace(found, centred=replace(found.centred, rows=kept))
-    flat = columns == 1 and (classes is not None or np.ndim(sample.y) == 1)
+    flat = columns == 1 and (classes is not None or y.ndim == 1)
     dual = dual_of(solution, solution.coef, flat, found.converged)
     if classes is not None:
         model.classes_ = classes

@@ -20,7 +20,7 @@ from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.estimators.scales.from_source import fit_scales
 from multikernel.estimators.scales.method import ScalesModel, scales_method
 from multikernel.estimators.targets import loss_weight, numbered_labels, signs_of_classes
-from multikernel.procedures.learned_scales.many_samples import Loss
+from multikernel.procedures.learned_scales.posed import Loss
 
 Groups = Sequence[Sequence[int | str]]
 

@@ -37,7 +37,9 @@ from multikernel.observer import Observer
 from multikernel.procedures.forecast import Cost, scales_by_all, scales_by_centres
 from multikernel.procedures.forecast import learned_scales as learned_scales_cost
 from multikernel.procedures.learned_scales import LearnedScales, learned_scales
-from multikernel.procedures.learned_scales.many_samples import TO_CHOOSE_RIDGE, PosedScales, scales_of_many
+from multikernel.procedures.learned_scales.many_samples import scales_of_many
+from multikernel.procedures.learned_scales.posed import PosedScales
+from multikernel.procedures.learned_scales.trained import TO_CHOOSE_RIDGE
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import MachineUnits, spread

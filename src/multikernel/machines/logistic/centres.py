@@ -78,11 +78,11 @@ class LogisticSamples:
 
     def back(self, V: Array) -> Array:
         """C'V."""
-        total, start = 0.0, 0
+        parts, start = [], 0
         for C in self._checked():
-            total = total + C.T @ V[start : start + len(C)]
+            parts.append(C.T @ V[start : start + len(C)])
             start += len(C)
-        return np.asarray(total)
+        return np.asarray(np.sum(parts, axis=0))
 
     def curved(self, V: Array, D: Array) -> tuple[Array, Array]:
         """C V and C'D C V, a diagonal D for each column: one pass."""
@@ -102,7 +102,7 @@ class LogisticSamples:
 
 
 @dataclass(frozen=True, eq=False)
-class _Point:
+class _Coefficients:
     """Coefficients, function values and what follows from them.
 
     Parameters
@@ -154,11 +154,11 @@ def logistic_by_centres(
     F = c + (samples.values(A) if A.any() else np.zeros_like(samples.labels))
     floor = max(SINGULAR * float(s.sum()), TINY)
 
-    def at(A: Array, c: Array, F: Array) -> _Point:
+    def at(A: Array, c: Array, F: Array) -> _Coefficients:
         if fit_intercept:
             moved = _best_intercept(samples.labels, s, F)
             c, F = c + moved, F + moved
-        return _Point(A, c, F, samples.losses(F) + 0.5 * alpha * (A * (K @ A)).sum(axis=0))
+        return _Coefficients(A, c, F, samples.losses(F) + 0.5 * alpha * (A * (K @ A)).sum(axis=0))
 
     point, steps = at(A, c, F), 0
     while True:
@@ -207,7 +207,9 @@ def _direction(
     return step, of_step
 
 
-def _along(point: _Point, step: Array, values: Array, at: Callable[[Array, Array, Array], _Point]) -> _Point | None:
+def _along(
+    point: _Coefficients, step: Array, values: Array, at: Callable[[Array, Array, Array], _Coefficients]
+) -> _Coefficients | None:
     """The point with as much of each column's step as makes its value smaller; None where nothing does."""
     part = np.ones(step.shape[1])
     while part.max() > _SHORTEST:
