@@ -1,5 +1,7 @@
 """Many targets with weights of their own: against each target alone, in other units, from a file, as coefficients."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -316,6 +318,18 @@ def test_coefficients_are_those_of_the_last_inverse(fit_intercept, standard_erro
         total = np.tensordot(fitted.weights_[t], K, 1) + fitted.alpha_[t] * np.eye(len(Y))
         coef = np.linalg.solve(total, y - y.mean() * fit_intercept)
         np.testing.assert_allclose(fitted.dual_coef_[t], coef, rtol=1e-8, atol=1e-10 * np.abs(coef).max())
+
+
+def test_a_fit_holds_one_matrix_at_a_time():
+    """Beside it are the blocks of five folds, a fifth of a matrix, and what some targets need."""
+    parts, Y = data(n=500, t=4)
+    bank = precomputed(stack(parts))
+    model().fit(bank, Y)  # compiles
+    tracemalloc.start()
+    model(1.0, max_iter=3, tol=1e-2).fit(bank, Y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.8 * 8 * 500**2
 
 
 def test_says_how_many_targets_are_how_far():

@@ -93,6 +93,41 @@ def test_units_change_nothing(unit):
     np.testing.assert_allclose(other.alpha_, unit * model.alpha_, rtol=1e-4)
 
 
+@pytest.mark.parametrize("units", [(1e-150, 1e50, 1e-100, 1.0), (1e140, 1.0, 1.0, 1e-60)])
+class TestUnitsOfEachTarget:
+    """Squares of targets in one unit are no numbers in that of another; each target is told of in its own."""
+
+    def test_evidence_does_not_see_them(self, units):
+        parts, Y, _, _ = data()
+        K, Y = stack(parts), Y[:, 4:8]
+        model, other = (shared(criterion="evidence").fit(K, each) for each in (Y, Y * units))
+        np.testing.assert_allclose(other.weights_, model.weights_, atol=1e-6)
+        np.testing.assert_allclose(other.cv_loss_ / units / units, model.cv_loss_, rtol=1e-4)
+        np.testing.assert_allclose(other.predict(K) / units, model.predict(K), atol=1e-4)
+        assert other.objective_ == pytest.approx(model.objective_ * np.prod(np.sqrt(units)), rel=1e-4)
+
+    def test_errors_are_those_of_the_weights(self, units):
+        """The weights are those of the target in the largest numbers."""
+        parts, Y, _, _ = data()
+        K, Y = stack(parts), Y[:, 4:8]
+        model = shared().fit(K, Y * units)
+        alone = MultipleKernelRidgeCV("precomputed").fit(K, Y[:, np.argmax(units)])
+        np.testing.assert_allclose(model.weights_, alone.weights_, atol=1e-3)
+        errors = errors_along(np.tensordot(model.weights_, K, 1), Y, model.alpha_, True)
+        np.testing.assert_allclose(model.cv_loss_ / units / units, errors.diagonal(), rtol=1e-6)
+
+    def test_beside_fixed_columns(self, units):
+        parts, Y, _, _ = data()
+        K, Y = stack(parts), Y[:, 4:8]
+        model = shared(fixed=[]).fit(K, Y * units)
+        errors = ridge_cv(precomputed(K), Y[:, [np.argmax(units)]], Folds.of(5, len(Y), Y)).errors
+        loss = model.cv_loss_ / units / units
+        assert loss[np.argmax(units)] == pytest.approx(errors[0], rel=0.02)  # the mean is that of generalised squares
+        for t in range(4):
+            one = shared(fixed=[]).fit(K, np.column_stack([Y[:, t], Y[:, np.argmax(units)] * 1e30]))
+            assert loss[t] == pytest.approx(one.cv_loss_[0], rel=1e-3)
+
+
 def test_targets_without_use_of_kernels_have_their_means():
     parts, Y, new, _ = data()
     Y[:, 3] = 2.0

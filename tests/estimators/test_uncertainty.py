@@ -264,6 +264,14 @@ class TestVanishingRidges:
             squares = np.linalg.lstsq(np.column_stack([A, np.ones(60)]), T)[1]
             np.testing.assert_allclose(model.noise_variance_, squares / 58, rtol=0.05)
 
+    @pytest.mark.parametrize("fixed", [None, []])
+    def test_almost_no_noise_leaves_the_ridge_open(self, fixed: Any) -> None:
+        """Held-out errors hardly follow a small ridge: it tells nothing of noise, and residuals do."""
+        K, Z, T = self.rank_four(t=8, noise=3e-5)
+        model = mk.MultipleKernelRidgeCV("precomputed", fixed=fixed, tol=1e-2).fit(K, T)
+        squares = np.linalg.lstsq(np.column_stack([Z, np.ones(60)]), T)[1]
+        np.testing.assert_allclose(model.noise_variance_, squares / 55, rtol=0.3)
+
     def test_a_function_that_fits_all_samples_tells_nothing_of_noise(self) -> None:
         rng = np.random.default_rng(0)
         A, y = rng.normal(size=(20, 30)), rng.normal(size=20)

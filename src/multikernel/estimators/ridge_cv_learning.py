@@ -17,7 +17,7 @@ from multikernel.banks.cost import BankCost
 from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators.fixed import learned_columns
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
-from multikernel.machines import RidgeMachine
+from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.observer import Observer
 from multikernel.procedures.forecast import Cost, many_targets, own_ridges, ridge
 from multikernel.procedures.forecast import ridge_cv as ridge_cv_cost
@@ -32,6 +32,7 @@ from multikernel.procedures.ridge_cv import (
     ridge_cv_each,
     with_own_ridges,
 )
+from multikernel.procedures.ridge_cv.evidence import varied
 from multikernel.procedures.ridge_cv.fixed import FixedColumns, determined
 from multikernel.procedures.units import MachineUnits, kernel_size, spread
 
@@ -118,27 +119,63 @@ def learn(
         return _learn_each(model, bank, task, observe, seed, fixed)
     if fixed is not None:
         return _learn_beside(model, bank, task, observe, seed, fixed)
-    size, unit = kernel_size(bank), spread(task.target)
-    bank, target = bank.scaled(np.full(len(bank), 1.0 / size)), task.target / unit
-    with one_blas_thread(len(target)):
-        Y = as_columns(target)
+    size, units = kernel_size(bank), _units(as_columns(task.target))
+    bank, Y = bank.scaled(np.full(len(bank), 1.0 / size)), as_columns(task.target) / units
+    with one_blas_thread(len(Y)):
         folds = _folds(model, task)
-        held_out = held_out_error(bank, Y, folds, model.fit_intercept)
+        unit = _unit_of_all(model, Y - Y.mean(axis=0) if model.fit_intercept else Y, Y, units)
+        held_out = held_out_error(bank, Y * _shares(model, units), folds, model.fit_intercept)
         error: Criterion = held_out
         if model.criterion == "evidence":
             error = Evidence.of(bank, Y, model.fit_intercept)
         weights = least_error(error, held_out, model.tol, model.max_iter, model.n_init, seed, observe)
-        if _has_own_ridges(model, Y):
+        if _has_own_ridges(model, task.target):
             weights, solution = with_own_ridges(bank, Y, folds, weights, model.fit_intercept, model.tol, model.max_iter)
-            own = RidgeMachine(1.0, model.fit_intercept)
-            return weights.in_units(size, unit), MachineUnits(own, size, unit, coef=unit / size).solution(solution)
-        machine = RidgeMachine(weights.alpha, model.fit_intercept)
-        if isinstance(held_out, ErrorInFeatures):
-            gram = held_out.gram(weights.values)
         else:
-            gram = bank.combine(weights.values)
-        solution = machine.solve(gram, target)
-    return weights.in_units(size, unit), MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
+            if isinstance(held_out, ErrorInFeatures):
+                gram = held_out.gram(weights.values)
+            else:
+                gram = bank.combine(weights.values)
+            solution = RidgeMachine(weights.alpha, model.fit_intercept).solve(gram, Y.reshape(task.target.shape))
+    return weights.in_units(size, unit, units), _in_units(solution, size, units)
+
+
+# -- units of several targets that share weights -----------------------------------------------------------------------
+
+
+def _units(Y: Array) -> Array:
+    """What each target is divided by: shape (t,)."""
+    return np.array([spread(y) for y in Y.T])
+
+
+def _shares(model: Any, units: Array) -> Array:
+    """What targets in their own units are multiplied with before their errors are added, as in the user's units."""
+    return np.ones(len(units)) if model.criterion == "evidence" else units / units.max()
+
+
+def _unit_of_all(model: Any, Z: Array, Y: Array, units: Array) -> float:
+    """The unit of the objective: the largest, or, of a product over the targets that vary, their geometric mean."""
+    if model.criterion == "held_out":
+        return float(units.max())
+    own = units[varied(Z, Y)]
+    return float(np.exp(np.log(own).mean())) if len(own) else 1.0
+
+
+def _in_units(solution: DualSolution, kernel: float, units: Array) -> DualSolution:
+    """A solution for kernels divided by one number, and targets divided by one each, in the user's units."""
+    each: Any = units if solution.coef.ndim > 1 else float(units[0])
+    if solution.coef.ndim == 1:
+        return MachineUnits(RidgeMachine(1.0), kernel, each, coef=each / kernel).solution(solution)
+    with np.errstate(over="ignore"):
+        coef = solution.coef * (each / kernel)
+        beyond = None if solution.beyond is None else solution.beyond * each
+        intercept = solution.intercept * each
+    return replace(
+        solution, coef=coef, intercept=intercept, value=0.0, upper=0.0, factor=coef, warm=coef, beyond=beyond
+    )
+
+
+# -- each target, and fixed columns ------------------------------------------------------------------------------------
 
 
 def _learn_each(
@@ -182,24 +219,26 @@ def _learn_beside(
     folds = _folds(model, task)
     held_out_is_known = _held_out_is_known(model, fixed, folds)
     rest = fixed.rest(as_columns(task.target))
-    size, unit = kernel_size(bank), spread(rest)
+    size, units = kernel_size(bank), _units(rest)
+    unit = _unit_of_all(model, rest, rest, units)
     # a kernel whose functions the columns explain has no part
-    bank, Z = bank.scaled(np.where(fixed.traces(bank) > 0.0, 1.0 / size, 0.0)), rest / unit
+    bank, Z = bank.scaled(np.where(fixed.traces(bank) > 0.0, 1.0 / size, 0.0)), rest / units
     with one_blas_thread(len(Z)):
         held_out = held_out_error(bank, Z, folds, basis=fixed.basis)
         error: Criterion = held_out
         if model.criterion == "evidence":
             error = Evidence.of(bank, Z, basis=fixed.basis)
+        elif len(units) > 1:
+            error = held_out_error(bank, Z * _shares(model, units), folds, basis=fixed.basis)
         weights = least_error(error, held_out, model.tol, model.max_iter, model.n_init, seed, observe)
         gram = bank.combine(weights.values)
-        effects, values = fixed.effects(gram, weights.alpha, as_columns(task.target) / unit, Z)
-        machine = RidgeMachine(weights.alpha, False)
-        left = (as_columns(task.target) / unit - values).reshape(task.target.shape)
-        solution = machine.solve(gram, left)
-    weights = replace(weights.in_units(size, unit), effects=effects.in_units(unit))
+        effects, values = fixed.effects(gram, weights.alpha, as_columns(task.target) / units, Z)
+        left = (as_columns(task.target) / units - values).reshape(task.target.shape)
+        solution = RidgeMachine(weights.alpha, False).solve(gram, left)
+    weights = replace(weights.in_units(size, unit, units), effects=effects.in_units(units))
     if not held_out_is_known:
         weights = replace(weights, errors=np.full(len(weights.errors), np.nan))
-    solution = MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
+    solution = _in_units(solution, size, units)
     if model.fit_intercept:
         assert weights.effects is not None
         constant = weights.effects.coef[0]

@@ -109,11 +109,11 @@ class RegressionUnits:
     Parameters
     ----------
     kernel : float > 0, the unit of the kernels, and so of a ridge
-    target : float > 0, the unit of the targets
+    target : float > 0, the unit of the targets, or an array (t,) of one for each
     """
 
     kernel: float
-    target: float
+    target: Any
 
     @classmethod
     def of(cls, target: Array) -> RegressionUnits:

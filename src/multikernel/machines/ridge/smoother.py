@@ -26,9 +26,10 @@ intercept: that gives tau. But J has a part of the residuals and one of the func
     r / alpha  for  r = alpha^2 c'S^{-1}c / (N - 1 - tr K M),        a'K a / df,
 
 where M = H - H 1 1'H / 1'H 1 and c = M y have lost what a mean changes (without intercept M = H and N in place of
-N - 1). Where the first exceeds the second by more than chance would do (``_CHANCE``, by the F distribution), alpha is
-too small to be the ratio of noise and function. As it vanishes beside a singular kernel, J / N is what the kernel does
-not reach of the targets, over N and not over how many samples are left by the rank. Then the noise is that of the
+N - 1). Where one exceeds the other by more than chance would do (``_CHANCE``, by the F distribution), alpha is not the
+ratio of noise and function. It is too small where it vanishes beside a singular kernel: J / N is then what the kernel
+does not reach of the targets, over N and not over how many samples are left by the rank. It is too large where targets
+have almost no noise, and predictions are the same with all small alpha. In both cases the noise is that of the
 residuals, sigma^2 = r, and tau = a'K a / df. Where q 1'H 1 > N, J tells more of the error of the mean than of all else:
 the noise is r, too, and tau that of J, which the error of the mean needs. Where N - 1 - tr K M < 1 nothing tells of
 noise: it stays tau alpha, and a warning says so.
@@ -58,7 +59,7 @@ from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.machines.ridge.precision import Precision
 
-_CHANCE = 1e-3  # of targets so contrary to an alpha that is the ratio of noise and function: one fit in a thousand
+_CHANCE = 1e-3  # on each side, of targets so contrary to an alpha that is the ratio of noise and function
 
 
 class Linear(Protocol):
@@ -117,7 +118,8 @@ class VarianceScales:
         elif of_function > 0.0:
             with np.errstate(all="ignore"):  # targets without a function, or without noise
                 ratio = (residuals / (alpha * of_noise)) / (function / of_function)
-            contrary = stats.f.sf(ratio, of_noise, of_function) < _CHANCE
+            chance = stats.f(of_noise, of_function)
+            contrary = np.minimum(chance.sf(ratio), chance.cdf(ratio)) < _CHANCE
             scale = np.where(contrary & ~np.array(of_mean), function / of_function, scale)
             noise = np.where(contrary | of_mean, residuals / of_noise, noise)
         return cls(scale, noise)

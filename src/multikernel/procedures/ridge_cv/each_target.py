@@ -169,13 +169,10 @@ class _Descent:
 
     def lower(self, points: Iterable[Array], lowest: Array, which: Array, known: list[Array]) -> None:
         """Evaluate points for all targets; where the error of one is lower, it is remembered."""
-        every = np.arange(len(lowest))
         for v in points:
-            check_interrupted()
-            shared = self.error.shared(v)
-            if shared is None:
+            errors = self._errors(v)
+            if errors is None:
                 continue
-            errors = shared.errors(every)
             better = errors < lowest
             lowest[better] = errors[better]
             which[better] = len(known)
@@ -185,11 +182,21 @@ class _Descent:
         """From weights of each target."""
         points, groups = np.unique(V, axis=0, return_inverse=True)
         for number, v in enumerate(points):
-            check_interrupted()
-            own = np.flatnonzero(groups.ravel() == number)
-            shared = self.error.shared(self.error.bounded(v))
-            if shared is not None:
-                self.move(shared, own, shared.errors(own))
+            self._begin(self.error.bounded(v), np.flatnonzero(groups.ravel() == number))
+
+    # the matrix of a point is gone before that of another is made: none is held here from turn to turn
+
+    def _errors(self, v: Array) -> Array | None:
+        """The errors of all targets at weights; None where their matrix is singular in floating point."""
+        check_interrupted()
+        shared = self.error.shared(v)
+        return None if shared is None else shared.errors(np.arange(len(self.errors)))
+
+    def _begin(self, v: Array, own: Array) -> None:
+        check_interrupted()
+        shared = self.error.shared(v)
+        if shared is not None:
+            self.move(shared, own, shared.errors(own))
 
     def move(self, shared: SharedWeights, own: Array, errors: Array) -> None:
         """Take targets to a point where their errors are these."""

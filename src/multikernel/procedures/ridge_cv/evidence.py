@@ -53,6 +53,11 @@ from multikernel.procedures.ridge_cv.model import QuadraticModel, Tall, Wide
 from multikernel.tuning import TARGET_VALUES
 
 
+def varied(Z: Array, Y: Array) -> Array:
+    """Whether targets vary: whether Z, what means or fixed columns leave of Y, is more than rounding; shape (t,)."""
+    return np.asarray((Z**2).mean(axis=0) > ROUNDING**2 * (Y**2).mean(axis=0))
+
+
 @dataclass(frozen=True, eq=False)
 class Explained:
     """R, the a_t and the J_t of a kernel matrix, and L."""
@@ -90,8 +95,8 @@ class Evidence(Criterion):
         keep : whether constant targets are kept, as zeros
         """
         Z = Y - Y.mean(axis=0) if fit_intercept and basis is None else Y
-        varied = (Z**2).mean(axis=0) > ROUNDING**2 * (Y**2).mean(axis=0)
-        Z = Z * varied if keep else Z[:, varied]
+        some = varied(Z, Y)
+        Z = Z * some if keep else Z[:, some]
         samples = len(Y) if basis is None else len(Y) - basis.shape[1]
         columns = Z if basis is None else np.column_stack([Z, basis])
         rotation = bank.rotation(columns) if Z.shape[1] else None

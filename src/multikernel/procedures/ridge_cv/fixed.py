@@ -77,7 +77,9 @@ class FixedColumns:
         """What ordinary least squares leaves of targets (n, t); exactly 0 where that is rounding."""
         Z = Y - product(self.basis, product(self.basis.T, Y))
         Z = Z - product(self.basis, product(self.basis.T, Z))
-        Z[:, (Z**2).sum(axis=0) <= ROUNDING**2 * len(Y) * (Y**2).sum(axis=0)] = 0.0
+        peaks = np.abs(Y).max(axis=0, initial=0.0)
+        peaks[peaks == 0.0] = 1.0  # squares of targets in any units are numbers beside their largest value
+        Z[:, ((Z / peaks) ** 2).sum(axis=0) <= ROUNDING**2 * len(Y) * ((Y / peaks) ** 2).sum(axis=0)] = 0.0
         return Z
 
     def traces(self, bank: KernelBank) -> Array:

@@ -55,12 +55,12 @@ class RidgeCVWeights(Weights):
     effects: FixedEffects | None = None
     stationarities: Array | None = None
 
-    def in_units(self, kernel: float, target: float) -> RidgeCVWeights:
-        """Of kernels times one number and targets times another."""
+    def in_units(self, kernel: float, target: float, each: Any = None) -> RidgeCVWeights:
+        """Of kernels times one number and targets times another; errors are in units of ``each`` (t,) where given."""
         units = RegressionUnits(kernel, target)
-        errors = units.squared(self.errors)
+        own = units if each is None else RegressionUnits(kernel, each)
         objective = units.squared(self.objective)
-        return replace(self, alpha=kernel * self.alpha, errors=errors, objective=objective)
+        return replace(self, alpha=kernel * self.alpha, errors=own.squared(self.errors), objective=objective)
 
 
 def ridge_cv(
