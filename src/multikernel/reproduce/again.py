@@ -148,12 +148,13 @@ def said(checks: Sequence[Check]) -> str:
     same = sum(each.difference == 0.0 for each in drawn)
     close = sum(0.0 < each.difference <= _CLOSE for each in drawn)
     versions = ", ".join(dict.fromkeys(each.package for each in drawn))
+    longest = max(each.before for each in drawn)
     return (
-        f"{len(drawn)} cells, drawn at random from all, were measured again by version {versions}: {same} gave the "
-        f"kept numbers to all digits, {close} others to {_CLOSE:g}, and the largest relative difference of two numbers "
-        f"is {worst.difference:.2g} ({worst.experiment}). They took {now:.0f} processor seconds; {before:.0f} are kept "
-        "of them. Memory is the peak of a process that measured the drawn cells of an experiment and its longest one "
-        "of at most 20 seconds."
+        f"{len(drawn)} cells of at most {longest:.0f} seconds, drawn at random, were measured again by version "
+        f"{versions}: {same} gave the kept numbers to all digits, {close} others to {_CLOSE:g}, and the largest "
+        f"relative difference of two numbers is {worst.difference:.2g} ({worst.experiment}). They took {now:.0f} "
+        f"processor seconds, for {before:.0f} that are kept. Memory is the peak of a process that measured, of an "
+        "experiment, the drawn cells and a longest one under a limit of seconds."
     )
 
 
