@@ -15,7 +15,7 @@ from multikernel.banks.indices import positions
 from multikernel.banks.mixed import MixedBank
 from multikernel.sources.completion import Completion
 from multikernel.sources.matrices import known_rows, matched_columns, matrices_between, rows_of, stack_of
-from multikernel.sources.view_samples import Binder, KnownView, Precision, ViewSamples, precision_of_samples
+from multikernel.sources.view_samples import Binder, KnownView, Precision, ViewSamples, own_precision
 from multikernel.sources.views import Views
 
 
@@ -41,7 +41,7 @@ class MatrixView(ViewSamples):
         given: Any,
         rows: Array | None = None,
         binder: Binder = bind_kernels,
-        precision: Precision = precision_of_samples,
+        precision: Precision = own_precision,
         **options: Any,
     ) -> KernelBank:
         own: KernelBank = given if rows is None else given.block(rows, rows)

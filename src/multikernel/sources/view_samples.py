@@ -27,7 +27,7 @@ Binder = Callable[..., KernelBank]  # of a family and samples: ``bind_kernels``,
 Precision = Callable[[int, int], Any]  # of m kernels of n samples: that in which they are stored; None is the samples'
 
 
-def precision_of_samples(m: int, n: int) -> Any:
+def own_precision(m: int, n: int) -> Any:
     """Return None: a bank stores matrices in the precision of the samples."""
     return None
 
@@ -118,7 +118,7 @@ class ViewSamples(SampleMap):
         given: Any,
         rows: Array | None = None,
         binder: Binder = bind_kernels,
-        precision: Precision = precision_of_samples,
+        precision: Precision = own_precision,
         **options: Any,
     ) -> KernelBank:
         """The kernels between training samples, of which none lacks the view.

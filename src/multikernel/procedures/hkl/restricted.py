@@ -27,7 +27,6 @@ from multikernel.procedures.hkl.lattice import ClosedSet
 from multikernel.procedures.hkl.norm import DualNorm, exponent
 from multikernel.procedures.interior.driver import InteriorPoint, InteriorProblem, solve
 from multikernel.procedures.interior.newton import Newton, Products
-from multikernel.procedures.interior.start import FIRST_MULTIPLIER
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -111,7 +110,7 @@ class HullProblem(InteriorProblem[HullPoint]):
         """Equal node weights, variables at which linear and quadratic part agree; None where all kernels vanish.
 
         As in ``interior/start.py``: h is homogeneous in the scores, of degree one, so that for t a it is t^2 h; and the
-        multiplier is more than half of the largest slope of h, so that reduced costs are positive.
+        multiplier is the largest slope of h, half of which would be too little for reduced costs to be positive.
         """
         program = self.program
         m = len(self.bank)
@@ -133,7 +132,7 @@ class HullProblem(InteriorProblem[HullPoint]):
         count = len(a) + int(np.isfinite(program.upper).sum()) + m
         mu = max(float(np.abs(program.linear) @ a), TINY) / count
         slack = program.upper - a
-        multiplier = max(FIRST_MULTIPLIER * size**2 * float(norm.gradient.max()), mu)
+        multiplier = max(size**2 * float(norm.gradient.max()), mu)
         return BarrierPoint(a, slack, mu / a, mu / slack, 0.0, gamma, mu / gamma, multiplier)
 
     def _near(self, found: HullPoint) -> BarrierPoint:
@@ -146,7 +145,7 @@ class HullProblem(InteriorProblem[HullPoint]):
         mu = max(found.upper - found.bound, TINY) / program.scale / count
         b = program.coef(a)
         norm = self.norm(gamma, self._images(b) @ b)
-        multiplier = max(FIRST_MULTIPLIER * float(norm.gradient.max()), mu)
+        multiplier = max(float(norm.gradient.max()), mu)
         return BarrierPoint(a, slack, mu / a, mu / slack, found.intercept, gamma, mu / gamma, multiplier)
 
     def _without_kernels(self) -> HullPoint:
