@@ -101,7 +101,7 @@ def test_groups_are_not_torn_apart(monkeypatch):
         seen.append(parted)
         return original(posed, searched, parted)
 
-    monkeypatch.setattr("multikernel.auto.base.answer_of_many", spied)
+    monkeypatch.setattr("multikernel.auto.answering.answer_of_many", spied)
     model = MultiKernelRegressor(random_state=0).fit(X, y, groups=groups)
     (parted,) = seen
     out = np.append(parted.compared, parted.rest)
@@ -171,6 +171,12 @@ def test_more_seconds_are_more_centres_and_rows():
     middle = of.to_train(30.0, few, two)
     assert 0.99 * 24.0 <= sum(speed.seconds(*astuple(middle)) for speed in two) <= 24.0
     assert limits.CentreLimits.of(200_000, 1e7).to_train(np.inf, few, two).centres < 1300
+
+
+@pytest.mark.parametrize(("rows", "trees"), [(5000, 200), (53_200, 400), (1_000_000, 600)])
+def test_more_rows_have_more_trees_up_to_a_limit(rows, trees):
+    few = BoostedTrees().work(rows, 0).seconds / BoostedTrees().work(100, 0).seconds
+    assert 200 * few == pytest.approx(trees)
 
 
 def test_leaves_are_those_of_the_trees():
