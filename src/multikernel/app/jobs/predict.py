@@ -78,7 +78,7 @@ class Predictions:
             "classes": self.classes,
             "names": list(self.names) or None,
             "predictions": self.labels,
-            "targets": list(self.targets) or None,
+            **({"targets": list(self.targets)} if self.targets else {}),
             "decision": decision,
             "probability": None if self.probability is None else self._of_classes("", self.probability),
         }

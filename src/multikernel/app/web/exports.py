@@ -133,6 +133,11 @@ def check_recipe(recipe: Recipe) -> None:
     _one_of("missing", recipe.missing, MISSING)
     _one_of("measured: measure", recipe.measured.measure, ["", *MEASURES[recipe.task]])
     _one_of("chosen_by", recipe.chosen_by, ["", *MEASURES[recipe.task]])
+    if not isinstance(recipe.other_targets, list):
+        raise ValueError(f"other_targets must be a list of columns, got {recipe.other_targets!r}")
+    twice = [name for name in recipe.targets if name in recipe.columns or recipe.targets.count(name) > 1]
+    if twice:
+        raise ValueError(f"the target {twice[0]!r} is named twice, or is learned from as well")
     if recipe.measured.file != Path(recipe.measured.file).name:
         raise ValueError(f"the test file lies beside the table, got {recipe.measured.file!r}")
     for name, kind in recipe.columns.items():
