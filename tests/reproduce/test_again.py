@@ -17,6 +17,7 @@ from multikernel.reproduce.results import Ledger
 
 @pytest.mark.parametrize(("old", "new", "apart"), [
     ({"error": 0.5, "words": "a"}, {"error": 0.5, "words": "a"}, 0.0),
+    ({"weights": [1e-17]}, {"weights": [0.0]}, 1e-8),
     ({"error": [0.5, 2.0]}, {"error": [0.5, 1.0]}, 0.5),
     ({"error": math.nan}, {"error": math.nan}, 0.0),
     ({"error": math.nan}, {"error": 1.0}, math.inf),

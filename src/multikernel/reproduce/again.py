@@ -30,6 +30,7 @@ from multikernel.reproduce.running import finished, in_order, measured, stamp_of
 NAME = "again.jsonl"
 _UNEQUAL = {"seconds", "certificate", "inner gap"}  # times, and how far below its limit a gap ended
 _CLOSE = 1e-6
+_ROUNDING = 1e-9  # a weight that is zero comes out as 1e-17 or so: relative to this, not to itself
 _TIMES = {"dpp/times", "nkrr/steps"}  # experiments whose results are times
 
 
@@ -79,7 +80,7 @@ def difference(old: Any, new: Any) -> float:
         return 0.0
     if not numbers or not math.isfinite(old) or not math.isfinite(new):
         return math.inf
-    return abs(old - new) / max(abs(old), abs(new))
+    return abs(old - new) / max(abs(old), abs(new), _ROUNDING)
 
 
 @dataclass(frozen=True)
