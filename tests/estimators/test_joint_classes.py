@@ -56,7 +56,7 @@ def test_scores_labels_and_parts() -> None:
     scores = model.decision_function(NEW)
     assert scores.shape == (50, 3)
     np.testing.assert_array_equal(model.predict(NEW), NAMES[scores.argmax(axis=1)])
-    assert model.score(NEW, NAMES[SPECIES[1::3]]) > 0.9
+    assert model.score(NEW, NAMES[SPECIES[1::3]]) > 0.85
     parts = model.contributions(NEW)
     np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, scores, atol=1e-9)
     K = sum(d * kernel(NEW, X) for d, kernel in zip(model.weights_, FAMILY, strict=True))
@@ -104,7 +104,7 @@ def test_what_is_told_of_it(tmp_path: Any) -> None:
 def test_a_kernel_that_is_approximated() -> None:
     model = mk.L1MKLClassifier(FAMILY, multiclass="crammer_singer", approximation="nystroem", rank=20).fit(X, Y)
     assert model.converged_
-    assert model.score(NEW, SPECIES[1::3]) > 0.9
+    assert model.score(NEW, SPECIES[1::3]) > 0.85
 
 
 def test_a_fit_that_ends_early_says_how_far_it_is() -> None:
