@@ -26,7 +26,7 @@ def few_waiting(most: int = MOST_WAITING) -> Callable[..., asyncio.Protocol]:
     waiting: dict[_Protocol, None] = {}  # in the order in which they came
 
     def made(**given: Any) -> asyncio.Protocol:
-        protocol: _Protocol = AutoHTTPProtocol(**given)  # type: ignore[call-arg]
+        protocol: _Protocol = AutoHTTPProtocol(**given)
         begin = protocol.connection_made
 
         def begun(transport: asyncio.Transport) -> None:
