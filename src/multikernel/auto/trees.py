@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingRegressor
 
 from multikernel._typing import Array
 from multikernel._work import Work
@@ -100,6 +99,8 @@ class BoostedTrees(KernelCandidate):
         each = _count(len(samples)) // task.Y.shape[1]
         if each < _FEWEST_IN_LEAF:
             return None
+        from sklearn.ensemble import HistGradientBoostingRegressor  # takes a while to load, and no prediction needs it
+
         nodes: list[Any] = []
         for y in task.Y.T:
             model = HistGradientBoostingRegressor(max_iter=each, early_stopping=False, random_state=0)
@@ -117,8 +118,8 @@ def _count(rows: int) -> int:
     return int(np.clip(rows // _ROWS_FOR_A_TREE, _TREES, _MOST_TREES))
 
 
-def _nodes(model: HistGradientBoostingRegressor) -> list[Any]:
-    """The nodes of each tree, arrays of records; a model of a constant target has trees of one leaf."""
+def _nodes(model: Any) -> list[Any]:
+    """The nodes of each tree of a boosted model, arrays of records; that of a constant target has trees of one leaf."""
     return [trees[0].nodes for trees in model._predictors]
 
 

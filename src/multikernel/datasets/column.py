@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from multikernel.datasets.dataset import Task
 
 _INTEGER = re.compile(r"[+-]?\d+")
+_CODE = re.compile(r"[+-]?0\d+|[+-]?\d{16,}")  # a float has 15 decimal digits in any case
 _MOST_CLASSES = 20  # integers with more distinct values are a quantity, such as a count of rings, and no classes
 
 
@@ -67,7 +68,8 @@ def decide(column: Column, task: Task | None) -> tuple[NDArray[np.generic], Task
     """The target in a column, and its task; ValueError where the cells do not fit the task.
 
     Where ``task`` is None, words and few distinct integers are classes, and all else is a quantity. Classes are
-    strings or integers, quantities are floats.
+    strings or integers, quantities are floats. Codes are strings: digits after a zero, as in 007, or more of them than
+    a number keeps.
     """
     numbers = column.numbers
     if numbers is None:
@@ -80,6 +82,8 @@ def decide(column: Column, task: Task | None) -> tuple[NDArray[np.generic], Task
         task = "classification" if few and integral else "regression"
     if task == "regression":
         return numbers, task
+    if any(_CODE.fullmatch(cell) for cell in column.cells):
+        return np.array(column.cells, dtype=np.str_), task
     broken = np.flatnonzero(numbers != np.round(numbers))
     if broken.size:
         raise column.error(int(broken[0]), "is neither a word nor an integer, and the task is classification")

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from multikernel._parameters import COUNT, Count
 from multikernel._rules import Rule
@@ -91,6 +90,8 @@ class Grams(Encoding):
         return bool(self.vocabulary)
 
     def _vectorizer(self) -> Any:
+        from sklearn.feature_extraction.text import TfidfVectorizer  # takes a while to load
+
         words: Any = {"analyzer": "word", "token_pattern": r"(?u)\b\w+\b"}
         return TfidfVectorizer(
             **(words if self.by == "word" else {"analyzer": "char_wb"}),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import pkgutil
 import re
+import sys
 from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
@@ -20,7 +21,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 
 from multikernel._rules import abbreviated
 
@@ -156,8 +156,13 @@ def is_known(cls: type) -> bool:
 
 def has_state(cls: type) -> bool:
     """Whether the attributes of an object of a class, rather than its fields, are what is saved."""
-    if issubclass(cls, BaseEstimator | BaseCrossValidator | BaseShuffleSplit):
+    if issubclass(cls, BaseEstimator):
         return True
+    if "sklearn.model_selection" in sys.modules:  # else there is no splitter, and it takes a while to load
+        from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
+
+        if issubclass(cls, BaseCrossValidator | BaseShuffleSplit):
+            return True
     return f"{cls.__module__}:{cls.__qualname__}" in _WITH_STATE
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.interpolate import interp1d
-from sklearn.metrics import get_scorer, get_scorer_names
 
 from multikernel._typing import Array
 from multikernel.certificate import Certificate, Kind
@@ -124,6 +123,8 @@ class Reader:
         return interp1d(x, y, kind="linear", bounds_error=value["strict"])
 
     def _scorer(self, value: Any) -> Any:
+        from sklearn.metrics import get_scorer, get_scorer_names  # takes a while to load
+
         if value["scorer"] not in get_scorer_names():
             raise RefusedError(f"{value['scorer']} is not a scorer of scikit-learn")
         return get_scorer(value["scorer"])

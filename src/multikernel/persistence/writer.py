@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.interpolate import interp1d
-from sklearn.metrics import get_scorer, get_scorer_names
 
 from multikernel._arrays import foreign, host
 from multikernel._typing import Array
@@ -34,6 +33,8 @@ def _scorer_name(value: Any) -> str | None:
     """The name by which scikit-learn knows a scorer; None for anything else."""
     if not type(value).__module__.startswith("sklearn.metrics"):
         return None
+    from sklearn.metrics import get_scorer, get_scorer_names  # takes a while to load
+
     return next((name for name in get_scorer_names() if repr(get_scorer(name)) == repr(value)), None)
 
 

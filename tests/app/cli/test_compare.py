@@ -91,7 +91,7 @@ def test_too_few_samples_for_the_folds_are_refused(invoke: Invoke) -> None:
     Path("train.csv").write_text("x,target\n" + "\n".join(f"{i},{'a' if i < 5 else 'b'}" for i in range(20)) + "\n")
     refused = invoke("compare", "train.csv", "--target", "target")
     assert (refused.exit_code, refused.stdout, refused.stderr.count("\n")) == (1, "", 1)
-    assert "column 'target' allows 5 folds, and 5 outer and 3 inner ones need 6; give more rows" in refused.stderr
+    assert "as 6 folds need; the column 'target' allows 5: give more rows" in refused.stderr
 
 
 def test_the_report_has_the_numbers_of_the_table_and_needs_nothing_from_outside(invoke: Invoke) -> None:

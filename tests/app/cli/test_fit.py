@@ -314,3 +314,24 @@ def test_a_hyphen_is_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert empty.stderr.startswith("error: standard input is empty")
     wrong = runner.invoke(app, ["predict", "piped.mk", "-"], input="age,colour\n30,blue\n")
     assert wrong.stderr.startswith("error: standard input lacks 'height'")
+
+
+@pytest.mark.parametrize("labels", [("007", "08"), ("12345678901234567890", "12345678901234567891")])
+def test_codes_are_classes_as_they_are_written(invoke: Invoke, labels: tuple[str, str]) -> None:
+    Path("t.csv").write_text("x,y\n" + "\n".join(f"{i},{labels[i // 10]}" for i in range(20)) + "\n")
+    done = invoke("fit", "t.csv", "--target", "y", "--method", "average", "--kernels", "linear", "--C", 1)
+    assert done.exit_code == 0, done.stderr
+    predicted = [line.partition(",")[0] for line in invoke("predict", "model.mk", "t.csv").stdout.splitlines()[1:]]
+    assert predicted[0] == labels[0]
+    assert predicted[-1] == labels[1]
+
+
+def test_dates_whose_days_may_be_months_and_numbers_too_large_are_named(invoke: Invoke) -> None:
+    days = [f"{1 + i % 12:02}/{1 + 7 * i % 12:02}/2020" for i in range(20)]
+    Path("t.csv").write_text("x,day,y\n" + "\n".join(f"{i},{day},{'ab'[i // 10]}" for i, day in enumerate(days)) + "\n")
+    done = invoke("fit", "t.csv", "--target", "y", "--method", "average", "--kernels", "linear", "--C", 1)
+    assert done.exit_code == 0, done.stderr
+    assert "in which nothing distinguishes days from months" in done.stderr
+    Path("t.csv").write_text("x,y\n" + "\n".join(f"{'-' * (i % 2)}1e308,{'ab'[i // 10]}" for i in range(20)) + "\n")
+    done = invoke("fit", "t.csv", "--target", "y", "--method", "average", "--force")
+    assert "column 'x' holds numbers up to 1e+308, whose differences are more than" in done.stderr

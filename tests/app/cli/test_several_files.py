@@ -110,9 +110,14 @@ def test_values_and_comparisons_take_files_as_sources(invoke: Invoke) -> None:
     ("words", "sentence"),
     [
         (("clinic.csv", "--view", "genes.csv.gz", "--key", "age"), "genes has no column 'age'"),
-        (("clinic.csv", "--view", "visits.csv"), "In visits, cells of 'patient' occur twice"),
-        (("clinic.csv", "--view", "others.csv"), "No cell of 'patient' occurs in all files"),
+        (("clinic.csv", "--view", "visits.csv"), "In visits, cells of 'patient' occur twice, such as 'p1'"),
+        (
+            (*FILES[:3], "--view", "others.csv"),
+            "in all files; match by another column, correct the names, or leave others out, which has 'q1', 'q2' where "
+            "clinic has 'p0', 'p1'.",
+        ),
         (("clinic.csv", "--view", "nothing.csv"), "share no column"),
+        ((*FILES[:3], "--view", "nothing.csv"), "such as 'patient', to nothing."),
         (("clinic.csv", "--view", "clinic.csv"), "the view 'clinic' is given twice"),
         (("clinic.csv", "--view", "="), "is no view"),
         (("genes.csv.gz", "--view", "clinic.csv"), "the target 'ill' is in the view 'clinic'; give its file first"),
@@ -140,7 +145,13 @@ def test_the_key_is_no_target_and_a_model_knows_its_views(invoke: Invoke) -> Non
     assert invoke("fit", *FILES[:3], "--target", "cost", *QUICK, "--alpha", 0.1).exit_code == 0
     assert "'scan' is none of them" in invoke("predict", "model.mk", "clinic.csv", "--view", "scan.parquet").stderr
     Path("new.csv").write_text(Path("clinic.csv").read_text())
-    assert "such as clinic=FILE" in invoke("predict", "model.mk", "new.csv").stderr
+    by_columns = invoke("predict", "model.mk", "new.csv")
+    assert "new.csv is taken for the view 'clinic', all columns of which it has" in by_columns.stderr
+    assert by_columns.stdout == invoke("predict", "model.mk", "clinic=new.csv").stdout
+    Path("half.csv").write_text("patient,age\np9,40\n")
+    assert "such as clinic=FILE" in invoke("predict", "model.mk", "half.csv").stderr
+    lacks = invoke("predict", "model.mk", "clinic=half.csv", "--view", "genes.csv.gz")
+    assert "half.csv lacks 'sex', 'ill', which the model needs of the view 'clinic'" in lacks.stderr
     new = f"clinic={Path('new.csv').resolve()}"
     assert invoke("predict", "model.mk", new, "--view", "genes.csv.gz").exit_code == 0
     assert "is the file to be read" in invoke("predict", "model.mk", new, "--out", "new.csv", "--force").stderr

@@ -82,7 +82,7 @@ FAILED = (
     ((*_FIT, "--out", "-"), "cannot write '-'"),
     ((*_FIT, "--save-config", "mine.mk"), "cannot write mine.mk: it exists"),
     ((*_PATH, "--values", "1,x"), "are not numbers with commas between them"),
-    ((*_PATH, "--folds", "99"), "t.csv: column 'y' allows 12 folds, and 99 are requested"),
+    ((*_PATH, "--folds", "99"), "t.csv: the column 'y' allows 12 folds, each of which holds out"),
     ((*_PATH, "--method", "ridgecv"), "ridgecv chooses its regularisation by itself"),
     (("compare", "t.csv", "--target", "y", "--only", "forest"), "--only 'forest' is none of the methods"),
     ((*_VALUES, "--source", "a"), "is written like genes=gene_*"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
+import threading
 import zipfile
 from pathlib import Path
 
@@ -12,6 +14,8 @@ import pytest
 from csv_tables import Invoke
 
 from multikernel import streams
+from multikernel.app.tables import files
+from multikernel.app.tables.files import read_file
 from multikernel.app.tables.table import read_table
 
 _ROWS = [["x", "word", "y"], ["1.5", "a", "1"], ["-2.25", "b", "0"]]
@@ -237,3 +241,32 @@ def test_a_target_in_writing_is_a_number(invoke: Invoke) -> None:
     assert done.exit_code == 0, done.output
     assert "the unit '$' in 'y' ('$1,000.00' is 1000)" in done.stderr
     assert "regression" in done.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are those of POSIX")
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_pipe_can_be_read_once_and_is(tmp_path: Path, packed: bool) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    text = b"x;y\n1,5;a\n2,5;b\n"
+    given = gzip.compress(text) if packed else text
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(given,))
+    writer.start()
+    table = read_file(tmp_path / "pipe")
+    writer.join()
+    assert list(table.columns["x"].cells) == ["1.5", "2.5"]
+    assert table.file == table.columns["x"].file == str(tmp_path / "pipe")
+    assert table.note.startswith(f"{tmp_path / 'pipe'}: cells are separated by semicolons")
+
+
+def test_a_file_that_is_written_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n1,2\n")
+
+    def read(file: Path) -> object:
+        with path.open("a") as end:
+            end.write("3,4\n")
+        return read_table(file)
+
+    monkeypatch.setattr(files, "read_table", read)
+    with pytest.raises(ValueError, match=r"t\.csv was changed while it was read; run this again"):
+        read_file(path)

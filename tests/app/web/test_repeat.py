@@ -72,6 +72,8 @@ def test_a_comparison_is_repeated_and_leaves_no_model(
     [
         ("no toml", "is no run that the application has exported"),
         ('target = "y"', "is no run that the application has exported"),
+        ('views = 1\ntarget = "y"\ntask = "regression"\n[columns]\na = "number"', "The setting views of the file is 1"),
+        (f"x = {'[' * 50_000}", "The file is no TOML"),
         (toml(Recipe("p", "y", "ranking", {"a": "number"}).to_json()), "task must be one of"),  # type: ignore[arg-type]
         (toml(Recipe("p", "y", "regression", {"a": "word"}).to_json()), "columns: a must be one of"),  # type: ignore[dict-item]
         (_of(method="Method"), "method must be one of"),

@@ -6,11 +6,10 @@ import io
 import json
 import math
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = Path("-")  # in place of a file
 _INPUT = "standard input"
-_GZIP = b"\x1f\x8b"  # with which a file of gzip begins
 _SILENCE = 10.0  # seconds after which a fit says in a pipe how far it is
 _PIPE_WIDTH = 240  # columns of a table in a pipe, where lines need not be wrapped
 
@@ -281,20 +279,11 @@ def named_file(path: Path | None) -> Path | None:
 
 def _from_standard_input() -> CsvTable:
     """The table that another program writes to this one."""
-    from multikernel.app.tables.table import read_table
+    from multikernel.app.tables.files import read_bytes
 
-    with tempfile.TemporaryDirectory() as folder:
-        if sys.stdin is None:
-            raise ValueError(f"{_INPUT} is closed; give a file in place of -")
-        given = sys.stdin.buffer.read()
-        path = Path(folder) / ("input.gz" if given.startswith(_GZIP) else "input")
-        path.write_bytes(given)
-        try:
-            table = read_table(path)
-        except ValueError as error:
-            raise ValueError(str(error).replace(str(path), _INPUT)) from None
-    columns = {name: replace(column, file=_INPUT) for name, column in table.columns.items()}
-    return replace(table, file=_INPUT, columns=columns, note=table.note.replace(str(path), _INPUT))
+    if sys.stdin is None:
+        raise ValueError(f"{_INPUT} is closed; give a file in place of -")
+    return read_bytes(sys.stdin.buffer.read(), _INPUT)
 
 
 def show_json(command: str, results: Mapping[str, Any]) -> None:

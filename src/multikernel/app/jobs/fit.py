@@ -20,7 +20,6 @@ from multikernel.app.jobs.methods import (
     FitRequest,
     check,
     folds_of_task,
-    nothing_distinguishes,
     with_search,
 )
 from multikernel.app.jobs.watch import Watch
@@ -208,10 +207,7 @@ def train_automatic(table: CsvTable, request: FitRequest, watch: Watch) -> tuple
     check(estimator, dict(request.parameters))
     given = {"random_state": request.seed, "types": dict(request.types) or None, **request.parameters}
     with watch.fitting("fit"):
-        model = estimator(**given).fit(split(X, views) if views else X, y, groups=table.held_out.together())
-    if not model.preparation_.needed:
-        raise nothing_distinguishes(table, request.target)
-    return model, columns
+        return estimator(**given).fit(split(X, views) if views else X, y, groups=table.held_out.together()), columns
 
 
 def automatic_metadata(model: Any, columns: ColumnKinds, table: CsvTable, request: FitRequest) -> dict[str, Any]:
@@ -223,6 +219,7 @@ def automatic_metadata(model: Any, columns: ColumnKinds, table: CsvTable, reques
         for view, own in table.by_view(columns.numeric).items()
     }
     taken = [name for own in views.values() for name in own] or list(model.preparation_.needed)
+    taken = taken or list(columns.numeric)  # a model that predicts a constant does so for each row of a table
     return {
         "columns": {name: columns.numeric[name] for name in taken},
         "target": request.target,

@@ -8,6 +8,7 @@ automatic estimator makes of the columns, scaled as the others are.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -16,6 +17,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import multikernel as mk
+from multikernel import PredictionWarning
 from multikernel.app.jobs.methods import FitRequest, kernels_by_type, make_model, nothing_distinguishes
 from multikernel.app.tables.columns import ColumnKinds
 from multikernel.app.tables.encoding import TableEncoding, scaler_of
@@ -76,7 +78,12 @@ class MethodSamples:
         table.check_types(request.types, request.target)
         frame = ColumnKinds.learn(found, request.types).frame(table)
         columns = [_column(table, frame, name, request.types) for name in map(str, frame)]
-        if all(column.type in _PLAIN and not column.gaps for column in columns):
+        plain = all(column.type in _PLAIN and not column.gaps for column in columns)
+        if plain or not kernels_by_type(request, task) or as_numbers:  # else kernels by the types of columns say it
+            for column in columns:
+                if column.note:
+                    warnings.warn(f"{table.file}: {column.note}", PredictionWarning, stacklevel=2)
+        if plain:
             return cls._plain(table, request)
         used = {str(column.key): column.type for column in columns if column.used}
         if not used:

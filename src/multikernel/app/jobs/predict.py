@@ -11,7 +11,6 @@ from typing import Any
 
 import pandas as pd
 from sklearn.base import is_classifier
-from sklearn.pipeline import Pipeline
 
 from multikernel import PredictionWarning
 from multikernel.app.tables.columns import ColumnKinds
@@ -120,7 +119,7 @@ def predictions(path: Path, table: CsvTable, proba: bool) -> Predictions:
 
 def learner_of(model: Any) -> Any:
     """The estimator of a model, without the steps that prepare its samples."""
-    return model.steps[-1][1] if isinstance(model, Pipeline) else model
+    return model.steps[-1][1] if hasattr(model, "steps") else model  # of a pipeline
 
 
 def samples_of(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> Any:
@@ -165,7 +164,7 @@ def views_in(metadata: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
 
 
 def as_views(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> CsvTable:
-    """The table, of which a single file is the view of its name; ValueError where the model has no such view.
+    """The table, whose files are the views of their names, or else of their columns; ValueError where one is none.
 
     The file of the target may have no other column, and is no view of the model then.
     """
@@ -173,8 +172,11 @@ def as_views(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> CsvTab
     if not views:
         return table
     joined = any(name.startswith(f"{view}: ") for view in views for name in table.columns)
-    if not table.views and not joined:
-        table = ViewTables({view_name(table.file): table}).joined()
+    if table.tables is not None or not joined:
+        tables = table.tables or ViewTables({view_name(table.file): table})
+        named = _by_columns(_needed(metadata), tables.parts)
+        if table.tables is None or list(named) != list(tables.parts):
+            table = replace(tables, parts=named).joined()
     target = metadata.get("target") or metadata["table"]["target"]
     known = [view for view in table.views if view in views]
     unknown = [view for view in table.views if view not in views and not target.startswith(f"{view}: ")]
@@ -184,6 +186,32 @@ def as_views(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> CsvTab
             f"them; say which view a file is, such as {next(iter(views))}=FILE"
         )
     return table
+
+
+def _needed(metadata: Mapping[str, Any]) -> dict[str, set[str]]:
+    """The columns that a model needs of each of its views, by their names in the view."""
+    if "table" in metadata:
+        names = [feature["name"] for feature in metadata["table"]["features"]]
+    else:
+        names = list(metadata["columns"])
+    starts = {view: f"{view}: " for view in views_in(metadata)}
+    return {
+        view: {name.removeprefix(start) for name in names if name.startswith(start)} for view, start in starts.items()
+    }
+
+
+def _by_columns(views: Mapping[str, set[str]], parts: Mapping[str, CsvTable]) -> dict[str, CsvTable]:
+    """The files by view: one whose name is none of a view is that view all of whose columns it has, where it is one."""
+    found: dict[str, CsvTable] = {}
+    for name, part in parts.items():
+        like = [view for view, own in views.items() if view not in parts and own and own <= part.columns.keys()]
+        if name in views or len(like) != 1 or like[0] in found:
+            found[name] = part
+            continue
+        found[like[0]] = part
+        sentence = f"{part.file} is taken for the view {like[0]!r}, all columns of which it has"
+        warnings.warn(sentence, PredictionWarning, stacklevel=2)
+    return found
 
 
 def harmless(value: Any) -> Any:

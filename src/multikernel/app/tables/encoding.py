@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -62,6 +63,12 @@ class TableEncoding:
         else:
             low = raw.min().tolist()
             high = raw.max().tolist()
+        for name, least, most in zip(raw, low, high, strict=True):
+            if not isfinite(most - least):
+                raise ValueError(
+                    f"{table.file}: column {name!r} holds numbers up to {raw[name].abs().max():.0e}, whose differences "
+                    "are more than a computer can hold; give it in other units"
+                )
         return cls(target, decided, features, tuple(low), tuple(high), _views(features, table)), raw, y
 
     def scale(self, raw: pd.DataFrame) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from multikernel.app.tables.excel import sheet_as_csv
 from multikernel.app.tables.table import CsvTable, read_parquet, read_table
 
 _EXCEL = (".xlsx", ".xlsm")  # files of Office Open XML, which openpyxl reads
+_GZIP = b"\x1f\x8b"  # with which a file of gzip begins
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,47 @@ def read_file(path: Path, sheet: str = "") -> CsvTable:
 
     Raises
     ------
-    ValueError : where it cannot be read, or there are several sheets and none is named
+    ValueError : where it cannot be read, is changed meanwhile, or there are several sheets and none is named
     """
+    if path.is_fifo():  # which is read once, and a table from its first lines on, and again
+        return read_bytes(path.read_bytes(), str(path))
+    before = _state(path)
     if is_excel(path):
-        return _read_excel(path, sheet)
-    return read_parquet(path) if path.suffix.lower() == ".parquet" else read_table(path)
+        table = _read_excel(path, sheet)
+    else:
+        table = read_parquet(path) if path.suffix.lower() == ".parquet" else read_table(path)
+    if _state(path) != before:
+        raise ValueError(f"{path} was changed while it was read; run this again when it is complete")
+    return table
+
+
+def _state(path: Path) -> tuple[int, int, int]:
+    """What differs where a file was written to, or another has taken its name."""
+    known = path.stat()
+    return known.st_ino, known.st_size, known.st_mtime_ns
+
+
+def read_bytes(given: bytes, name: str) -> CsvTable:
+    """The table of a CSV file, compressed or not, from its content.
+
+    Parameters
+    ----------
+    given : the content
+    name : str, how sentences call the file
+
+    Raises
+    ------
+    ValueError : where it cannot be read
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / ("input.gz" if given.startswith(_GZIP) else "input")
+        path.write_bytes(given)
+        try:
+            table = read_table(path)
+        except ValueError as error:
+            raise ValueError(str(error).replace(str(path), name)) from None
+    columns = {key: replace(column, file=name) for key, column in table.columns.items()}
+    return replace(table, file=name, columns=columns, note=table.note.replace(str(path), name))
 
 
 def check_sheet(sheet: str, paths: Iterable[Path]) -> None:

@@ -129,10 +129,18 @@ class CsvTable:
     def check_has(self, names: Sequence[str]) -> None:
         """ValueError where a column that a model needs is missing."""
         absent = [name for name in names if name not in self.columns]
-        if absent:
-            raise ValueError(
-                f"{self.file} lacks {listed(list(map(repr, absent)))}; the model needs the columns {listed(names)}"
-            )
+        if not absent:
+            return
+        for view, part in self.tables.parts.items() if self.tables else ():
+            own = [name.removeprefix(f"{view}: ") for name in absent if name.startswith(f"{view}: ")]
+            if own:
+                raise ValueError(
+                    f"{part.file} lacks {listed(list(map(repr, own)))}, which the model needs of the view {view!r}; "
+                    "add what is missing, or leave the file out, and the model predicts without it"
+                )
+        raise ValueError(
+            f"{self.file} lacks {listed(list(map(repr, absent)))}; the model needs the columns {listed(names)}"
+        )
 
     def without_content(self, names: Iterable[str]) -> str:
         """A sentence about the rows that have no known cell in any of some columns; "" where each row has one."""

@@ -6,6 +6,7 @@ cells of a view are missing lacks that view.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -100,14 +101,18 @@ def matched(
     for view, columns in files.items():
         found = _places(columns[key])
         if found is None:
-            raise ValueError(f"In {view}, cells of {key!r} occur twice; match by a column that names each row once.")
+            twice = next(cell for cell, count in Counter(columns[key]).items() if count > 1 and not is_missing(cell))
+            raise ValueError(
+                f"In {view}, cells of {key!r} occur twice, such as {twice!r}; match by a column that names each row "
+                "once."
+            )
         places[view] = found
     every = list(dict.fromkeys(name for own in places.values() for name in own))
     common = [name for name in every if all(name in own for own in places.values())]
     met = len(every) < sum(map(len, places.values()))  # some sample is in two files
     if not (common or (keep and met)):
         where = "two files" if keep and len(files) > 2 else "all files"
-        raise ValueError(f"No cell of {key!r} occurs in {where}; match by another column.")
+        raise ValueError(f"No cell of {key!r} occurs in {where}; match by another column{_apart(places)}.")
     names = common
     if keep:
         names = list(next(iter(places.values()))) if of_first else every
@@ -121,6 +126,21 @@ def matched(
         len(common),
         {view: _matched_file(len(columns[key]), places[view], kept, names) for view, columns in files.items()},
     )
+
+
+def _apart(places: Mapping[str, Mapping[str, int]]) -> str:
+    """Which file has no row of any other, and what its rows are called; "" where there is none, or several."""
+    alone = []
+    for view, names in places.items():
+        others = [each for each in places.values() if each is not names]
+        if not any(name in other for other in others for name in names):
+            alone.append(view)
+    if not alone or len(alone) == len(places) > 2:
+        return ""
+    view = alone[-1]
+    other = next(each for each in places if each != view)
+    here, there = (", ".join(map(repr, list(places[each])[:2])) or "no names" for each in (view, other))
+    return f", correct the names, or leave {view} out, which has {here} where {other} has {there}"
 
 
 def _matched_file(rows: int, own: Mapping[str, int], common: frozenset[str], names: Sequence[str]) -> MatchedFile:
@@ -169,9 +189,10 @@ def _key(files: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
     if not matches and len(shared) == 1:  # ``matched`` says what is wrong with it
         return shared[0]
     if not matches:
+        without = _without_key(files)
         raise ValueError(
             "The files share no column that names each of their rows once, so rows cannot be matched; add one, such as "
-            "a patient's number, to every file."
+            + (f"{without[1]!r}, to {without[0]}." if without else "a patient's number, to every file.")
         )
     key = max(matches, key=lambda name: len(matches[name]))
     if not all(rows <= matches[key] for rows in matches.values()):
@@ -180,6 +201,19 @@ def _key(files: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
             "differently; say which is the key."
         )
     return key
+
+
+def _without_key(files: Mapping[str, Mapping[str, Sequence[str]]]) -> tuple[str, str] | None:
+    """The one file that lacks the column by which the others are matched, and this column; None where others do."""
+    if len(files) < 3:
+        return None
+    for view, columns in files.items():
+        others = [each for each in files.values() if each is not columns]
+        shared = [name for name in others[0] if name not in columns and all(name in each for each in others)]
+        for name in shared:
+            if all(_places(each[name]) for each in others):
+                return view, name
+    return None
 
 
 def _note(

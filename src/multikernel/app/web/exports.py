@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from multikernel.app.web.learning.findings import found
 from multikernel.app.web.learning.measures import MEASURES, Measure, measure_of
 from multikernel.app.web.learning.measuring import TEST_FILE
 from multikernel.app.web.learning.recipe import AUTOMATIC, COMPARISON, KINDS, MISSING, Recipe
+from multikernel.app.web.run_file import recipe_of
 from multikernel.datasets import Task
 from multikernel.files import write_whole
 
@@ -107,10 +107,10 @@ def repeated(run: Path, table: Path, out: Path, report: Callable[[str], None]) -
     ValueError : where the file is no such export
     """
     try:
-        recipe = Recipe.from_json(tomllib.loads(run.read_text(encoding="utf-8")))
+        recipe = recipe_of(run.read_text(encoding="utf-8"))
         check_recipe(recipe)
         recipe = _as_learned(recipe)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, TypeError, AttributeError, ValueError) as error:
+    except (TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"{run} is no run that the application has exported: {error}") from None
     stages: list[str] = []
 

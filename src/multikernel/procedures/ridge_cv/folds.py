@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
 
 from multikernel._arrays import foreign, host, namespace, taken
 from multikernel._typing import Array
@@ -48,6 +47,8 @@ class Folds:
         labels = np.full(n, -1)
         covered = 0
         count = 0
+        from sklearn.model_selection import check_cv  # takes a while to load, and no prediction needs it
+
         for train, test in check_cv(cv).split(np.empty((n, 1)), y):
             train = np.arange(n)[train]
             test = np.arange(n)[test]
