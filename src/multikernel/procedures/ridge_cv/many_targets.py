@@ -2,8 +2,9 @@
 
 A block of targets, read and solved together (each_target.py), leaves its rows of the answer and nothing else, so that
 a fit takes the memory of the answer and of a block: Y may be a file of which columns are read. Targets are divided by
-their spread first, so that none of them decides for the others. Targets that ended at the same weights share the
-factor of their machine.
+their spread first, so that none of them decides for the others. Coefficients are stored where a target moves to, from
+the inverse there, and are checked at the end by the equations that they solve; where they are not known so, targets
+that ended at the same weights share the factor of their machine.
 
 A target whose weights predict it hardly better than equal weights has these, with the ridge that is best for them: each
 kernel is divided by its trace. "Hardly" is by one standard error. Let r and r - d be the residuals of its own and of
