@@ -19,6 +19,7 @@ import numpy as np
 
 from multikernel._floats import EPS
 from multikernel._linalg import as_columns
+from multikernel._parameters import Part
 from multikernel._typing import Array
 from multikernel.domains import Separable
 from multikernel.duality import dual_value
@@ -38,6 +39,7 @@ class SimplicialDecomposition(Optimizer):
     ----------
     tol : float > 0, the relative duality gap to reach
     max_iter : int >= 1, how many inner problems at most are solved
+    accuracy : float in (0, 1], the gap that is asked of a machine, as a part of the gap so far
 
     Examples
     --------
@@ -58,6 +60,8 @@ class SimplicialDecomposition(Optimizer):
     (True, True)
     """
 
+    accuracy: Part = 0.05
+
     def check(self, problem: Problem) -> None:
         need_linear(self, problem)
         domain = need_separable(type(self).__name__, problem)
@@ -68,7 +72,7 @@ class SimplicialDecomposition(Optimizer):
             )
 
     def inner_gap(self, gap: float) -> float:
-        return 0.05 * gap
+        return self.accuracy * gap
 
     def search(self, problem: Problem, state: State) -> Search:
         domain = need_separable(type(self).__name__, problem)

@@ -42,6 +42,9 @@ from multikernel.procedures import SimplicialDecomposition, Start, outcome, solv
 from multikernel.procedures.forecast import Cost, support
 
 JointScheme = Literal["ovr", "ovo", "crammer_singer"]
+# The machine's last Newton steps double its digits: predictions then do not follow the order of the samples, or weights
+# in place of repeated samples, in more than 1e-7.
+_MIXTURES = partial(SimplicialDecomposition, accuracy=1e-8)
 _TIMES = tuple(2.0**power for power in range(-6, 1))  # of scikit-learn's gamma; narrower ones lose rare classes
 _LARGE_STACK = 64 << 20  # bytes of a double-precision stack beyond which passes are made in single precision
 
@@ -70,7 +73,7 @@ class SupportMKL:
 
     domain: Callable[[Any, Any], Domain]
     machine: Callable[[Any], Machine]
-    solvers: Mapping[str, type[Optimizer]] = field(default_factory=dict)
+    solvers: Mapping[str, Callable[..., Optimizer]] = field(default_factory=dict)
 
     def learn(
         self, model: SupportModel, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer
@@ -86,7 +89,7 @@ class SupportMKL:
             solve = partial(support_mkl, tol=model.tol, max_iter=model.max_iter)
         else:
             mixtures = joint and separable is not None and separable.constrained
-            optimizer = self.solvers.get(model.solver, SimplicialDecomposition if mixtures else QuasiNewton)
+            optimizer = self.solvers.get(model.solver, _MIXTURES if mixtures else QuasiNewton)
             solve = partial(minimised, optimizer(tol=model.tol, max_iter=model.max_iter))
         start = earlier.start if earlier else None
         return solved_in_own_units(problem, solve, start, observe)
