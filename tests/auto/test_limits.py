@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from multikernel import MultiKernelRegressor, PredictionWarning
 from multikernel._folds import in_proportion
 from multikernel._workers import limited, time_is_up
-from multikernel.auto import base
+from multikernel.auto import answering
 from multikernel.auto.candidates import FixedKernel, KernelAndRidge, KernelCandidate, candidates
 from multikernel.auto.limits import Limits
 from multikernel.auto.preparation import Preparation
@@ -133,7 +133,7 @@ def test_time_ends_a_candidate_that_takes_longer_than_its_forecast(monkeypatch):
     X, y = load_diabetes(return_X_y=True)
     linear = LinearSimilarity()
     tried = [FixedKernel("linear", linear), Endless("endless", linear), FixedKernel("late", linear)]
-    monkeypatch.setattr(base, "candidates", lambda samples: tried)
+    monkeypatch.setattr(answering, "candidates", lambda samples: tried)
     with pytest.warns(ConvergenceWarning, match=r"not tried \(late\); .* learned to their end: endless") as warned:
         model = MultiKernelRegressor(time_budget=2.0, random_state=0).fit(X[:120], y[:120])
     assert len(warned) == 1

@@ -66,7 +66,7 @@ def test_each_column_is_a_source_by_default(invoke: Invoke) -> None:
         (("--source", "genes=dna_*"), "no column to learn from is named 'dna_*'"),
         (("--source", "a=age", "--source", "b=a*"), "column 'age' is in 'a' and in 'b'"),
         (("--source", "a=age", "--type", "sex=text"), "--type sex=text"),
-        (("--source", "a=age", "--folds", "30"), "fewer --folds"),
+        (("--source", "a=age", "--folds", "30"), "ask for --folds 20 or fewer"),
     ],
 )
 def test_mistakes_are_said_in_a_sentence(invoke: Invoke, words: tuple[str, ...], sentence: str) -> None:

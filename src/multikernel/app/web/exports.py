@@ -20,7 +20,7 @@ from multikernel.app.web.learning.findings import found
 from multikernel.app.web.learning.measures import MEASURES, Measure, measure_of
 from multikernel.app.web.learning.measuring import TEST_FILE
 from multikernel.app.web.learning.recipe import AUTOMATIC, COMPARISON, KINDS, MISSING, Recipe
-from multikernel.app.web.run_file import recipe_of
+from multikernel.app.web.run_file import in_brief, recipe_of
 from multikernel.datasets import Task
 from multikernel.files import write_whole
 
@@ -133,11 +133,11 @@ def check_recipe(recipe: Recipe) -> None:
     _one_of("missing", recipe.missing, MISSING)
     _one_of("measured: measure", recipe.measured.measure, ["", *MEASURES[recipe.task]])
     _one_of("chosen_by", recipe.chosen_by, ["", *MEASURES[recipe.task]])
-    if not isinstance(recipe.other_targets, list):
-        raise ValueError(f"other_targets must be a list of columns, got {recipe.other_targets!r}")
-    twice = [name for name in recipe.targets if name in recipe.columns or recipe.targets.count(name) > 1]
-    if twice:
-        raise ValueError(f"the target {twice[0]!r} is named twice, or is learned from as well")
+    for name in recipe.targets:
+        if name in recipe.columns:
+            raise ValueError(f"The settings learn from {in_brief(name)}, which is what they predict.")
+        if recipe.targets.count(name) > 1:
+            raise ValueError(f"The settings name the target {in_brief(name)} twice.")
     if recipe.measured.file != Path(recipe.measured.file).name:
         raise ValueError(f"the test file lies beside the table, got {recipe.measured.file!r}")
     for name, kind in recipe.columns.items():

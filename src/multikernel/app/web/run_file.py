@@ -18,7 +18,7 @@ _KINDS: dict[str, tuple[type, str]] = {  # by the annotations of a recipe
     "Task": (str, "a word"),
     "Missing": (str, "a word"),
     "Measuring": (dict, "a table"),
-    "list": (list, "a list"),
+    "list": (list, "a list of columns"),
 }
 
 
@@ -50,7 +50,7 @@ def recipe_of(text: str) -> Recipe:
             raise ValueError(f"The file has no setting {name}, which every run has; give the run.toml of a run.")
     _check_measured(stored.get("measured", {}))
     if not all(isinstance(name, str) for name in stored.get("other_targets", [])):
-        raise ValueError("The setting other_targets of the file has to be a list of names.")
+        raise ValueError("The setting other_targets of the file has to be a list of columns.")
     for name in ("views", "kernels"):
         for key, words in stored.get(name, {}).items():
             if not (isinstance(words, list) and all(isinstance(word, str) for word in words)):

@@ -129,9 +129,6 @@ def _choice(recipe: Recipe, data: DataSet) -> dict[str, Any]:
             f"{data.name} has no column {listed(list(map(in_brief, absent)))}, which the settings name; it has "
             f"{listed(list(map(in_brief, names)))}."
         )
-    for name in recipe.targets:
-        if name in recipe.columns:
-            raise ValueError(f"The settings learn from {in_brief(name)}, which is what they predict.")
     return {
         "target": recipe.target,
         "others": recipe.other_targets,

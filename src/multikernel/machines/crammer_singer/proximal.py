@@ -51,7 +51,7 @@ _STALLED = 12  # problems in a row whose solutions have no smaller gap than the 
 
 
 @dataclass(frozen=True, eq=False)
-class _Point:
+class _Iterate:
     """Free coefficients P with F = K P, intercepts, the answering B with its shares above zero, and the value."""
 
     P: Array
@@ -83,16 +83,16 @@ class ProximalProblem:
     length: float
     damping: float
 
-    def at(self, P: Array, F: Array, intercept: Array) -> _Point:
+    def at(self, P: Array, F: Array, intercept: Array) -> _Iterate:
         """The point of these free coefficients, with F = K P."""
         E = self.program.own
         B, active = self.program.nearest(self.B + self.length * (E - F - intercept))
         value = float(np.vdot(F + intercept - E, B)) - 0.5 * float(np.vdot(P, F))
         value += 0.5 / self.length * float(((B - self.B) ** 2).sum())
         value -= 0.5 * self.damping * float(((intercept - self.intercept) ** 2).sum())
-        return _Point(P, F, intercept, B, active, value)
+        return _Iterate(P, F, intercept, B, active, value)
 
-    def solved(self, start: _Point, most: int) -> tuple[_Point, int, bool]:
+    def solved(self, start: _Iterate, most: int) -> tuple[_Iterate, int, bool]:
         """A point that nearly solves the problem, how many steps were made, and whether it does."""
         at = self.at(start.P, start.F, start.intercept)
         for count in range(1, most + 1):
@@ -111,21 +111,21 @@ class ProximalProblem:
                 return at, count, True
         return at, most, False
 
-    def _along(self, at: _Point, step: _Step, length: float) -> _Point:
+    def _along(self, at: _Iterate, step: _Step, length: float) -> _Iterate:
         return self.at(at.P + length * step.P, at.F + length * step.F, at.intercept + length * step.intercept)
 
-    def _nearly(self, at: _Point, part: float) -> bool:
+    def _nearly(self, at: _Iterate, part: float) -> bool:
         """Whether what is left to do is a part of the way made."""
         way = part * float(np.linalg.norm(at.B - self.B))
         return bool(max(np.linalg.norm(at.B - at.P), np.linalg.norm(self._excess(at))) <= way)
 
-    def _excess(self, at: _Point) -> Array:
+    def _excess(self, at: _Iterate) -> Array:
         """The gradient in the intercepts; zero where there are none."""
         if not self.program.intercept:
             return np.zeros(self.program.n_classes)
         return np.asarray(at.B.sum(axis=0) - self.damping * (at.intercept - self.intercept))
 
-    def _newton(self, at: _Point) -> _Step:
+    def _newton(self, at: _Iterate) -> _Step:
         """The Newton step of P and the intercepts; the gradient where rough steps do not lead up."""
         missing = at.B - at.P
         image = self.gram.multiply(missing)
@@ -240,7 +240,7 @@ def proximal(
     F = gram.multiply(start)
     intercept = _fitting_intercepts(program, start, F)
     best = _certified(program, gram, start, intercept, sizes, tol)
-    at = _Point(start, F, intercept, start, start != 0.0, 0.0)
+    at = _Iterate(start, F, intercept, start, start != 0.0, 0.0)
     taken = 0
     stalled = 0
     while not best.converged and taken < max_iter and stalled < _STALLED and not out_of_time(len(start)):
