@@ -84,7 +84,7 @@ def difference(old: Any, new: Any) -> float:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class CellAgain:
     """A cell to measure again, with its finished line and what it is given."""
 
     key: str
@@ -94,14 +94,14 @@ class Chosen:
     drawn: bool
 
 
-def chosen(ledger: Ledger, source: DataSource, count: int, limit: float, seed: int) -> list[Chosen]:
+def chosen(ledger: Ledger, source: DataSource, count: int, limit: float, seed: int) -> list[CellAgain]:
     """The sample, and of each experiment the longest cell that takes at most ``limit`` seconds, by experiment."""
     every = []
     longest = []
     for experiment in EXPERIMENTS:
         done = finished(experiment, ledger)
         own = [
-            Chosen(
+            CellAgain(
                 experiment.key, cell, done[cell.fields], done[cell.needs.fields]["found"] if cell.needs else {}, True
             )
             for cell in in_order(experiment.cells(False))
@@ -114,7 +114,7 @@ def chosen(ledger: Ledger, source: DataSource, count: int, limit: float, seed: i
         longest += sorted(short, key=lambda each: each.line["seconds"])[-1:]
     places = np.random.default_rng(seed).choice(len(every), size=min(count, len(every)), replace=False)
     drawn = [every[place] for place in sorted(places)]
-    others = [Chosen(e.key, e.cell, e.line, e.given, False) for e in longest if e not in drawn]
+    others = [CellAgain(e.key, e.cell, e.line, e.given, False) for e in longest if e not in drawn]
     order = [experiment.key for experiment in EXPERIMENTS]
     return sorted([*drawn, *others], key=lambda each: order.index(each.key))
 
@@ -123,7 +123,7 @@ def _process() -> Executor:
     return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
 
 
-def check(sample: Sequence[Chosen], source: DataSource, pool: Callable[[], Executor] = _process) -> Iterator[Check]:
+def check(sample: Sequence[CellAgain], source: DataSource, pool: Callable[[], Executor] = _process) -> Iterator[Check]:
     """Measure them, those of an experiment one after another in a process of their own."""
     packages = {experiment.key: stamp_of(experiment).package for experiment in EXPERIMENTS}
     for key in dict.fromkeys(each.key for each in sample):

@@ -44,7 +44,7 @@ Kernels = Callable[[], Iterable[Array]]  # a pass over the rows of C, some at a 
 _ROUGH = 0.1  # of the derivative, that conjugate gradients leave; Newton's steps are then linear at this rate
 _MOST_GRADIENTS = 50  # of conjugate gradients in a step
 _SHORTEST = 2.0**-20  # part of a step that is tried
-_FARTHEST = 2.0  # that an intercept moves at a time, where second derivatives vanish
+_LONGEST_MOVE = 2.0  # that an intercept moves at a time, where second derivatives vanish
 _MOST_INTERCEPTS = 60  # such moves; all labels may be the same, and no intercept is then the best one
 
 
@@ -232,5 +232,5 @@ def _best_intercept(labels: Array, s: Array, F: Array) -> Array:
         if (np.abs(slope) <= enough).all():
             break
         curvature = (s * p * (1.0 - p)).sum(axis=0)
-        moved += np.clip(slope / np.maximum(curvature, TINY), -_FARTHEST, _FARTHEST)
+        moved += np.clip(slope / np.maximum(curvature, TINY), -_LONGEST_MOVE, _LONGEST_MOVE)
     return moved

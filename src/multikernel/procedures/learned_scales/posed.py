@@ -26,7 +26,7 @@ from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.units import RegressionUnits
 
 Loss = Literal["squared", "logistic"]
-_FARTHEST = 1e6  # mean distances from the median, beyond which single precision has no digits for the others
+_FAR_FROM_MEDIAN = 1e6  # mean distances from the median, beyond which single precision has no digits for the others
 _LOOKED_AT = 1000  # samples whose medians are those of the columns
 
 
@@ -91,7 +91,7 @@ class PosedScales:
     def single(self, rows: Array) -> Array:
         """Samples in single precision."""
         centre, unit = self._units
-        return np.clip((self.bank.X[rows] - centre) / unit, -_FARTHEST, _FARTHEST).astype(np.float32)
+        return np.clip((self.bank.X[rows] - centre) / unit, -_FAR_FROM_MEDIAN, _FAR_FROM_MEDIAN).astype(np.float32)
 
     def samples(self, rows: Array) -> LandmarkSamples:
         """Samples as landmarks meet them."""
