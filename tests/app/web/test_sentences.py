@@ -28,6 +28,13 @@ def test_a_score_is_told_beside_others(own: list[float], single: list[float], tr
     assert said in _of_scores({"measure": "accuracy", "scores": scores}, "y")
 
 
+def test_a_score_and_its_spread_are_in_the_same_units() -> None:
+    scores = {"own": [-2.0, -4.0], "single": [-1.0, -1.0], "trivial": [0.0, 0.0]}
+    assert "The R² is −3.000, give or take 1.414 between" in _of_scores(
+        {"measure": "R²", "scores": scores, "task": "r"}, "y"
+    )
+
+
 def test_a_comparison_begins_like_a_sentence() -> None:
     rows = [{"method": "random forest", "scores": [0.9, 0.9]}, {"method": "L1MKL", "scores": [0.8, 0.8]}]
     assert _of_comparison({"comparison": rows}).startswith("Random forest is highest and L1MKL next, by more")
