@@ -319,3 +319,12 @@ def test_missing_numbers_have_a_distance_of_their_own(kernel: kernels.Kernel, tm
     median[0, 0] = np.median(A[:140, 0])
     lacking = np.where([True, False, False], np.nan, A[150:151])
     np.testing.assert_allclose(complete.predict(median), complete.predict(lacking))  # what training never missed
+
+
+def test_where_rounding_leaves_one_value_only_it_is_said() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1]
+    X[3, 0] = 1e12
+    with pytest.raises(ValueError, match="a value far from all others"):
+        LearnedScalesRegressor().fit(X, y)

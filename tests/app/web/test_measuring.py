@@ -29,8 +29,10 @@ from multikernel.app.web.learning.measures import MEASURES, scorer_of
 from multikernel.app.web.learning.measuring import Measuring, in_time
 from multikernel.app.web.learning.quality import thresholds
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.pages.result import best_first
+from multikernel.app.web.pages.result import best_first, charts
 from multikernel.app.web.sentences import sentences
+from multikernel.app.web.settings import Settings
+from multikernel.app.web.site import environment
 from multikernel.app.web.thresholds import lines
 from multikernel.datasets import Task
 
@@ -232,6 +234,12 @@ def test_exports_repeat_what_was_measured(
     runpy.run_path("run.py")
     told = [float(each) for each in re.findall(r"-?\d\.\d+", capsys.readouterr().out.splitlines()[0])]
     assert told == pytest.approx(found["scores"]["own"], abs=1e-6)
+    if recipe.path:  # its scores are errors, and no R2 that square errors beside GCV could be drawn from
+        drawn = charts(found)
+        assert drawn["path_errors"] is None
+        along = '{% import "along.html" as along %}{{ along.profiles(result, charts) }}'
+        page = environment(Settings(tmp_path)).from_string(along).render(result=found, charts=drawn)
+        assert "mean absolute error held out" in page
     if found["less_is_better"]:
         assert min(min(found["scores"][key]) for key in ("own", "single", "trivial")) > 0.0
         assert np.mean(found["scores"]["own"]) < np.mean(found["scores"]["trivial"])

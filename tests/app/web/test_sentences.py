@@ -8,7 +8,8 @@ import pytest
 
 from multikernel.app.tables.table import CsvTable
 from multikernel.app.web.advice import advice
-from multikernel.app.web.profile import profile
+from multikernel.app.web.learning.recipe import Kind
+from multikernel.app.web.profile import leaks, profile
 from multikernel.app.web.sentences import _of_comparison, _of_scores
 from multikernel.datasets import Column
 
@@ -25,6 +26,13 @@ from multikernel.datasets import Column
 def test_a_score_is_told_beside_others(own: list[float], single: list[float], trivial: list[float], said: str) -> None:
     scores = {"own": own, "single": single, "trivial": trivial}
     assert said in _of_scores({"measure": "accuracy", "scores": scores}, "y")
+
+
+def test_a_score_and_its_spread_are_in_the_same_units() -> None:
+    scores = {"own": [-2.0, -4.0], "single": [-1.0, -1.0], "trivial": [0.0, 0.0]}
+    assert "The R² is −3.000, give or take 1.414 between" in _of_scores(
+        {"measure": "R²", "scores": scores, "task": "r"}, "y"
+    )
 
 
 def test_a_comparison_begins_like_a_sentence() -> None:
@@ -45,3 +53,13 @@ def test_counts_and_times_until_an_event_are_met_with_advice() -> None:
     assert "The application has no method for such data" in told["followup_days"][0]
     assert "'visits' looks like counts" in told["visits"][0]
     assert list(advice("visits", "classification", frame["visits"].to_numpy(), about)) == []
+
+
+def test_leaks_are_found_in_numbers_beyond_single_precision() -> None:
+    target = np.random.default_rng(0).permutation(60) % 7
+    cells = {"far": 1e9 + target, "huge": 1e200 * (target**2 - 3.0), "low": -1e300 + target}
+    table = CsvTable(
+        "t", {key: Column("t", key, [repr(float(v)) for v in own], range(2, 62)) for key, own in cells.items()}
+    )
+    kinds: dict[str, Kind] = dict.fromkeys(cells, "number")
+    assert leaks(table, kinds, target.astype(str), np.arange(60), "classification") == ["far", "huge"]

@@ -93,6 +93,26 @@ def test_exports_repeat_all_targets(
     assert printed["predicted far"].tolist() == pytest.approx(predicted[:, 1].tolist(), rel=1e-6)
 
 
+def test_a_report_tests_each_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke) -> None:
+    table = _table().dropna()
+    table.to_csv(tmp_path / "table.csv", index=False)
+    found(_recipe(method="AverageMKLRegressor").to_json(), tmp_path / "table.csv", tmp_path, lambda *_: None)
+    monkeypatch.chdir(tmp_path)
+    told = json.loads(invoke("report", "model.mk", "table.csv", "--json").stdout)
+    predicted = multikernel.load("model.mk").predict(table[["x", "z"]])
+    assert told["targets"] == ["near", "far"]
+    assert told["test"] is None
+    scores = r2_score(table[["near", "far"]], predicted, multioutput="raw_values")
+    assert [test["score"] for test in told["tests"]] == pytest.approx(scores)
+    assert [test["target"] for test in told["tests"]] == ["near", "far"]
+    page = (tmp_path / "report.html").read_text()
+    assert "learned about near, far" in page
+    assert f"<td>far</td><td>{scores[1]:.3f}</td>" in page
+    assert "Predicted against true: far" in page
+    _table().to_csv(tmp_path / "gap.csv", index=False)
+    assert "far" in invoke("report", "model.mk", "gap.csv", "--force").stderr
+
+
 def test_what_cannot_have_several_targets_is_told(tmp_path: Path) -> None:
     assert "L1MKLRegressor" not in methods_for("regression", several=True)
     assert {"MultipleKernelRidgeCV", "RLS2Regressor", "TwoLayerRegressor"} <= set(methods_for("regression", True))
@@ -148,3 +168,20 @@ def test_a_person_predicts_two_columns_with_one_model(person: Person) -> None:
     assert "To predict near and far" in said(filled)
     listed = person.get("/runs", params={"q": "far"})
     assert "near and far" in said(listed)
+    alone = person.submit(f"{data}/choose", target="near", **shown, **ticked)
+    assert "To predict near and far" not in said(alone)
+    one = person.learned(person.submit(f"{data}/method", **fields)).url.path
+    both = person.get("/runs/compare", params={"run": [each.rpartition("/")[2] for each in (address, one)]})
+    assert re.findall(r"<h2>(Scores on held-out rows[^<]*)", both.text) == [
+        "Scores on held-out rows: far and near",
+        "Scores on held-out rows",
+    ]
+
+
+def test_what_a_form_is_refused_for_names_no_file_of_the_server(person: Person) -> None:
+    data = person.upload(("words.csv", _table(20).assign(word="u").to_csv(index=False))).url.path
+    target = {"target": "word", "task": "regression", "shown": "word"}
+    assert "&#39;u&#39; is not a number" in person.submit(f"{data}/choose", **target).text
+    refused = person.submit(f"{data}/method", method="AverageMKLRegressor")
+    assert "words: row 2, column" in said(refused)
+    assert "/" not in said(refused).partition("words: row 2")[0].rpartition("multikernel")[2]

@@ -25,7 +25,7 @@ class Tested:
 
     Parameters
     ----------
-    file, measure : str
+    file, target, measure : str; the target is "" where no name is known
     rows : int
     score, trivial : float, of the model, and of always the commonest class of these rows or their mean
     truth, predicted : arrays (rows,)
@@ -33,6 +33,7 @@ class Tested:
     """
 
     file: str
+    target: str
     measure: str
     rows: int
     score: float
@@ -49,24 +50,24 @@ class Inspected:
     Parameters
     ----------
     file, method : str
-    target : str or None, the column that it predicts
+    targets : tuple of str, the columns that it predicts; () where they have no names
     classes : list, None of a regressor
     names, weights : the kernels and their weights (mean over problems), the largest first; of the automatic estimator
         its candidates and their shares
     certificate : that of the model; of the automatic estimator that of its blend
     explanation : Explanation or None, that of the automatic estimator
-    tested : on rows whose target is known, where they were given
+    tested : tuple of Tested, for each target on rows where it is known; () where none were given
     """
 
     file: str
     method: str
-    target: str | None
+    targets: tuple[str, ...]
     classes: list[Any] | None
     names: tuple[str, ...]
     weights: Array
     certificate: Certificate
     explanation: Explanation | None
-    tested: Tested | None
+    tested: tuple[Tested, ...]
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -77,12 +78,26 @@ class Inspected:
         return (*explanation.data, *explanation.choice, *explanation.warnings)
 
     def to_json(self) -> dict[str, Any]:
-        """The model by names."""
-        tested = self.tested
+        """The model by names; of several targets ``targets`` has all of them, and ``tests`` a test of each."""
+        tests = [
+            {
+                "file": each.file,
+                "rows": each.rows,
+                "measure": each.measure,
+                "score": each.score,
+                "score_trivial": each.trivial,
+                "confusion": each.confusion,
+            }
+            for each in self.tested
+        ]
+        several: dict[str, Any] = {}
+        if len(self.targets) > 1:
+            named = [{"target": each.target, **test} for each, test in zip(self.tested, tests, strict=True)]
+            several = {"targets": list(self.targets), "tests": named or None}
         return {
             "file": self.file,
             "method": self.method,
-            "target": self.target,
+            "target": self.targets[0] if self.targets else None,
             "classes": self.classes,
             "weights": [
                 {"kernel": name, "weight": weight} for name, weight in zip(self.names, self.weights, strict=True)
@@ -90,16 +105,8 @@ class Inspected:
             or None,
             "certificate": asdict(self.certificate),
             "sentences": list(self.sentences) or None,
-            "test": None
-            if tested is None
-            else {
-                "file": tested.file,
-                "rows": tested.rows,
-                "measure": tested.measure,
-                "score": tested.score,
-                "score_trivial": tested.trivial,
-                "confusion": tested.confusion,
-            },
+            "test": tests[0] if len(tests) == 1 else None,
+            **several,
         }
 
 
@@ -109,19 +116,19 @@ def inspect(path: Path, table: CsvTable | None) -> Inspected:
     if not {"columns", "table"} & metadata.keys():
         raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
     target = metadata.get("target") or metadata.get("table", {}).get("target")
-    return inspect_model(
-        model, str(path), target, None if table is None else _on_table(path, model, metadata, target, table)
-    )
+    targets = tuple(metadata.get("targets", (target,) if target else ()))
+    tested = () if table is None else _on_table(path, model, metadata, targets, table)
+    return inspect_model(model, str(path), targets, tested)
 
 
-def inspect_model(model: Any, file: str, target: str | None, tested: Tested | None) -> Inspected:
+def inspect_model(model: Any, file: str, targets: tuple[str, ...], tested: tuple[Tested, ...]) -> Inspected:
     """What a fitted model learned.
 
     Parameters
     ----------
     model : fitted estimator
-    file, target : the names of the model and of what it predicts
-    tested : what came of a test, if there was one
+    file, targets : the names of the model and of what it predicts
+    tested : what came of a test of each target, if there was one
     """
     learner = learner_of(model)
     explanation = getattr(learner, "explanation_", None)
@@ -130,7 +137,7 @@ def inspect_model(model: Any, file: str, target: str | None, tested: Tested | No
     return Inspected(
         file=file,
         method=type(learner).__name__,
-        target=target,
+        targets=targets,
         classes=model.classes_.tolist() if is_classifier(model) else None,
         names=tuple(names[k] for k in order),
         weights=weights[order],
@@ -151,19 +158,20 @@ def _blended(explanation: Explanation) -> tuple[list[str], Array]:
     return [row.candidate for row in rows], np.array([row.weight for row in rows], dtype=float)
 
 
-def _on_table(path: Path, model: Any, metadata: Any, target: str | None, table: CsvTable) -> Tested:
-    """The test on the rows of a table."""
-    if target is None:
+def _on_table(path: Path, model: Any, metadata: Any, targets: tuple[str, ...], table: CsvTable) -> tuple[Tested, ...]:
+    """The tests on the rows of a table, which has all targets."""
+    if not targets:
         raise ValueError(f"{path} does not name the column that it predicts; fit the model again")
     table = as_views(path, metadata, table)
-    if "targets" in metadata:
-        raise ValueError(
-            f"{path} predicts {len(metadata['targets'])} columns, and a report tests one; leave the table out, or open "
-            "the model in the application, which tests each"
-        )
     task: Task = "classification" if is_classifier(model) else "regression"
-    truth = np.asarray(decide(table.column(target), task)[0])
-    return tested_on(model, samples_of(path, metadata, table), truth, table.file, f"{table.file}: column {target!r}")
+    truth = [np.asarray(decide(table.column(target), task)[0]) for target in targets]
+    predicted = np.asarray(model.predict(samples_of(path, metadata, table)))
+    if len(targets) == 1:
+        return (_tested(model, truth[0], predicted, table.file, f"{table.file}: column {targets[0]!r}", targets[0]),)
+    return tuple(
+        _of_numbers(own, predicted[:, k], table.file, target)
+        for k, (own, target) in enumerate(zip(truth, targets, strict=True))
+    )
 
 
 def tested_on(model: Any, X: Any, truth: Array, file: str, column: str) -> Tested:
@@ -180,17 +188,24 @@ def tested_on(model: Any, X: Any, truth: Array, file: str, column: str) -> Teste
     ------
     ValueError : where the target holds a class that training did not have
     """
-    predicted = np.asarray(model.predict(X))
-    if is_classifier(model):
-        unknown = np.setdiff1d(truth, model.classes_)
-        if len(unknown):
-            raise ValueError(f"{column} holds {unknown[0]!s}, a class that training did not have")
-        score = float(np.mean(truth == predicted))
-        commonest = float(np.unique(truth, return_counts=True)[1].max() / len(truth))
-        counts = confusion_matrix(truth, predicted, labels=model.classes_)
-        return Tested(file, "accuracy", len(truth), score, commonest, truth, predicted, counts)
+    return _tested(model, truth, np.asarray(model.predict(X)), file, column, "")
+
+
+def _tested(model: Any, truth: Array, predicted: Array, file: str, column: str, target: str) -> Tested:
+    if not is_classifier(model):
+        return _of_numbers(truth, predicted, file, target)
+    unknown = np.setdiff1d(truth, model.classes_)
+    if len(unknown):
+        raise ValueError(f"{column} holds {unknown[0]!s}, a class that training did not have")
+    score = float(np.mean(truth == predicted))
+    commonest = float(np.unique(truth, return_counts=True)[1].max() / len(truth))
+    counts = confusion_matrix(truth, predicted, labels=model.classes_)
+    return Tested(file, target, "accuracy", len(truth), score, commonest, truth, predicted, counts)
+
+
+def _of_numbers(truth: Array, predicted: Array, file: str, target: str) -> Tested:
     spread = float(((truth - truth.mean()) ** 2).sum())
     score = float("nan")
     if spread > 0:
         score = 1.0 - float(((truth - predicted) ** 2).sum()) / spread
-    return Tested(file, "R2", len(truth), score, 0.0, truth, predicted, None)
+    return Tested(file, target, "R2", len(truth), score, 0.0, truth, predicted, None)

@@ -11,7 +11,7 @@ import numpy as np
 from multikernel.app import charts
 from multikernel.app.jobs.criteria import NAMES, profiles_of
 from multikernel.app.jobs.follow_path import Followed, header_of, rows_of
-from multikernel.app.jobs.inspect import Inspected, inspect_model, tested_on
+from multikernel.app.jobs.inspect import Inspected, Tested, inspect_model, tested_on
 from multikernel.app.jobs.source_values import Worth, plain
 from multikernel.app.path_charts import least, profile_charts
 from multikernel.files import path_of, write_whole
@@ -43,6 +43,7 @@ def page(template: str, functions: Mapping[str, Callable[..., Any]] | None = Non
 
 
 _BARS = 20  # kernels with a bar
+_DRAWN = 6  # targets whose predictions are drawn, as in the browser application; a table has all
 
 
 def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, sources: Any = None) -> None:
@@ -77,7 +78,7 @@ def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, sources:
     file = path_of(path, "report: path")
     if (X is None) != (y is None):
         raise ValueError("report: X and y are given together, or both are None")
-    tested = None
+    tested: tuple[Tested, ...] = ()
     if y is not None:
         if np.ndim(y) != 1:
             raise ValueError(f"report: y must have one value for each sample, got shape {np.shape(y)}")
@@ -86,9 +87,9 @@ def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, sources:
         else:
             check_rows(model, X, y)
         truth = np.asarray(y)
-        tested = tested_on(model, X, truth, "the samples given", "report: y")
+        tested = (tested_on(model, X, truth, "the samples given", "report: y"),)
     name = type(model).__name__
-    inspected = inspect_model(model, name, None, tested)
+    inspected = inspect_model(model, name, (), tested)
     write_whole(file, model_page(inspected, None if sources is None else plain(sources)).encode())
 
 
@@ -106,12 +107,13 @@ def model_page(inspected: Inspected, found: Mapping[str, Any] | None = None) -> 
     inspected : the model
     found : what its sources are worth, where that is known
     """
-    tested = inspected.tested
     names = short_names(list(inspected.names[:_BARS]))
     rows = [(n, float(w), 0.0, f"{n}: {w:.4g}") for n, w in zip(names, inspected.weights, strict=False)]
-    points = None
-    if tested is not None and tested.confusion is None:
-        points = charts.residuals({"points": np.column_stack([tested.predicted, tested.truth]).tolist()})
+    points = [
+        (own.target, charts.residuals({"points": np.column_stack([own.predicted, own.truth]).tolist()}))
+        for own in inspected.tested[:_DRAWN]
+        if own.confusion is None
+    ]
     return page(
         "model.html.j2",
         model=inspected,

@@ -170,7 +170,10 @@ class Target:
 def target(data: DataSet, choice: DataChoice) -> Target:
     """What the chosen target is; ValueError where it cannot be one."""
     columns = tuple((n, choice.kinds[n]) for n in sorted(choice.used))
-    return _target(data.table, choice.views, (choice.target, *choice.others), choice.task, columns)
+    try:
+        return _target(data.table, choice.views, (choice.target, *choice.others), choice.task, columns)
+    except ValueError as error:
+        raise ValueError(str(error).replace(str(data.table), data.name)) from None
 
 
 @lru_cache(maxsize=32)

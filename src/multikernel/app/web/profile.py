@@ -128,7 +128,8 @@ def leaks(table: CsvTable, columns: Mapping[str, Kind], y: Any, rows: Any, task:
             codes = cells.to_numpy(dtype=float)
         else:
             codes = pd.factorize(cells)[0].astype(float)
-        x = np.where(np.isnan(codes), -1e30, codes)[:, None]
+        ordered = np.unique(np.where(np.isnan(codes), -np.inf, codes), return_inverse=True)[1]
+        x = ordered.astype(float)[:, None]  # trees see the order alone, and round numbers to single precision
         if len(np.unique(x)) < 2 or (kind != "number" and len(np.unique(x)) > len(x) / 3):
             continue
         score = "balanced_accuracy" if task == "classification" else "r2"

@@ -54,7 +54,8 @@ def _of_scores(result: Mapping[str, Any], target: str) -> str:
     ahead = int((own > single).sum())
     behind = int((own < single).sum())
     what = {"accuracy": "of the held-out rows are right", "R²": "of the held-out variance is explained"}.get(measure)
-    if what and (measure == "accuracy" or own.mean() > 0):
+    percent = bool(what) and (measure == "accuracy" or own.mean() > 0)
+    if percent:
         share = f"{own.mean():.1%} {what}"
     else:
         units = f" in the units of {target}" if less and result["task"] == "regression" and target else ""
@@ -86,7 +87,7 @@ def _of_scores(result: Mapping[str, Any], target: str) -> str:
     if "targets" in result:
         share += f" (the mean over {len(result['targets'])} targets)"
     spread = float(own.std(ddof=1))
-    wide = f"{spread:.1%}" if what else number(spread)
+    wide = f"{spread:.1%}" if percent else number(spread)
     return f"{share}, give or take {wide} between folds. {verdict}{_of_intervals(result)}"
 
 

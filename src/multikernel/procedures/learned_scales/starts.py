@@ -67,7 +67,11 @@ def equal_scales(error: ScalesError, few: ScalesError) -> Equal:
         for pair in sorted(tried, key=lambda pair: tried[pair]):
             if Equal(*pair).loss(error) < np.inf:
                 return Equal(*pair)
-    raise ValueError("learned scales: no kernel matrix of equal scales is positive definite with a ridge")
+    raise ValueError(
+        "learned scales: no kernel matrix of equal scales is positive definite with a ridge: beside a value far from "
+        "all others, differences between the others are lost to rounding; correct such values, clip the feature, or "
+        "take its logarithm or its ranks"
+    )
 
 
 def at_point(error: ScalesError, u: Array) -> Trial:

@@ -149,7 +149,7 @@ def _about_target(site: Site, data: DataSet, choice: DataChoice) -> dict[str, An
     try:
         found = target(data, choice)
     except ValueError as error:
-        return about | {"problem": str(error).replace(str(data.table), data.name)}
+        return about | {"problem": str(error)}
     bins = bins_of(found.values, found.task == "classification")
     pace = pace_of(site.store.latest_runs(_PACED))
     return about | {

@@ -128,8 +128,9 @@ def charts(result: dict[str, Any], cell: Callable[[int, int], str] | None = None
         axis = f"{'growth' if result.get('less_is_better') else 'loss'} of the {measure}"
         found["importance"] = bars("What the score loses without a column", lost, axis)
     if result["path"]:
-        found["path"] = path(result["path"], result["path"].get("measure", measure))
-        found |= _along(result["path"], measure)
+        chosen_by = result["path"].get("measure", measure)  # runs of earlier versions lack it
+        found["path"] = path(result["path"], chosen_by)
+        found |= _along(result["path"], chosen_by)
     if "confusion" in result:
         found["confusion"] = confusion(result["confusion"], result["classes"], cell)
     if "roc" in result:

@@ -57,7 +57,7 @@ def compare(site: Site, request: Request) -> Response:
             for run, result, own in zip(done, results, of_target, strict=True)
             if own == scale
         ]
-        charts.append(folds(f"Scores by {scale[0]}", rows, scale[0]))
+        charts.append((" and ".join(scale[1:]), folds(f"Scores by {scale[0]}", rows, scale[0])))
     return site.page(
         request,
         "compare.html",
@@ -67,10 +67,12 @@ def compare(site: Site, request: Request) -> Response:
     )
 
 
-def _scale(run: StoredRun, result: dict[str, Any]) -> tuple[str, str]:
-    """The measure, and the target where its errors have the units of that."""
+def _scale(run: StoredRun, result: dict[str, Any]) -> tuple[str, ...]:
+    """The measure, and the targets where its errors have their units, or where it is a mean over several."""
     in_units = result.get("less_is_better", False) and result["task"] == "regression"
-    return result["measure"], run.recipe["target"] if in_units else ""
+    others = run.recipe.get("other_targets", [])  # runs of earlier versions lack them
+    named = [run.recipe["target"], *others] if in_units or others else []
+    return result["measure"], *sorted(named)
 
 
 def _scores(result: dict[str, Any]) -> list[float]:
