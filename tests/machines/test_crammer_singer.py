@@ -150,3 +150,22 @@ def test_the_nearest_rows() -> None:
 def test_a_target_that_is_no_classes(target: Array) -> None:
     with pytest.raises(ValueError, match="a column for each class"):
         CrammerSingerMachine().solve(DenseGram(np.eye(len(target))), target)
+
+
+@pytest.mark.parametrize("constant", [1e2, 1e8])
+def test_a_constant_in_the_kernel_is_a_matter_of_the_intercepts(constant: float) -> None:
+    """The constant of a column at 10,000 under a linear kernel; the values are those of the given matrix."""
+    rng = np.random.default_rng(4)
+    y = np.arange(30) % 3
+    X = rng.normal(size=(30, 4)) + 1.5 * rng.normal(size=(3, 4))[y]
+    K, Y = X @ X.T, 2.0 * np.eye(3)[y] - 1.0
+    known = ref.joint(K[None], y, np.ones(30))
+    machine = CrammerSingerMachine(tol=1e-5)
+    small = machine.solve(DenseGram(K), Y)
+    found = machine.solve(DenseGram(K + constant), Y)
+    assert found.gap <= 1e-4
+    assert found.n_iter < 60
+    assert found.value <= known.upper * (1.0 + 1e-7)
+    assert found.upper >= known.lower * (1.0 - 1e-7)
+    assert ref.primal(K + constant, y, np.ones(30), found.coef, found.intercept) == pytest.approx(known.upper, rel=1e-4)
+    np.testing.assert_allclose(found.intercept, small.intercept, atol=1e-2)

@@ -2,6 +2,11 @@
 
 J(K) = max_B sum_i B_iy - 1/2 tr B'K B over the coefficients of ``program``: the machine of Crammer and Singer. Of two
 classes it is half of what the machine of two classes with twice the C is, f_1 = -f_0 being half its function.
+
+With intercepts 1'B = 0, so that K and its centred matrix K - r 1' - 1 r' + m, r the means of rows and m that of all,
+have the same solutions B, and intercepts that differ by r'B. Where the constant is the larger part of K, as with
+columns far from zero under a linear kernel, digits are lost beside it: steps are made with the centred matrix, and the
+bounds are those of K.
 """
 
 from __future__ import annotations
@@ -14,7 +19,7 @@ import numpy as np
 from multikernel._floats import positive_product
 from multikernel._parameters import Count, Positive
 from multikernel._typing import Array
-from multikernel.banks import Gram
+from multikernel.banks import DenseGram, Gram
 from multikernel.machines.base import DualSolution, Machine, check_gram
 from multikernel.machines.crammer_singer.program import CrammerSingerProgram
 from multikernel.machines.crammer_singer.proximal import FACTORED, proximal
@@ -75,7 +80,19 @@ class CrammerSingerMachine(Machine):
         """Solve for a target of shape (n, classes); ``warm`` holds the coefficients of an earlier solution."""
         program = CrammerSingerProgram.of(target, self.C, self.fit_intercept, sample_weight)
         check_gram(gram, len(program.labels))
-        return self._solved(program, gram, program.feasible(warm))
+        start = program.feasible(warm)
+        means = _large_means(gram) if self.fit_intercept else None
+        if means is None:
+            return self._solved(program, gram, start)
+        centred = gram.fresh()
+        centred -= means[:, None]
+        centred -= means - means.mean()
+        found = self._solved(program, DenseGram(centred), start)
+        intercept = found.intercept - means @ found.coef
+        intercept -= intercept.mean()
+        sizes = roots(gram.diagonal())
+        F = gram.multiply(found.coef)
+        return program.solution(found.coef, F, intercept, sizes, self.tol, found.n_iter, found.history[:-1])
 
     def _solved(self, program: CrammerSingerProgram, gram: Gram, start: Array) -> DualSolution:
         """From coefficients; where these are zero and samples many, from those of a part of the samples."""
@@ -86,3 +103,11 @@ class CrammerSingerMachine(Machine):
             start = start.copy()
             start[rows] = part._solved(program.some(rows), gram.principal(rows), start[rows]).coef
         return proximal(program, gram, start, self.tol, self.max_iter, roots(gram.diagonal()))
+
+
+def _large_means(gram: Gram) -> Array | None:
+    """The means of the rows of a stored matrix whose mean is more than half of that of its diagonal; else None."""
+    if not isinstance(gram, DenseGram):
+        return None
+    means = np.asarray(gram.K.mean(axis=1, dtype=np.float64))
+    return means if means.mean() > 0.5 * gram.diagonal().mean(dtype=np.float64) else None
