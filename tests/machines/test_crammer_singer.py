@@ -14,6 +14,7 @@ import joint_reference as ref
 from cases import one_in
 from multikernel.banks import DenseGram, FactorGram
 from multikernel.machines import CrammerSingerMachine, HingeMachine
+from multikernel.machines.crammer_singer import proximal
 from multikernel.machines.crammer_singer.program import CrammerSingerProgram
 
 Array = Any
@@ -169,3 +170,15 @@ def test_a_constant_in_the_kernel_is_a_matter_of_the_intercepts(constant: float)
     assert found.upper >= known.lower * (1.0 - 1e-7)
     assert ref.primal(K + constant, y, np.ones(30), found.coef, found.intercept) == pytest.approx(known.upper, rel=1e-4)
     np.testing.assert_allclose(found.intercept, small.intercept, atol=1e-2)
+
+
+def test_time_ends_a_problem_between_two_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    K, y = matrices()["rbf"]
+    machine = CrammerSingerMachine(C=1e4, tol=1e-8)
+    whole = machine.solve(DenseGram(K), signs(y))
+    asked = iter([False, False, False])
+    monkeypatch.setattr(proximal, "out_of_time", lambda n: next(asked, True))
+    found = machine.solve(DenseGram(K), signs(y))
+    assert found.n_iter <= 3 < whole.n_iter
+    assert not found.converged
+    assert found.value <= whole.upper

