@@ -113,4 +113,4 @@ class MixedBank(WrapperBank):
 
 def identity(n: int) -> Any:
     """The samples themselves."""
-    return sparse.eye_array(n, format="csr")
+    return sparse.csr_array(sparse.eye(n, format="csr"))
