@@ -61,9 +61,11 @@ def answered(posed: Posed, allowed: Allowed) -> tuple[Searched, Answer]:
     if posed.beyond is not None and posed.beyond.kept is not None:
         return begun_again(posed, many)
     if many is None:
-        share, among = CHOICE_SHARE, None
+        share = CHOICE_SHARE
+        among = None
     else:
-        share, among = MANY_CHOICE_SHARE, many.to_choose_on
+        share = MANY_CHOICE_SHARE
+        among = many.to_choose_on
     label = allowed.name if allowed.verbose else None
     choice, outcomes = attempted(posed, limits, among, share, allowed.n_jobs, label)
     found = [each for each in outcomes if isinstance(each, Tried)]

@@ -92,7 +92,8 @@ class FullMetricGaussian(KernelCandidate):
 
 def _turned(error: LandmarkError, v: Array, alpha: float) -> Array:
     """The parameters to begin with: as long as the error falls, the root of the average outer product of gradients."""
-    best, lowest = v, error.value(v, alpha)
+    best = v
+    lowest = error.value(v, alpha)
     for _ in range(_TURNS):
         if time_is_up():
             break

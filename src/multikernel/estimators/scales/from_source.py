@@ -242,7 +242,8 @@ class _Rows:
         maker = self.maker.of(chosen)
         if self.source.together:
             return CentreSums(self.source.over(maker, Moments.merge))
-        done, sums = 0, Summing(len(chosen.centres), maker.targets)
+        done = 0
+        sums = Summing(len(chosen.centres), maker.targets)
         if self.before is not None:
             _, done, sums = self.before
         else:

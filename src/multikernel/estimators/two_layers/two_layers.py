@@ -68,7 +68,8 @@ def _learn(model: TwoLayerModel, bank: KernelBank, task: Task, earlier: Fitted |
     seed = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
     scaled = bank.scaled(np.full(len(bank), 1.0 / size))
     second = SecondLayer(cast(Any, model.second), int(model.degree))
-    y, limits = targets.target / unit, (model.tol, model.max_iter, model.n_init, seed)
+    y = targets.target / unit
+    limits = (model.tol, model.max_iter, model.n_init, seed)
     with one_blas_thread(len(y)):
         weights, dual = two_layers(
             scaled, y, second, model.alpha, model.beta, *limits, observe, weight=task.sample_weight

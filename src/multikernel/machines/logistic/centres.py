@@ -78,7 +78,8 @@ class LogisticSamples:
 
     def back(self, V: Array) -> Array:
         """C'V."""
-        parts, start = [], 0
+        parts = []
+        start = 0
         for C in self._checked():
             parts.append(C.T @ V[start : start + len(C)])
             start += len(C)
@@ -173,7 +174,8 @@ def logistic_by_centres(
         further = _along(point, direction, values, at)
         if further is None:  # rounding
             return found
-        point, steps = further, steps + 1
+        point = further
+        steps += 1
 
 
 def _direction(
@@ -202,7 +204,9 @@ def _direction(
         image += alpha * (K @ towards) - of_intercept * ((of_intercept * towards).sum(axis=0) / whole)
         curvature = (towards * image).sum(axis=0)
         length = np.divide(size, curvature, out=np.zeros_like(size), where=curvature > 0.0)
-        step, of_step, left = step + length * towards, of_step + length * values, left - length * image
+        step = step + length * towards
+        of_step = of_step + length * values
+        left = left - length * image
         before = size
     return step, of_step
 

@@ -279,7 +279,8 @@ def _trained_logistic(
         found = fitted(0.25 * alpha, learning, own, found)
         if not losses(found).sum() < losses(best).sum():
             break
-        alpha, best = 0.25 * alpha, found
+        alpha = 0.25 * alpha
+        best = found
     nothing = replace(best, coef=np.zeros_like(best.coef))
     share = np.average(learning.labels > 0, axis=0, weights=learning.weight)
     nothing = replace(nothing, intercept=np.log(np.maximum(share, TINY)) - np.log(np.maximum(1.0 - share, TINY)))

@@ -285,7 +285,9 @@ class _Block:
 
     def _machine(self, rows: _Rows, own: Array, weights: Array, alpha: float) -> None:
         """The coefficients of the targets that share weights and ridge."""
-        answer, units, where = rows.answer, self.units[own], rows.part.start + own
+        answer = rows.answer
+        units = self.units[own]
+        where = rows.part.start + own
         if isinstance(self.held_out, ErrorInFeatures):
             gram = self.held_out.gram(weights)
         else:
