@@ -160,7 +160,8 @@ POWER_FAST = 8  # a higher power takes as long as an exponential
 PACKED_SHORTEST = 1 << 13  # entries of a sum that a thread works on at least, however many matrices are added
 PACKED_DENSE = 0.3  # share of the rows in a quadratic form above which reading all rows is faster than skipping some
 PACKED_FORMS = 2  # columns of A up to which one form for each is faster than the inner product with A A'
-PACKED_UNPACKED = 128  # columns from which a product of whole matrices by BLAS is faster, the unpacking counted
+PACKED_UNPACKED = 96  # columns from which a product by BLAS is faster, the unpacking counted
+PACKED_ROWS = 256  # rows of a matrix that are unpacked at a time, for such a product
 PACKED_KEPT = 8  # times the bytes of a sum: a stack of so many, or more, keeps the sum of all its matrices
 
 # banks/packing.py
@@ -194,4 +195,6 @@ FEATURES_ROWS = 1024  # rows that are worth a thread
 # samples and 1,000 targets took 30 MB more, and as long
 TARGET_VALUES = 1 << 19
 TARGET_BLOCK = 1 << 22  # numbers of targets that are solved together: 32 MB; candidates are shared within a block
+NEARBY_VALUES = 1 << 22  # numbers of the bases of targets that end near shared weights: 32 MB; with half of it they
+# took a quarter longer, for 3,000 samples
 PREDICTED_VALUES = 1 << 21  # products of kernels and coefficients of many targets at a time: 16 MB

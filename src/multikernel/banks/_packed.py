@@ -133,6 +133,18 @@ def products(packed, chosen, C, out, first, last):  # type: ignore[no-untyped-de
 
 
 @njit(nogil=True, cache=True)
+def lower(packed, first, left, corner):  # type: ignore[no-untyped-def]
+    """The rows first, first + 1, .. of the whole matrix: before the column ``first``, and the square that follows."""
+    for a in range(len(left)):
+        start = (first + a) * (first + a + 1) // 2
+        for j in range(first):
+            left[a, j] = packed[start + j]
+        for b in range(a + 1):
+            corner[a, b] = packed[start + first + b]
+            corner[b, a] = corner[a, b]
+
+
+@njit(nogil=True, cache=True)
 def unpack(packed, K, first, last):  # type: ignore[no-untyped-def]
     """These rows of the whole matrix up to the diagonal, and their mirror; a tile and its mirror stay in the cache.
 

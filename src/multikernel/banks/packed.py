@@ -30,6 +30,7 @@ from multikernel.tuning import (
     PACKED_FORMS,
     PACKED_KEPT,
     PACKED_SHORTEST,
+    PACKED_ROWS,
     PACKED_UNPACKED,
     PIECE_VALUES,
 )
@@ -140,13 +141,25 @@ class PackedBank(StoredBank):
         self._check("rows", len(C), self.n, "samples")
         Ct = np.ascontiguousarray(C.T, dtype=np.float64)
         if len(Ct) >= PACKED_UNPACKED:
-            whole = np.zeros((len(self), *Ct.shape))
-            for k, place in enumerate(self.places):  # C'K, whose transpose is K C
-                lapack.product(Ct, unpack(self.stack[place], self.n, np.float64), whole[k])
-            return whole.transpose(0, 2, 1)
+            return np.stack([self._product(place, Ct) for place in self.places]).transpose(0, 2, 1)
         out = np.empty((len(self), *Ct.shape))
         self._over_kernels(lambda r: _packed.products(self.stack, self.places, Ct, out, r.start, r.stop), len(Ct))
         return out.transpose(0, 2, 1)
+
+    def _product(self, place: int, Ct: Array) -> Array:
+        """C'K of one matrix by BLAS, of which some rows up to the diagonal are unpacked at a time."""
+        from multikernel.banks import _packed
+
+        found = np.zeros(Ct.shape)
+        for r in slices(self.n, PACKED_ROWS):
+            left = np.empty((r.stop - r.start, r.start))
+            corner = np.empty((r.stop - r.start, r.stop - r.start))
+            _packed.lower(self.stack[place], r.start, left, corner)
+            own = np.ascontiguousarray(Ct[:, r])
+            found[:, : r.start] += lapack.product(own, left)
+            found[:, r] += lapack.product(own, corner)
+            found[:, r] += lapack.product(Ct[:, : r.start], left, transposed=True)
+        return found
 
     def quad(self, A: Array) -> Array:
         A = as_columns(A)

@@ -84,14 +84,17 @@ def inverted(L: Array) -> bool:
     return failed.value == 0
 
 
-def product(A: Array, B: Array, out: Array | None = None, factor: float = 1.0) -> Array:
-    """``out`` + factor A B, in its place, or factor A B in a new array; ``out`` is C-contiguous, of float64."""
+def product(A: Array, B: Array, out: Array | None = None, factor: float = 1.0, transposed: bool = False) -> Array:
+    """``out`` + factor A B, in its place, or factor A B in a new array; ``out`` is C-contiguous, of float64.
+
+    With ``transposed`` it is A B'.
+    """
     A = np.ascontiguousarray(A, dtype=np.float64)
     B = np.ascontiguousarray(B, dtype=np.float64)
     (m, k) = A.shape
-    n = B.shape[1]
-    if len(B) != k:
-        raise ValueError(f"product: A has {k} columns and B has {len(B)} rows: these numbers have to be equal")
+    inner, n = B.shape[::-1] if transposed else B.shape
+    if inner != k:
+        raise ValueError(f"product: A has {k} columns and B has {inner} rows: these numbers have to be equal")
     if out is not None and not (out.shape == (m, n) and out.dtype == np.float64 and out.flags.c_contiguous):
         raise ValueError(f"product: out has to be a C-contiguous array of float64, of shape ({m}, {n})")
     added = out is not None
@@ -100,11 +103,13 @@ def product(A: Array, B: Array, out: Array | None = None, factor: float = 1.0) -
     if not k:
         return out if added else np.zeros((m, n))
     if _gemm is None:
-        out[...] = factor * (A @ B) + (out if added else 0.0)
+        out[...] = factor * (A @ (B.T if transposed else B)) + (out if added else 0.0)
     elif m and n:
         one = ctypes.c_double(factor)
         beta = ctypes.c_double(float(added))
-        _gemm(b"N", b"N", _int(n), _int(m), _int(k), one, _at(B), _int(n), _at(A), _int(k), beta, _at(out), _int(n))
+        sizes = _int(n), _int(m), _int(k)
+        way = b"T" if transposed else b"N"
+        _gemm(way, b"N", *sizes, one, _at(B), _int(B.shape[1]), _at(A), _int(k), beta, _at(out), _int(n))
     return out
 
 

@@ -19,8 +19,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
+import numpy as np
+
 from multikernel._typing import Array
 
+FIRST_DAMPING = 1e-2  # Madsen, Nielsen and Tingleff take 1e-6 near a solution, 1e-3 to 1 elsewhere
 LEAST_DAMPING = 1e-8  # of D: with less the model of two equal columns is not definite in floating point
 ACCEPTED = 1e-3  # of the predicted decrease: a step that reaches less is refused (More takes 1e-4)
 
@@ -67,7 +70,7 @@ def descend(model: DampedModel, goes_on: Callable[[DampedModel], bool]) -> Dampe
     model : near the first point
     goes_on : of the model at the first point and after each step; False stops the run
     """
-    damping = 1e-2  # Madsen, Nielsen and Tingleff take 1e-6 near a solution, 1e-3 to 1 elsewhere
+    damping = FIRST_DAMPING
     scale = None
     while goes_on(model):
         scale = model.scale(scale)
@@ -79,6 +82,13 @@ def descend(model: DampedModel, goes_on: Callable[[DampedModel], bool]) -> Dampe
         model = candidate.model()
         del candidate
     return model
+
+
+def changed_damping(damping: Array, growth: Array, ratio: Array) -> tuple[Array, Array]:
+    """The damping and the growth of many descents after a trial of each: arrays of the same shape."""
+    accepted = ratio > ACCEPTED
+    factor = np.where(accepted, np.maximum(0.1, 1.0 - (2.0 * ratio - 1.0) ** 3), growth)
+    return np.maximum(damping * factor, LEAST_DAMPING), np.where(accepted, 2.0, 2.0 * growth)
 
 
 def _lower(model: DampedModel, scale: Array, damping: float) -> tuple[TrialPoint, float] | None:

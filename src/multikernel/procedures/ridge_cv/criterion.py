@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -65,6 +66,41 @@ class SharedWeights(ABC):
         v = 0 has ridge 1; None where they are not known.
         """
         return None
+
+    def ends(self, index: Array, tol: float) -> Ends:
+        """Where some of these targets end near v, at weights of their own, as well known as ``tol`` asks."""
+        return Ends.joined([], len(self.v))
+
+    def coef_near(self, index: Array, v: Array) -> Array | None:
+        """The coefficients of targets that ended near v, each with its weights (t, m)."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """Where some targets ended, as arrays over targets.
+
+    Parameters
+    ----------
+    index : integer array (t,), the targets
+    v : array (t, m), weights for a ridge of 1
+    errors : array (t,)
+    slopes : array (t, m), half of the gradients
+    curvatures : array (t, m, m)
+    """
+
+    index: Array
+    v: Array
+    errors: Array
+    slopes: Array
+    curvatures: Array
+
+    @classmethod
+    def joined(cls, parts: Sequence[Ends], m: int) -> Ends:
+        """Those of several parts, of m kernels."""
+        none = cls(np.zeros(0, dtype=np.int64), np.zeros((0, m)), np.zeros(0), np.zeros((0, m)), np.zeros((0, m, m)))
+        names = ("index", "v", "errors", "slopes", "curvatures")
+        return cls(*(np.concatenate([getattr(each, name) for each in (none, *parts)]) for name in names))
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -40,7 +41,7 @@ from multikernel._floats import ROUNDING, TINY
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up, warn_of_cut_choice
 from multikernel.certificate import Certificate
-from multikernel.numerics.levenberg_marquardt import ACCEPTED, LEAST_DAMPING
+from multikernel.numerics.levenberg_marquardt import ACCEPTED, FIRST_DAMPING, changed_damping
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.criterion import Criterion, SharedWeights
 from multikernel.procedures.ridge_cv.directions import DECADES, directions
@@ -50,6 +51,7 @@ _SERVED = 0.5  # of the decrease that a target's own point promises; 0.3 took as
 _ALONE = 10  # kernels at most of which a survey tries each alone
 _SCOUT = 1e-2  # stationarity to which several starts are followed
 _SPAN = 10  # rounds whose gains are added up, as in gauss_newton.py
+_TRIED = 2  # points from which a target is followed to a least point nearby: rounds lead the others
 _SMALL = 1e-2  # of the error of a constant predictor: steps from a smaller one need not gain more than from it
 
 
@@ -76,10 +78,11 @@ class EachTarget:
     on_line: Array | None = None
 
 
-Keeper = Callable[[SharedWeights, Array, Array], None]  # shown a point, the targets that move there, and their errors
+Coefficients = Callable[[Array], "Array | None"]  # of some targets, at the point that they move to
+Keeper = Callable[[Coefficients, Array, Array], None]  # shown these, the targets that move, and their errors
 
 
-def forget(shared: SharedWeights, own: Array, errors: Array) -> None:
+def forget(coef: Coefficients, own: Array, errors: Array) -> None:
     """Keep nothing of a point."""
 
 
@@ -114,13 +117,10 @@ def each_target(
     ------
     ValueError : where no ridge makes the sum of the kernel matrices positive definite
     """
-    best = _Descent(error, keep)
-    if begin is None:
-        _survey(best, first)
-    else:
-        best.start(begin)
+    best = _Descent(error, tol, keep)
+    origin = _survey(best, first) if begin is None else begin
+    best.start(origin, observe)
     rng = np.random.default_rng(seed)
-    origin = best.v.copy()
     if n_init > 1:
         best.descend(max(tol, _SCOUT), max_iter, silent)
     for i in range(1, n_init):
@@ -128,8 +128,8 @@ def each_target(
             warn_of_cut_choice(f"only {i} of {n_init} starts of the weights ended in time")
             break
         factors = np.full(origin.shape[1], 100.0) if i == 1 else rng.exponential(size=origin.shape[1])
-        other = _Descent(error, keep)
-        other.start(origin * factors)
+        other = _Descent(error, tol, keep)
+        other.start(origin * factors, silent)
         other.descend(max(tol, _SCOUT), max_iter, silent)
         best.take(other)
     history = best.descend(tol, max_iter, observe)
@@ -139,9 +139,10 @@ def each_target(
 class _Descent:
     """The points of all targets, with their models: changed in place from round to round."""
 
-    def __init__(self, error: Criterion, keep: Keeper) -> None:
+    def __init__(self, error: Criterion, tol: float, keep: Keeper) -> None:
         t, m = error.Y.shape[1], len(error.diagonals)
         self.error = error
+        self.tol = tol
         constants = error.constants()
         self.small = np.maximum(_SMALL * constants, TINY)
         # residuals have lost seven digits there, so a smaller error is rounding
@@ -151,12 +152,15 @@ class _Descent:
         self.slopes = np.zeros((t, m))
         self.curvatures = np.zeros((t, m, m))
         self.scale = np.zeros((t, m))  # the largest diagonal of the models so far
-        self.damping = np.full(t, 1e-2)
+        self.damping = np.full(t, FIRST_DAMPING)
         self.growth = np.full(t, 2.0)
         self.stationarity = np.full(t, np.inf)
         self.on_line: Array | None = None
         self.keep = keep
         self.rounds = 0
+        self.tried = np.zeros(t, dtype=np.int64)  # how often a target was followed to a least point nearby
+        self.ended = 0  # targets that ended near a point that others share
+        self.history: list[float] = []  # the largest stationarity before each round
 
     def take(self, other: _Descent) -> None:
         """The targets that another run led lower."""
@@ -178,11 +182,13 @@ class _Descent:
             which[better] = len(known)
             known.append(v)
 
-    def start(self, V: Array) -> None:
-        """From weights of each target."""
+    def start(self, V: Array, observe: Observer) -> None:
+        """From weights (t, m) of each target."""
         points, groups = np.unique(V, axis=0, return_inverse=True)
         for number, v in enumerate(points):
             self._begin(self.error.bounded(v), np.flatnonzero(groups.ravel() == number))
+            if self.ended:
+                self._report(observe)
 
     # the matrix of a point is gone before that of another is made: none is held here from turn to turn
 
@@ -202,38 +208,66 @@ class _Descent:
         """Take targets to a point where their errors are these."""
         if not len(own):
             return
-        self.keep(shared, own, errors)
+        self.keep(shared.coef, own, errors)
         near = shared.models(own)
         self.v[own] = shared.v
         self.errors[own] = errors
         self.slopes[own] = near.slopes
         self.curvatures[own] = near.curvatures
         self.scale[own] = np.maximum(self.scale[own], np.einsum("tkk->tk", near.curvatures))
+        self._measure(own)
+        self._end_near(shared, own)
+
+    def _end_near(self, shared: SharedWeights, own: Array) -> None:
+        """Take targets from a point where their matrix is known to least points nearby, where that costs little."""
+        if time_is_up():
+            return
+        far = (self.stationarity[own] > self.tol) & (self.errors[own] > self.small[own]) & (self.tried[own] < _TRIED)
+        own = own[far]
+        self.tried[own] += 1
+        found = shared.ends(own, self.tol)
+        lower = found.errors < self.errors[found.index]
+        index = found.index[lower]
+        self.v[index] = found.v[lower]
+        self.errors[index] = found.errors[lower]
+        self.slopes[index] = found.slopes[lower]
+        self.curvatures[index] = found.curvatures[lower]
+        self.ended += len(index)
+        self._measure(index)
+        self.keep(partial(self._coef_near, shared), index, self.errors[index])
+
+    def _coef_near(self, shared: SharedWeights, index: Array) -> Array | None:
+        return shared.coef_near(index, self.v[index])
 
     # -- rounds --------------------------------------------------------------------------------------------------------
 
     def descend(self, tol: float, max_iter: int, observe: Observer) -> tuple[float, ...]:
         """Rounds until every target is stationary or gains nothing; the largest stationarity before each."""
         active = np.isfinite(self.errors)
-        history: list[float] = []
         before: list[Array] = []
-        for _ in range(max_iter + 1):
+        for number in range(max_iter + 1):
             own = np.flatnonzero(active)
             self._measure(own)
-            history.append(float(self.stationarity.max()))
+            self._report(observe)
             before.append(self.errors.copy())
-            mean = float(np.exp(np.log(np.maximum(self.stationarity, tol)).mean()))
-            observe(Event(len(history), Certificate.stationarity(mean, 1.0), None, float(self.errors.sum())))
             active[own] = self.stationarity[own] > tol
             if len(before) > _SPAN:
                 gained = before.pop(0) - self.errors
                 active &= gained > 0.01 * tol * np.maximum(self.errors, self.small)
             active &= self.damping < 1e12  # where so short a step does not lead down, none does
-            if not active.any() or len(history) > max_iter or time_is_up():
+            if not active.any() or number == max_iter or time_is_up():
                 break
             self._round(np.flatnonzero(active))
             self.rounds += 1
-        return tuple(history)
+        return tuple(self.history)
+
+    def _report(self, observe: Observer) -> None:
+        """Targets that have not begun count as the largest of the others."""
+        known = self.stationarity[np.isfinite(self.stationarity)]
+        self.history.append(float(self.stationarity.max()))
+        mean = float(np.exp(np.log(np.maximum(known, self.tol)).mean())) if len(known) else np.inf
+        errors = float(self.errors[np.isfinite(self.errors)].sum())
+        observe(Event(len(self.history), Certificate.stationarity(mean, 1.0), None, errors))
 
     def _measure(self, own: Array) -> None:
         """The stationarity of targets, by the damping that defines it."""
@@ -290,15 +324,13 @@ class _Descent:
         ratio = np.full(len(own), -1.0)
         np.divide(self.errors[own] - errors, predicted, out=ratio, where=(predicted > 0.0) & np.isfinite(errors))
         accepted = ratio > ACCEPTED
-        factor = np.where(accepted, np.maximum(0.1, 1.0 - (2.0 * ratio - 1.0) ** 3), self.growth[own])
-        self.damping[own] = np.maximum(self.damping[own] * factor, LEAST_DAMPING)
-        self.growth[own] = np.where(accepted, 2.0, 2.0 * self.growth[own])
+        self.damping[own], self.growth[own] = changed_damping(self.damping[own], self.growth[own], ratio)
         if shared is not None:
             self.move(shared, own[accepted], errors[accepted])
 
 
-def _survey(run: _Descent, also: Sequence[Array]) -> None:
-    """Take every target to the lowest of the first points and of others."""
+def _survey(run: _Descent, also: Sequence[Array]) -> Array:
+    """The lowest of the first points and of others for each target: shape (t, m)."""
     error = run.error
     t = len(run.errors)
     lowest = np.full(t, np.inf)
@@ -323,7 +355,7 @@ def _survey(run: _Descent, also: Sequence[Array]) -> None:
             run.on_line = np.stack(known)[which] @ error.diagonals
     if (which < 0).any():
         raise ValueError("the kernel matrices are not positive semi-definite: no ridge makes their sum definite")
-    run.start(np.stack(known)[which])
+    return np.stack(known)[which]
 
 
 def _with_each_alone(means: Array) -> list[Array]:

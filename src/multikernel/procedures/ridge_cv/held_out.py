@@ -22,10 +22,11 @@ from scipy.linalg import blas
 from multikernel._typing import Array, Index
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import slices
-from multikernel.procedures.ridge_cv.criterion import Criterion, Point, SharedWeights, TargetModels
+from multikernel.procedures.ridge_cv.criterion import Criterion, Ends, Point, SharedWeights, TargetModels
 from multikernel.procedures.ridge_cv.fixed import determined
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
 from multikernel.procedures.ridge_cv.model import QuadraticModel, Tall, Wide
+from multikernel.procedures.ridge_cv.nearby import Neighbourhood
 from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, Residuals, product, rows_of
 from multikernel.tuning import TARGET_VALUES
 
@@ -204,6 +205,17 @@ class SharedInverse(SharedWeights):
         if self.error.fit_intercept:
             coef -= self.inverse.ones[:, None] * held_out.Y.mean(axis=0)
         return coef * (float(self.v.sum()) or 1.0)
+
+    def ends(self, index: Array, tol: float) -> Ends:
+        near = self._near
+        return near.ends(index, tol) if near.worthwhile else super().ends(index, tol)
+
+    def coef_near(self, index: Array, v: Array) -> Array | None:
+        return self._near.coef(index, v) * v.sum(axis=1)
+
+    @property
+    def _near(self) -> Neighbourhood:
+        return Neighbourhood(self.error.bank, self.error.held_out, self.v, self.inverse)
 
     def _parts(self, index: Array) -> Iterator[tuple[HeldOut, Array]]:
         for part in slices(len(index), max(1, TARGET_VALUES // len(self.error.Y))):

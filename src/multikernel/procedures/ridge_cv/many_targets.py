@@ -38,9 +38,8 @@ from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.machines.ridge.solved import Solved
 from multikernel.observer import Event, Observer, silent
-from multikernel.procedures.ridge_cv.criterion import SharedWeights
 from multikernel.procedures.ridge_cv.directions import equal_traces
-from multikernel.procedures.ridge_cv.each_target import EachTarget, Keeper, each_target
+from multikernel.procedures.ridge_cv.each_target import Coefficients, EachTarget, Keeper, each_target
 from multikernel.procedures.ridge_cv.evidence import Evidence
 from multikernel.procedures.ridge_cv.fixed import FixedColumns, FixedEffects
 from multikernel.procedures.ridge_cv.folds import Folds
@@ -331,11 +330,11 @@ class _Rows:
     def keeper(self, most: Array | None = None) -> Keeper:
         """What stores the coefficients of a point; only of targets whose error there is at most this."""
 
-        def keep(shared: SharedWeights, own: Array, errors: Array) -> None:
+        def keep(coef_of: Coefficients, own: Array, errors: Array) -> None:
             if most is not None:
                 own = own[errors <= most[own]]
             for some in slices(len(own), max(1, TARGET_VALUES // self.answer.coef.shape[1])):
-                coef = shared.coef(own[some])
+                coef = coef_of(own[some])
                 if coef is not None:
                     units = self.units[own[some]] / self.size
                     self.answer.coef[self.part.start + own[some]] = coef.T * units[:, None]

@@ -200,10 +200,11 @@ class HeldOut:
         return Q
 
     def _means(self, folds: Folds) -> Array:
-        return self._own_means if folds is self.folds else self._means_of(folds)
+        return self.training_means if folds is self.folds else self._means_of(folds)
 
     @cached_property
-    def _own_means(self) -> Array:
+    def training_means(self) -> Array:
+        """What is subtracted from the targets of each fold, the means of its training samples or 0: shape (F, t)."""
         return self._means_of(self.folds)
 
     def _means_of(self, folds: Folds) -> Array:
