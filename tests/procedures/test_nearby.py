@@ -1,4 +1,4 @@
-"""Least held-out errors near weights whose inverse is known: beside ridge regression fold by fold, without any model."""
+"""Least held-out errors near weights whose inverse is known, beside ridge regression fold by fold."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def gradient_of(v, K, y, labels, fit_intercept, step=1e-4):
 def place(K, Y, labels, v0, fit_intercept):
     error = HeldOutError.of(precomputed(K), Y, Folds(labels, FOLDS), fit_intercept)
     inverse = error.held_out.inverse(error.bank.total(v0))
-    return error, Neighbourhood(error.bank, error.held_out, v0, inverse)
+    return error, Neighbourhood(error.bank, error.held_out, inverse, v0)
 
 
 class TestSmallModel:
@@ -115,6 +115,25 @@ class TestEnds:
         found = near.ends(np.arange(Y.shape[1]), 1e-4)
         assert (found.v <= 10.0 * v0).all()
         assert len(found.index) < Y.shape[1]
+
+    def test_multiples_of_given_weights(self):
+        K, Y, labels = problem(5)
+        w = np.array([1.0, 0.5, 2.0])
+        error = HeldOutError.of(precomputed(K), Y, Folds(labels, FOLDS), True)
+        shared = error.shared(0.3 * w)
+        found = shared.ends(np.arange(Y.shape[1]), 1e-4, w)
+        assert found.v.shape == (len(found.index), 1)
+        assert len(found.index) >= 9
+        coef = shared.coef_near(found.index, found.v * w)
+        for i, t in enumerate(found.index):
+            c = found.v[i, 0]
+            assert found.errors[i] == pytest.approx(error_of(c * w, K, Y[:, t], labels, True), rel=1e-4)
+            assert all(
+                error_of(b * c * w, K, Y[:, t], labels, True) > (1.0 - 1e-4) * found.errors[i] for b in (0.9, 1.1)
+            )
+            size = c * w.sum() or 1.0
+            left = (c * np.tensordot(w, K, 1) @ coef[:, i] + coef[:, i]) / size - (Y[:, t] - Y[:, t].mean())
+            assert np.linalg.norm(left) <= 1e-9 * np.linalg.norm(Y[:, t])
 
     def test_coefficients_solve_the_equations_of_all_samples(self):
         K, Y, labels = problem(3)

@@ -29,8 +29,8 @@ from multikernel.tuning import (
     PACKED_DENSE,
     PACKED_FORMS,
     PACKED_KEPT,
-    PACKED_SHORTEST,
     PACKED_ROWS,
+    PACKED_SHORTEST,
     PACKED_UNPACKED,
     PIECE_VALUES,
 )

@@ -67,9 +67,13 @@ class SharedWeights(ABC):
         """
         return None
 
-    def ends(self, index: Array, tol: float) -> Ends:
-        """Where some of these targets end near v, at weights of their own, as well known as ``tol`` asks."""
-        return Ends.joined([], len(self.v))
+    def ends(self, index: Array, tol: float, along: Array | None = None) -> Ends:
+        """Where some of these targets end near v, at weights of their own, as well known as ``tol`` asks.
+
+        With weights ``along`` (m,), of which v is a multiple, each target has a multiple of them; ``Ends`` are those of
+        this one number.
+        """
+        return Ends.joined([], len(self.v) if along is None else 1)
 
     def coef_near(self, index: Array, v: Array) -> Array | None:
         """The coefficients of targets that ended near v, each with its weights (t, m)."""

@@ -13,6 +13,8 @@ targets at the same time, at points that they share:
 
     survey     equal weights, equal traces and every kernel alone, with ridges a decade apart, and no weights at all:
                each target begins where its error is lowest
+    ends       where the matrix of a point is known, targets that begin or move there are followed to least points
+               nearby, each at weights of its own and without their matrix (nearby.py), if kernels and folds are few
     round      each target that is not stationary wants the point v_t + s_t that minimises its damped model. One after
                the other becomes a candidate, beginning with those that want most, unless a candidate before it promises
                the target ``_SERVED`` of what its own point does: then it goes there. A target moves where its error
@@ -21,9 +23,9 @@ targets at the same time, at points that they share:
 Far from the end targets want much, and few candidates serve many; near it each has its own, and the method is that of
 gauss_newton.py. That is for one number, as the sum over targets that share their weights: its model may be one of
 residuals where kernels outnumber samples, and one exact step takes the place of steps of all targets in compiled code.
-Of 1,000 targets and three spaces, about 1,200 candidates led all of them to a stationarity of 1e-4. Errors never rise:
-no target ends worse than any point of the survey. Stationarity, and when a target ends without it, are as in
-gauss_newton.py.
+Of 1,000 targets, three spaces and 400 samples, 12 candidates led to a stationarity of 1e-4 those that had not ended near
+a point of the survey; without such ends, some 1,200 led all. Errors never rise: no target ends worse than any point of
+the survey. Stationarity, and when a target ends without it, are as in gauss_newton.py.
 
 (To move every target to the best of all candidates of the first rounds, not only to the one that it was promised
 something by, was tried: it takes each candidate twice, and saves no round.)

@@ -206,16 +206,18 @@ class SharedInverse(SharedWeights):
             coef -= self.inverse.ones[:, None] * held_out.Y.mean(axis=0)
         return coef * (float(self.v.sum()) or 1.0)
 
-    def ends(self, index: Array, tol: float) -> Ends:
-        near = self._near
-        return near.ends(index, tol) if near.worthwhile else super().ends(index, tol)
+    def ends(self, index: Array, tol: float, along: Array | None = None) -> Ends:
+        near = self._near(along)
+        return near.ends(index, tol) if near.worthwhile else super().ends(index, tol, along)
 
     def coef_near(self, index: Array, v: Array) -> Array | None:
-        return self._near.coef(index, v) * v.sum(axis=1)
+        sizes = v.sum(axis=1)
+        return self._near().coef(index, v) * np.where(sizes > 0.0, sizes, 1.0)
 
-    @property
-    def _near(self) -> Neighbourhood:
-        return Neighbourhood(self.error.bank, self.error.held_out, self.v, self.inverse)
+    def _near(self, along: Array | None = None) -> Neighbourhood:
+        error = self.error
+        v0 = self.v if along is None else np.array([self.v.sum() / along.sum()])
+        return Neighbourhood(error.bank, error.held_out, self.inverse, v0, along)
 
     def _parts(self, index: Array) -> Iterator[tuple[HeldOut, Array]]:
         for part in slices(len(index), max(1, TARGET_VALUES // len(self.error.Y))):

@@ -27,7 +27,7 @@ from multikernel.banks.threads import slices
 from multikernel.certificate import Certificate, worst
 from multikernel.kernels.samples import scaled_columns
 from multikernel.machines import DualSolution, RidgeMachine
-from multikernel.procedures.ridge_cv.criterion import Criterion, Point, SharedWeights, TargetModels
+from multikernel.procedures.ridge_cv.criterion import Criterion, Ends, Point, SharedWeights, TargetModels
 from multikernel.procedures.ridge_cv.each_target import EachTarget, Keeper, each_target, forget
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
@@ -162,6 +162,12 @@ class SharedAlong(SharedWeights):
 
     def coef(self, index: Array) -> Array | None:
         return self.whole.coef(index)
+
+    def ends(self, index: Array, tol: float, along: Array | None = None) -> Ends:
+        return self.whole.ends(index, tol, self.w)
+
+    def coef_near(self, index: Array, v: Array) -> Array | None:
+        return self.whole.coef_near(index, v * self.w)
 
     def models(self, index: Array) -> TargetModels:
         found = TargetModels(np.empty((len(index), 1)), np.empty((len(index), 1, 1)))
