@@ -23,7 +23,7 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.categories import NumericColumns, weighted_squares
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.gram import DenseGram, Gram
-from multikernel.banks.indices import positions, same_samples
+from multikernel.banks.indices import positions, samples_of_block
 from multikernel.banks.threads import one_blas_thread, over_tiles
 
 _ROUNDING = 4.0 * EPS  # of the largest eigenvalue, for each column: less is nothing
@@ -117,9 +117,8 @@ class ColumnProductsBank(KernelBank):
     # -- parts, new samples --------------------------------------------------------------------------------------
 
     def block(self, rows: Index, columns: Index) -> ColumnProductsBank:
-        r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
-        Z = self.Z[c]
-        return replace(self, X=Z if same_samples(self.square, r, c) else self.X[r], Z=Z)
+        X, Z = samples_of_block(self.X, self.Z, rows, columns)
+        return replace(self, X=X, Z=Z)
 
     def select(self, index: Index) -> ColumnProductsBank:
         chosen = positions(index, len(self))
