@@ -32,7 +32,7 @@ _UNITS = {
     "gib": 2.0**30,
 }
 _FEWEST_BYTES = 1e8  # that a fit takes: libraries that read files take as much
-_MOST_ROWS = 1 << 16  # of a chunk, however few its columns are
+_MOST_ROWS = 1 << 16  # of a chunk, however few its columns are: what is made of a row may have thousands of numbers
 
 
 @dataclass(frozen=True, eq=False)
