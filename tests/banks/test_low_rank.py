@@ -17,6 +17,13 @@ X = np.random.default_rng(0).normal(size=(600, 4))
 SMOOTH = [RBF(0.05), Polynomial(3, 1.0).normalized(), 3.0 * Matern(0.1, nu=2.5).on([0, 2])]
 
 
+class Cauchy(RBF):
+    """Derived from a Gaussian, with another profile."""
+
+    def profile(self, D: Array) -> Array:
+        return 1.0 / (1.0 + self.gamma * D)
+
+
 def approximated(kernels: list[Kernel], samples: Array = X, **asked: Any) -> tuple[LowRankBank, Array]:
     family = as_family(kernels).resolve(Features.of(samples)).learned(samples)
     return approximate_kernels(family, samples, Approximation(**asked))
@@ -99,6 +106,8 @@ def test_features_in_single_precision_are_the_kernels() -> None:
 def test_refusals_name_the_other_way() -> None:
     with pytest.raises(ValueError, match=r"none of Hamming\(\): use approximation='nystroem'"):
         approximated([Hamming()], method="fourier")
+    with pytest.raises(ValueError, match=r"none of Cauchy\(gamma=1\.0\): use approximation='nystroem'"):
+        approximated([Cauchy(1.0)], method="fourier")
     with pytest.raises(ValueError, match="got kernel matrices, a bank or views: use approximation='nystroem'"):
         approximate_bank(bind([RBF(1.0)], X), Approximation("fourier"))
     with pytest.raises(ValueError, match="give the bank before it is centred"):

@@ -174,6 +174,8 @@ def test_samples_in_single_precision_can_be_bound_in_double() -> None:
 def test_other_precisions_are_refused() -> None:
     with pytest.raises(ValueError, match="stored in float64 or float32, got dtype float16"):
         bind(FAMILY, X, dtype=np.float16)
+    with pytest.raises(ValueError, match="stored in float64 or float32, got dtype 'nonsense'"):
+        bind(FAMILY, X, dtype="nonsense")
 
 
 @pytest.mark.parametrize("bank", [single, double, double.scaled(np.arange(len(double)) + 0.5)], ids=repr)

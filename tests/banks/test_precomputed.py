@@ -177,6 +177,12 @@ def test_matrices_of_new_samples_that_do_not_fit(new: Any) -> None:
         precomputed(STACK).cross(new)
 
 
+def test_a_matrix_of_new_samples_is_called_by_its_name() -> None:
+    new = {"one": np.ones((2, 8)), "two": np.where(np.eye(2, 8) > 0, np.inf, 1.0)}
+    with pytest.raises(ValueError, match="kernel 'two' has a NaN or infinity at row 0, column 0"):
+        precomputed({"one": STACK[0], "two": STACK[1]}).cross(new)
+
+
 def test_bank_of_new_samples_that_does_not_fit() -> None:
     with pytest.raises(ValueError, match="expected 2 kernels against 8 training samples, got 1 against 8"):
         precomputed(STACK).cross(bind([RBF(0.3)], X))

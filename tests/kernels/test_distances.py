@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from multikernel._arrays import host
 from multikernel.kernels import RBF
 from multikernel.kernels.distance import squared_distances
 
@@ -15,3 +16,24 @@ def test_samples_far_from_zero(shift, rng):
     np.testing.assert_allclose(squared_distances(X + shift, Z + shift), true, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(squared_distances(Z + shift), squared_distances(Z), rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(RBF(1.0)(X + shift, Z + shift), np.exp(-true), rtol=1e-11)
+
+
+def on_torch(A):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    return torch.asarray(A)
+
+
+def on_device(A):
+    strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
+    return strict.asarray(A, device=strict.Device("device1"))
+
+
+@pytest.mark.parametrize("put", [np.asarray, on_torch, on_device])
+@pytest.mark.parametrize("shift", [0.0, 1e6])
+def test_a_single_far_sample_takes_no_digits_from_the_others(put, shift, rng):
+    X = np.round(rng.normal(size=(12, 3)) * 2**20) / 2**20
+    true = ((X[:, None] - X) ** 2).sum(axis=2)
+    far = X + shift
+    far[0] = 1e10 if shift == 0.0 else far[0]
+    found = host(squared_distances(put(far)))
+    np.testing.assert_allclose(found[1:, 1:], true[1:, 1:], rtol=1e-12, atol=1e-13)

@@ -30,6 +30,14 @@ def test_slope_is_the_derivative_of_the_profile(kernel: kernels.DistanceKernel) 
     assert np.isfinite(kernel.slope(np.zeros(3))).all()
 
 
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("precision", [np.float64, np.float32])
+def test_a_sample_whose_distance_overflows_is_like_no_other(kernel: kernels.DistanceKernel, precision: type) -> None:
+    far = np.array([0.0, np.finfo(precision).max / 16, np.inf], dtype=precision)
+    np.testing.assert_allclose(kernel.profile(far), [1.0, 0.0, 0.0], atol=1e-10)
+    np.testing.assert_allclose(kernel.slope(far)[1:], 0.0, atol=1e-10)
+
+
 @pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
 def test_matern_is_that_of_scikit_learn(nu: float) -> None:
     np.testing.assert_allclose(kernels.Matern(0.25, nu=nu)(X), gp.Matern(2.0, nu=nu)(X), atol=1e-7)

@@ -27,6 +27,28 @@ def test_scale_is_the_rule_of_scikit_learn() -> None:
     assert Polynomial(2, gamma="scale").learned(X).gamma == pytest.approx(gamma, rel=1e-12)
 
 
+@pytest.mark.parametrize(("precision", "tolerance"), [(np.float64, 1e-7), (np.float32, 1e-6)])
+@pytest.mark.parametrize("middle", [1e3, -1e5, 1e8])
+def test_scale_does_not_depend_on_where_samples_lie(precision: Any, tolerance: float, middle: float) -> None:
+    """Against the variance of the same numbers, moved to zero in exact steps."""
+    steps = np.random.default_rng(3).integers(-64, 64, size=(50, 3)) * 16.0
+    gamma = 1.0 / (3 * steps.var())
+    far = (steps + middle).astype(precision)
+    np.testing.assert_array_equal(far.astype(np.float64) - middle, steps)
+    assert RBF("scale").learned(far).gamma == pytest.approx(gamma, rel=tolerance)
+    assert Laplacian("scale").learned(far).gamma == pytest.approx(np.sqrt(3 * gamma) / 3, rel=tolerance)
+    assert RBF("scale").learned(sparse.csr_array(far)).gamma == pytest.approx(gamma, rel=tolerance)
+    assert RBF("scale").learned(np.full((50, 3), middle + 0.1, dtype=precision)).gamma == 1.0
+
+
+@pytest.mark.parametrize("rule", ["scale", "median"])
+@pytest.mark.parametrize("unit", [1e160, 1e-200])
+def test_samples_beyond_the_range_of_squares_are_refused(rule: Any, unit: float) -> None:
+    with pytest.raises(ValueError, match=f"'{rule}' is beyond double precision for samples .*: give them in other"):
+        RBF(rule).learned(X * unit)
+    assert Laplacian(rule).learned(X * unit).gamma == pytest.approx(Laplacian(rule).learned(X).gamma / unit, rel=1e-12)
+
+
 def test_median_is_that_of_the_distances() -> None:
     assert RBF("median").learned(X).gamma == pytest.approx(0.5 / np.median(SQUARES[PAIRS]), rel=1e-12)
     manhattan = np.abs(X[:, None] - X).sum(axis=2)

@@ -20,6 +20,7 @@ from multikernel import (
     MultiKernelRegressor,
     MultipleKernelRidgeCV,
     PredictionWarning,
+    bind,
     kernels,
     load,
     save,
@@ -105,6 +106,21 @@ def test_kernels_are_those_of_weighted_sums_of_samples(lacking_in: str) -> None:
     found = model.kernel_matrix(V)
     np.testing.assert_allclose(found, want / want[0, 0] * found[0, 0], rtol=1e-6, atol=1e-9)
     assert np.linalg.eigvalsh(found)[0] > -1e-9 * np.trace(found)
+
+
+def test_a_fold_has_its_own_centre() -> None:
+    """Of samples that have all sources it is theirs, though others lack one."""
+    own = {"first": kernels.RBF(0.1), "second": kernels.RBF(0.2).centered()}
+    bank = bind(own, views(frames(), rows="index", missing="keep"))
+    here = np.setdiff1d(np.arange(N), LACKING)
+    fold, held_out = here[:40], here[40:]
+    J = np.eye(40) - 1.0 / 40
+    K = kernels.RBF(0.2)(SECOND)
+    np.testing.assert_allclose(bank.block(fold, fold).matrix(1), J @ K[np.ix_(fold, fold)] @ J, atol=1e-12)
+    against = (K[np.ix_(held_out, fold)] - K[np.ix_(fold, fold)].mean(axis=0)) @ J
+    np.testing.assert_allclose(bank.block(held_out, fold).matrix(1), against, atol=1e-12)
+    mixed = bank.block(np.arange(N), np.arange(N))
+    np.testing.assert_allclose(mixed.matrices(), bank.matrices(), atol=1e-12)
 
 
 @pytest.mark.parametrize(

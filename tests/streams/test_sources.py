@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from multikernel import AverageMKLRegressor, streams
+from multikernel import AverageMKLClassifier, AverageMKLRegressor, streams
 from multikernel.streams import Chunk, survey
 from multikernel.streams.source import bytes_of
 from multikernel.streams.survey import joined
@@ -147,6 +147,10 @@ def test_where_a_cell_is_missing():
     assert Chunk(X, None, file="f.csv", row=10).first_absent() == "f.csv, row 11, column 'b'"
     assert Chunk(np.array([[0.0, np.inf]]), None).first_absent() == "row 0, column 1"
     assert Chunk(np.zeros((2, 2)), None).first_absent() is None
+    strings = pd.DataFrame({"a": [1.0, 2.0], "b": pd.array(["x", None], dtype="string")})  # whose gaps are pandas.NA
+    assert Chunk(strings, None).first_absent() == "row 1, column 'b'"
+    with pytest.raises(ValueError, match="row 1: the target is missing or infinite"):
+        list(streams.arrays(strings[["a"]], strings["b"]).chunks())
 
 
 @pytest.mark.parametrize("kind", [float, object])
@@ -188,6 +192,15 @@ def test_what_is_no_source_of_rows_is_refused_in_a_sentence(tmp_path):
     with pytest.raises(ValueError, match="start must be an integer >= 0, got -1"):
         next(streams.arrays(X).chunks(-1))
     assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("label", ["=1+1", "@cmd", "-1.5", "plain"])
+def test_labels_that_a_spreadsheet_would_run_are_written_as_text(tmp_path, label):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = AverageMKLClassifier().fit(X, np.where(X[:, 0] > 0, label, "other"))
+    streams.write_predictions(model, streams.arrays(X), tmp_path / "out.csv")
+    written = set(pd.read_csv(tmp_path / "out.csv", dtype=str)["prediction"])
+    assert written == {"other", f"'{label}" if label[0] in "=@" else label}
 
 
 def test_a_corrupt_page_of_parquet_is_named_with_its_row_group(tmp_path):

@@ -18,25 +18,30 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
+from multikernel._floats import ROUNDING
+from multikernel.banks.profiles import LONGEST_CHAIN, LONGEST_CHAIN_SINGLE
 from multikernel.tuning import POWER_FAST, ROW_TILE
 
 _FAST = {"reassoc", "contract", "nsz"}
-_LONGEST_CHAIN = 256  # rounding grows with the product of the powers since the last exponential
 _LOG2_E = 1.4426950408889634
 # ln 2 in two parts, as in fdlibm's e_exp.c
 _LN2_HIGH = 6.93147180369123816490e-01  # its last 20 bits are zero: multiples are exact
 _LN2_LOW = 1.90821492927058770002e-10
 _TO_INTEGER = 6755399441055744.0  # 1.5 2^52: a number added to it is rounded to a whole one, in the last bits
 # The same in single precision.
-_SINGLE_LOG2_E, _SINGLE_TO_INTEGER, _SINGLE_SMALLEST_EXPONENT = (
-    np.float32(_LOG2_E),
-    np.float32(12582912.0),
-    np.float32(-87.0),
-)
-_SINGLE_LN2_HIGH, _SINGLE_LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
+_SINGLE_LOG2_E = np.float32(_LOG2_E)
+_SINGLE_TO_INTEGER = np.float32(12582912.0)  # 1.5 2^23
+_SINGLE_SMALLEST_EXPONENT = np.float32(-87.0)
+_SINGLE_LN2_HIGH = np.float32(0.693359375)
+_SINGLE_LN2_LOW = np.float32(-2.12194440e-4)
 # 1 / k! of Taylor's polynomial
-_C0, _C2, _C3, _C4 = np.float32(1.0), np.float32(1 / 2), np.float32(1 / 6), np.float32(1 / 24)
-_C5, _C6, _C7 = np.float32(1 / 120), np.float32(1 / 720), np.float32(1 / 5040)
+_C0 = np.float32(1.0)
+_C2 = np.float32(1 / 2)
+_C3 = np.float32(1 / 6)
+_C4 = np.float32(1 / 24)
+_C5 = np.float32(1 / 120)
+_C6 = np.float32(1 / 720)
+_C7 = np.float32(1 / 5040)
 
 
 @njit(nogil=True, cache=True)
@@ -174,8 +179,8 @@ def _gaussian(d, gamma, before, chain, K, spare):  # type: ignore[no-untyped-def
     if chain > 0:
         ratio = gamma / before
         power = int(min(max(round(ratio), 0.0), 1e9))
-        whole = 1 <= power <= POWER_FAST and abs(ratio - power) <= 1e-14 * power
-        longest = _LONGEST_CHAIN if K.itemsize == 8 else 2  # in single precision
+        whole = 1 <= power <= POWER_FAST and abs(ratio - power) <= ROUNDING * power
+        longest = LONGEST_CHAIN if K.itemsize == 8 else LONGEST_CHAIN_SINGLE
         if whole and chain * power <= longest:
             _raise(K, power, spare[: len(K)])
             return chain * power

@@ -12,7 +12,7 @@ from numba import njit
 
 _FAST = {"reassoc", "contract", "nsz"}
 _STRETCH = 4096  # entries worked on at a time: they stay in the cache while several matrices are summed
-_MIRRORED = 32  # rows mirrored at a time
+_MIRRORED = 32  # rows mirrored at a time: with 64, unpacking 1500 x 1500 took 50 ms in place of 17
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)

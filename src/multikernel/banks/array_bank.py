@@ -1,6 +1,6 @@
 """Kernels of samples that are arrays of another library, torch or cupy say: every pass is made where the samples are.
 
-Kernels evaluate arrays of any library alike; of one that knows NumPy's arrays only, the bank says so. What is as large
+Kernels evaluate arrays of any library alike; the bank refuses those that take NumPy's arrays only. What is as large
 as a kernel matrix stays on the samples' device, weights and vectors go in and come out as NumPy arrays. All is in
 double precision. Matrices are stored where all of them fit the memory budget, else they are made tile by tile in every
 pass; kernels of one distance, and powers of one matrix, share it within a tile.
@@ -20,7 +20,7 @@ from multikernel._typing import Array, Index
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.cost import BankCost
 from multikernel.banks.gram import DenseGram, Factor, Gram
-from multikernel.banks.indices import positions, same_samples
+from multikernel.banks.indices import positions, samples_of_block
 from multikernel.banks.sharing import sharing
 from multikernel.banks.threads import slices
 from multikernel.kernels.base import Kernel
@@ -106,10 +106,10 @@ class ArrayBank(KernelBank):
 
         Raises
         ------
-        ValueError : where a kernel is centred, or has no way to be evaluated on such arrays
+        ValueError : where a kernel is centred, or cannot be evaluated on such arrays
         """
-        for kernel in dict.fromkeys(map(repr, kernels)):
-            _check(next(k for k in kernels if repr(k) == kernel), X)
+        for kernel in {repr(kernel): kernel for kernel in kernels}.values():
+            _check(kernel, X)
         bank = cls(kernels, X, X)
         fits = 8 * len(kernels) * X.shape[0] ** 2 <= memory
         if fits:
@@ -239,11 +239,11 @@ class ArrayBank(KernelBank):
     # -- parts, and new samples --------------------------------------------------------------------------------------
 
     def block(self, rows: Index, columns: Index) -> ArrayBank:
-        r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
-        Z = taken(self.Z, c)
-        X = Z if same_samples(self.square, r, c) else taken(self.X, r)
+        X, Z = samples_of_block(self.X, self.Z, rows, columns)
         stored = None
         if self.stored is not None:
+            r = positions(rows, self.shape[0])
+            c = positions(columns, self.shape[1])
             stored = tuple(taken(taken(K, r), c, axis=1) for K in self.stored)
         return ArrayBank(self.kernels, X, Z, stored)
 
@@ -266,11 +266,13 @@ def _check(kernel: Kernel, X: Any) -> None:
     of = library(X)
     instead = "give it NumPy arrays (it then works in the computer's own memory)"
     if kernel.follows_sample:
-        raise ValueError(f"{kernel!r} is centred by the training sample, which has no way on arrays of {of}: {instead}")
+        raise ValueError(
+            f"{kernel!r} is centred by the training sample, which is not done on arrays of {of}: {instead}"
+        )
     some = taken(X, slice(2))
     try:
         K = kernel(some, some)
     except (TypeError, ValueError, AttributeError, IndexError, RuntimeError, NotImplementedError) as error:
-        raise ValueError(f"{kernel!r} has no way to be evaluated on arrays of {of}: {instead}") from error
+        raise ValueError(f"{kernel!r} cannot be evaluated on arrays of {of}: {instead}") from error
     if foreign(K) != foreign(X) or tuple(K.shape) != (min(2, X.shape[0]),) * 2:
-        raise ValueError(f"{kernel!r} has no way to be evaluated on arrays of {of}: {instead}")
+        raise ValueError(f"{kernel!r} cannot be evaluated on arrays of {of}: {instead}")

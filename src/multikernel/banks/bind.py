@@ -28,7 +28,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from multikernel._arrays import checked, foreign, host, unmasked
-from multikernel._rules import Number
+from multikernel._rules import Number, abbreviated
 from multikernel.banks.array_bank import ArrayBank
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.concatenated import ConcatenatedBank
@@ -102,9 +102,7 @@ def bind_kernels(
     """
     if foreign(X):
         return _on_arrays(tuple(kernels), X, memory)
-    storage = Storage(memory, np.dtype(X.dtype if dtype is None else dtype))
-    if storage.dtype not in (np.float64, np.float32):
-        raise ValueError(f"bind: matrices are stored in float64 or float32, got dtype {storage.dtype}")
+    storage = Storage(memory, _precision(X.dtype if dtype is None else dtype))
     samples = in_double(X) if storage.dtype == np.float64 else X
     match kernels:
         case Concatenation(families):
@@ -113,6 +111,18 @@ def bind_kernels(
         case RBFSubsets(subsets, gammas) if not isinstance(subsets, int):
             return subsets_bank(subsets, gammas, samples, storage)
     return _bind(tuple(kernels), samples, storage)
+
+
+def _precision(dtype: Any) -> np.dtype[Any]:
+    """What a user gives for a dtype; ValueError where it is none in which matrices are stored."""
+    try:
+        precision = np.dtype(dtype)
+    except TypeError:
+        precision = None
+    if precision not in (np.float64, np.float32):
+        given = abbreviated(dtype) if precision is None else precision
+        raise ValueError(f"bind: matrices are stored in float64 or float32, got dtype {given}")
+    return precision
 
 
 def sketched(kernels: KernelFamily | tuple[Kernel, ...], X: Any, dtype: Any = None) -> KernelBank:

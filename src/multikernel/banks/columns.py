@@ -21,7 +21,7 @@ from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
 from multikernel.banks.categories import NumericColumns, weighted_squares
 from multikernel.banks.gram import DenseGram, Gram
-from multikernel.banks.indices import positions, same_samples
+from multikernel.banks.indices import positions, samples_of_block
 from multikernel.banks.threads import one_blas_thread, over_rows, over_tiles
 from multikernel.tuning import PIECE_VALUES
 
@@ -148,9 +148,8 @@ class ColumnDistancesBank(KernelBank):
     # -- parts, new samples --------------------------------------------------------------------------------------
 
     def block(self, rows: Index, columns: Index) -> ColumnDistancesBank:
-        r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
-        Z = self.Z[c]
-        return replace(self, X=Z if same_samples(self.square, r, c) else self.X[r], Z=Z)
+        X, Z = samples_of_block(self.X, self.Z, rows, columns)
+        return replace(self, X=X, Z=Z)
 
     def select(self, index: Index) -> KernelBank:
         chosen = positions(index, self.groups)

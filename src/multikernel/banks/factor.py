@@ -22,7 +22,7 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.cost import BankCost
 from multikernel.banks.factor_gram import FactorGram, few_features
 from multikernel.banks.gram import Gram
-from multikernel.banks.indices import positions, same_samples, unit_roundoff
+from multikernel.banks.indices import positions, samples_of_block, unit_roundoff
 from multikernel.banks.rotation import Rotation
 from multikernel.banks.thin_root import Squares
 from multikernel.banks.threads import over_rows
@@ -236,9 +236,7 @@ class FactorBank(KernelBank):
         return replace(self, F=F, H=F)
 
     def block(self, rows: Index, columns: Index) -> FactorBank:
-        r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
-        H = taken(self.H, columns)
-        F = H if same_samples(self.square, r, c) else taken(self.F, r)
+        F, H = samples_of_block(self.F, self.H, rows, columns)
         return replace(self, F=F, H=H)
 
     def select(self, index: Index) -> FactorBank:

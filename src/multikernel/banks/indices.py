@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import taken
 from multikernel._rules import abbreviated
 from multikernel._typing import Array, Index
 
@@ -42,3 +43,13 @@ def unit_roundoff(dtype: np.dtype[Any]) -> float:
 def same_samples(square: bool, rows: Array, columns: Array) -> bool:
     """Whether a block of these rows and columns is square again."""
     return square and (rows is columns or np.array_equal(rows, columns))
+
+
+def samples_of_block(X: Any, Z: Any, rows: Index, columns: Index) -> tuple[Any, Any]:
+    """Some of the row samples X and of the column samples Z; one object where they are the same, as X is Z is."""
+    r = positions(rows, X.shape[0])
+    c = positions(columns, Z.shape[0])
+    some = taken(Z, columns if isinstance(columns, slice) else c)  # a slice makes no copy
+    if same_samples(X is Z, r, c):
+        return some, some
+    return taken(X, rows if isinstance(rows, slice) else r), some

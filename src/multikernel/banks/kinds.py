@@ -22,7 +22,9 @@ from multikernel.kernels.distance import OfDistance, is_exponential, squared_dis
 from multikernel.kernels.facts import Elementary, ExplicitFeatures, OnDemand, PowerOf
 from multikernel.tuning import DIFFERENCES_FEATURES, STACK_SMALL
 
-FEW = 4  # fewer powers, widths or sets of columns take no more memory in a packed stack than what they share
+# Fewer powers, widths or sets of columns are stored in a packed stack: the matrix that they share takes two halves of
+# one, and a pass over it evaluates every kernel anew.
+FEW = 4
 
 
 @dataclass(frozen=True)

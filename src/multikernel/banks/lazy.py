@@ -18,7 +18,7 @@ from multikernel._work import Work
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.checks import real
 from multikernel.banks.cost import BankCost, packed
-from multikernel.banks.indices import positions, same_samples, unit_roundoff
+from multikernel.banks.indices import positions, samples_of_block, unit_roundoff
 from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack
 from multikernel.banks.powers import running_powers
@@ -81,9 +81,8 @@ class LazyBank(KernelBank):
         return self.self_values(self.X)
 
     def block(self, rows: Index, columns: Index) -> LazyBank:
-        r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
-        Z = self.Z[columns]
-        return replace(self, X=Z if same_samples(self.square, r, c) else self.X[r], Z=Z)
+        X, Z = samples_of_block(self.X, self.Z, rows, columns)
+        return replace(self, X=X, Z=Z)
 
     def select(self, index: Index) -> LazyBank:
         return replace(self, kernels=tuple(self.kernels[k] for k in positions(index, len(self))))

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from multikernel._floats import ROUNDING
 from multikernel._typing import Array, Columns, Index
 from multikernel.banks.base import KernelBank
 from multikernel.banks.wrappers import SameKernelsBank
@@ -132,7 +133,7 @@ class FeaturedSamples(SampleMap):
         """The samples of a square bank."""
         center = X.mean(axis=0)
         scale = X.std(axis=0)
-        scale = np.where(scale > 1e-12 * np.abs(X).max(axis=0, initial=0.0), scale, 1.0)
+        scale = np.where(scale > ROUNDING * np.abs(X).max(axis=0, initial=0.0), scale, 1.0)
         features = (X - center) / scale
         return cls(features, features, center, scale)
 

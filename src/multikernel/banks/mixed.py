@@ -20,6 +20,7 @@ from scipy import sparse
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, same_samples
 from multikernel.banks.wrappers import WrapperBank
@@ -38,6 +39,16 @@ class MixedBank(WrapperBank):
 
     left: Any
     right: Any
+
+    @classmethod
+    def of(cls, bank: KernelBank, left: Any, right: Any) -> MixedBank:
+        """With the samples alone that the columns are sums of where kernels are centred: the centre is theirs."""
+        if bank.local:
+            return cls(bank, left, right)
+        of_columns = np.unique(right.indices)
+        of_rows = of_columns if left is right else np.unique(left.indices)
+        own = right[:, of_columns]
+        return cls(bank.block(of_rows, of_columns), own if left is right else left[:, of_rows], own)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -85,7 +96,7 @@ class MixedBank(WrapperBank):
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
         right = self.right[c]
         left = right if same_samples(self.square, r, c) else self.left[r]
-        return replace(self, left=left, right=right)
+        return MixedBank.of(self.bank, left, right)
 
     def reference(self, columns: Index = slice(None)) -> MixedBank:
         right = self.right[positions(columns, self.shape[1])]

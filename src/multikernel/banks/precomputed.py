@@ -69,7 +69,7 @@ def precomputed(
         raise ValueError(f"precomputed: {len(matrices)} kernels need as many names, got {len(names)}")
     m = len(matrices)
     n = matrices[0].shape[0]
-    called = [f"kernel {k}" if names is None else f"kernel {names[k]!r}" for k in range(m)]
+    called = _called(names, m)
     for name, matrix in zip(called, matrices, strict=True):
         if matrix.shape != (n, n):
             raise ValueError(f"{name} has shape {matrix.shape}; precomputed kernels must be square, here ({n}, {n})")
@@ -97,6 +97,11 @@ def precomputed(
     if moved.any():
         _warn_of_clipping(moved)
     return PackedBank(Precomputed(m, n, None, names, known), packed, n)
+
+
+def _called(names: tuple[str, ...] | None, m: int) -> list[str]:
+    """What a sentence calls each kernel: by its name, or by its number."""
+    return [f"kernel {k}" if names is None else f"kernel {names[k]!r}" for k in range(m)]
 
 
 def _warn_of_clipping(moved: Array) -> None:
@@ -145,8 +150,8 @@ def rectangular(K: Any, m: int, n: int, names: tuple[str, ...] | None = None, kn
         )
         for k, matrix in enumerate(matrices)
     ]
-    for k, matrix in enumerate(matrices):
-        check_finite(matrix, f"kernel {k}")
+    for name, matrix in zip(_called(names, m), matrices, strict=True):
+        check_finite(matrix, name)
     return DenseBank(Precomputed(m, n, names=names), np.stack(matrices))
 
 

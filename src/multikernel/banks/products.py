@@ -17,16 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._floats import EPS
+from multikernel._floats import SINGULAR
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
 from multikernel.banks.categories import NumericColumns, weighted_squares
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.gram import DenseGram, Gram
-from multikernel.banks.indices import positions, same_samples
+from multikernel.banks.indices import positions, samples_of_block
 from multikernel.banks.threads import one_blas_thread, over_tiles
-
-_ROUNDING = 4.0 * EPS  # of the largest eigenvalue, for each column: less is nothing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,9 +115,8 @@ class ColumnProductsBank(KernelBank):
     # -- parts, new samples --------------------------------------------------------------------------------------
 
     def block(self, rows: Index, columns: Index) -> ColumnProductsBank:
-        r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
-        Z = self.Z[c]
-        return replace(self, X=Z if same_samples(self.square, r, c) else self.X[r], Z=Z)
+        X, Z = samples_of_block(self.X, self.Z, rows, columns)
+        return replace(self, X=X, Z=Z)
 
     def select(self, index: Index) -> ColumnProductsBank:
         chosen = positions(index, len(self))
@@ -144,7 +141,7 @@ class ColumnProductsBank(KernelBank):
         width = np.ptp(self.Z, axis=0) if len(self.Z) else np.ones(len(M))
         width = np.where(width > 0.0, width, 1.0)
         values, V = np.linalg.eigh(width[:, None] * M * width)
-        values[np.abs(values) <= _ROUNDING * len(M) * np.abs(values).max(initial=0.0)] = 0.0
+        values[np.abs(values) <= SINGULAR * np.abs(values).max(initial=0.0)] = 0.0
         centre = self.Z.mean(axis=0) if len(self.Z) else 0.0
         Z = ((self.Z - centre) / width) @ V
         D = weighted_squares(values, Z if self.square else ((self.X - centre) / width) @ V, Z)

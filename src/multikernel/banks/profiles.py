@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._floats import ROUNDING
 from multikernel._typing import Array, Index
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.checks import real
@@ -34,7 +35,10 @@ from multikernel.kernels.distance import (
 )
 from multikernel.tuning import DISTANCES_TILE, POWER_FAST, TILE_ROWS
 
-_LONGEST_CHAIN = 32  # rounding grows with the product of the powers since the last exponential
+# The product of the powers since the last exponential, by which rounding grows: 3e-14 of an entry in double precision;
+# in single precision an entry is wrong by two units at most.
+LONGEST_CHAIN = 256
+LONGEST_CHAIN_SINGLE = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,13 +86,16 @@ class ProfilesBank(OneMatrixBank):
 
 def profiles(kernels: Sequence[DistanceKernel], D: Array) -> Iterator[Array]:
     """f_k(D) of every kernel in turn."""
-    before, K, chain = 0.0, D, 0  # K = exp(-before D), by ``chain`` factors since the last exponential
+    longest = LONGEST_CHAIN if D.dtype == np.float64 else LONGEST_CHAIN_SINGLE
+    before = 0.0
+    K = D  # exp(-before D), by ``chain`` factors since the last exponential
+    chain = 0
     for kernel in kernels:
         gamma: float = kernel.gamma if is_exponential(kernel) else 0.0  # type: ignore[attr-defined]
         ratio = gamma / before if before else 0.0
-        power = round(min(ratio, _LONGEST_CHAIN))
-        whole = 1 <= power <= POWER_FAST and abs(ratio - power) <= 1e-14 * power
-        if whole and chain * power <= _LONGEST_CHAIN:
+        power = round(min(ratio, LONGEST_CHAIN))
+        whole = 1 <= power <= POWER_FAST and abs(ratio - power) <= ROUNDING * power
+        if whole and chain * power <= longest:
             K = raised(K, power)
             chain = chain * power
         else:

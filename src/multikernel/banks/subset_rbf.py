@@ -23,7 +23,7 @@ from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.cost import NONE, BankCost, packed
 from multikernel.banks.dense import DenseBank
 from multikernel.banks.gram import DenseGram, Gram
-from multikernel.banks.indices import positions, same_samples, unit_roundoff
+from multikernel.banks.indices import samples_of_block, unit_roundoff
 from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import made, packed_pairs, products_of_pairs, weights_of_pairs
 from multikernel.banks.stored import StoredBank
@@ -285,9 +285,8 @@ class SubsetRBFBank(KernelBank):
     # -- other samples, other kernels ----------------------------------------------------------------------------
 
     def block(self, rows: Index, columns: Index) -> SubsetRBFBank:
-        r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
-        Z = self.Z[columns]
-        return replace(self, X=Z if same_samples(self.square, r, c) else self.X[r], Z=Z)
+        X, Z = samples_of_block(self.X, self.Z, rows, columns)
+        return replace(self, X=X, Z=Z)
 
     def select(self, index: Index) -> SubsetRBFBank:
         used, owner = np.unique(self.owner[index], return_inverse=True)

@@ -9,7 +9,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from multikernel._typing import Array
 from multikernel.banks.checks import as_array, check_numbers, refuse_fields
-from multikernel.tables.cells import check_names, is_frame, is_missing
+from multikernel.tables.cells import check_names, is_frame, is_null
 from multikernel.tables.objects import holds_cells
 
 _LARGEST = int(np.finfo(float).max)
@@ -113,7 +113,7 @@ def _check_objects(values: Any, what: str, strict: bool = True, missing: bool = 
     missing = missing or not any(isinstance(value, str) for value in values.flat)
     for place, value in np.ndenumerate(values):
         where = _where(place)
-        if (value is None and (strict or missing)) or (missing and is_missing(value)):
+        if (value is None and (strict or missing)) or (missing and is_null(value)):
             _refuse_missing(what, where)
         if isinstance(value, complex | np.complexfloating):
             _refuse("c", what)

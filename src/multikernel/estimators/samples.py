@@ -18,7 +18,7 @@ from multikernel._rules import abbreviated, shortened
 from multikernel.estimators.given import check_samples
 from multikernel.estimators.protocol import Model
 from multikernel.kernels import Features, KernelFamily, as_family
-from multikernel.kernels.other_columns import resolved_on
+from multikernel.kernels.family import resolved_on
 from multikernel.tables.objects import Objects, as_objects, complete
 from multikernel.tables.table import Table, as_table, with_missing
 

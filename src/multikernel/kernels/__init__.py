@@ -20,8 +20,7 @@ from multikernel.kernels.families import (
 )
 from multikernel.kernels.family import KernelFamily, Kernels, as_family
 from multikernel.kernels.features import Features
-from multikernel.kernels.for_columns import beside_each_other, column_types, for_columns
-from multikernel.kernels.for_each_column import for_each_column
+from multikernel.kernels.for_columns import beside_each_other, column_types, for_columns, for_each_column
 from multikernel.kernels.graphs import chains, grid
 from multikernel.kernels.interactions import ANOVA, anova
 from multikernel.kernels.metrics import Anisotropic, Mahalanobis

@@ -1,6 +1,6 @@
 """Compiled similarities of fingerprints, by counts of bits in words of 64: exact, and in tiles that stay in the cache.
 
-No lock is held.
+Two tiles of fingerprints of 2048 bits are 32 KB of words, which the first-level cache holds. No lock is held.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
-_TILE = 64  # rows and columns at a time: with 2048 bits 32 KB of words, which the first-level cache holds
+from multikernel.tuning import SQUARE_TILE
 
 
 @intrinsic
@@ -38,10 +38,10 @@ def shares(A, B, of_a, of_b, K, same):  # type: ignore[no-untyped-def]
 
     of_a and of_b are the numbers of ones. Where A is B, the ``same``, each pair is compared once.
     """
-    for top in range(0, len(A), _TILE):
-        bottom = min(top + _TILE, len(A))
-        for left in range(0, bottom if same else len(B), _TILE):
-            right = min(left + _TILE, len(B))
+    for top in range(0, len(A), SQUARE_TILE):
+        bottom = min(top + SQUARE_TILE, len(A))
+        for left in range(0, bottom if same else len(B), SQUARE_TILE):
+            right = min(left + SQUARE_TILE, len(B))
             for i in range(top, bottom):
                 a = A[i]
                 for j in range(left, min(right, i + 1) if same else right):

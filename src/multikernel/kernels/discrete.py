@@ -17,8 +17,6 @@ from multikernel.kernels.facts import OnDemand
 from multikernel.kernels.features import Features
 from multikernel.tables.table import as_samples
 
-_WORD = 8  # bytes
-
 
 @dataclass
 class Hamming(Kernel):
@@ -129,7 +127,8 @@ def _words(X: Any) -> Array:
         )
     values = host(X) if foreign(X) else np.asarray(X)
     n, count = values.shape
-    packed = np.zeros((n, -(-count // _WORD) * _WORD), dtype=np.uint8)
+    word = np.dtype(np.uint64).itemsize
+    packed = np.zeros((n, -(-count // word) * word), dtype=np.uint8)
     with np.errstate(invalid="ignore"):
         packed[:, :count] = values
     if values.dtype != np.uint8 and not np.array_equal(packed[:, :count], values):

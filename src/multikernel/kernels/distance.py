@@ -48,20 +48,27 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
     return euclidean_distances(X, Z, squared=True)
 
 
-def far_middle(X: Array) -> Array | None:
-    """The middle of samples that lie farther from zero than from each other; None where they do not."""
-    middle: Array = X.mean(axis=0)
-    if float(middle @ middle) > float(X.var(axis=0).sum()):
-        return middle
-    return None
+def far_middle(X: Any) -> Any:
+    """The middle of samples that lie farther from zero than from each other; None where they do not.
+
+    Those are moved to it before distances are taken. Others would lose digits by it: those beside a single far one.
+    """
+    if not X.shape[0]:
+        return None
+    xp = namespace(X)
+    middle = xp.mean(X, axis=0)
+    spread = xp.mean((X - middle) ** 2, axis=0)
+    return middle if float(middle @ middle) > float(xp.sum(spread)) else None
 
 
 def _foreign_squares(X: Any, Z: Any) -> Any:
     """Squared distances of several columns, of arrays of another library."""
     xp = namespace(X)
     same = Z is X
-    middle = namespace(X).mean(Z, axis=0) if Z.shape[0] else 0.0
-    X, Z = X - middle, Z - middle
+    middle = far_middle(Z)
+    if middle is not None:
+        X = X - middle
+        Z = Z - middle
     D = squared_lengths(X)[:, None] + squared_lengths(Z)[None, :] - 2.0 * (X @ Z.T)
     D = xp.where(D > 0.0, D, xp.zeros_like(D))
     if same:

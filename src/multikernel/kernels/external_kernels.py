@@ -32,8 +32,9 @@ from multikernel.numerics.definite import negative_eigenvalue, precision
 from multikernel.tables.objects import Objects, as_objects
 from multikernel.tables.table import Table, as_samples
 
-_TURNED = 20  # pairs that a function of two samples is tried on in both orders
-_AT_ONCE = 16  # samples whose block of the matrix is evaluated for its diagonal: a call takes as long as many values
+# Samples whose block of the matrix is evaluated for its diagonal: functions of scikit-learn took 0.17 ms for one sample
+# and for 64, and 0.3 to 0.9 ms for 256.
+_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
@@ -178,13 +179,13 @@ class External(Kernel):
             ) from error
 
     def _pairs(self, samples: list[Any]) -> Array:
-        """The matrix of a function of two samples, by its lower half; a few pairs are tried in both orders."""
+        """The matrix of a function of two samples, by its lower half; neighbours are compared in both orders."""
         n = len(samples)
         K = np.empty((n, n))
         for i, x in enumerate(samples):
             for j in range(i + 1):
                 K[i, j] = K[j, i] = self._value(x, samples[j])
-        for i in range(1, min(n, _TURNED + 1)):
+        for i in range(1, n):
             K[i - 1, i] = self._value(samples[i - 1], samples[i])
         return K
 

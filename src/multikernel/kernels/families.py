@@ -89,13 +89,20 @@ def linear_features() -> KernelFamily:
     return per_feature(Linear())
 
 
+def rls2_kernels() -> KernelFamily:
+    """The 13 kernels of Dinuzzo (RLS2, section 5.2), on all features.
+
+    (1 + x'z)^n for n = 1, 2, 3 and exp(-gamma |x - z|^2) for ten gammas from 1e-3 to 1e3.
+    """
+    return polynomials((1, 2, 3)) + rbf_grid(np.logspace(-3, 3, 10))
+
+
 def rls2_basis() -> KernelFamily:
     """The 13 (p + 1) kernels of Dinuzzo (RLS2, section 5.2): on every single feature and on all features together,
 
     (1 + x'z)^n for n = 1, 2, 3 and exp(-gamma |x - z|^2) for ten gammas from 1e-3 to 1e3.
     """
-    thirteen = polynomials((1, 2, 3)) + rbf_grid(np.logspace(-3, 3, 10))
-    return per_feature(thirteen) + thirteen
+    return per_feature(rls2_kernels()) + rls2_kernels()
 
 
 def smkl_basis() -> KernelFamily:

@@ -15,14 +15,18 @@ equal, so that a Gaussian whose width is a part of them is almost the identity: 
 wide margin and says nothing of new ones, and learned weights prefer it. In the place of the ladder there are a linear
 kernel of rows of norm 1, Gaussians of the median width and twice that, and one of the ranks. All kernels have
 self-values 1, so that sources of different size and in different units are comparable.
+
+``for_each_column`` has the same kernels on each column, which becomes numbers in the same way. It leaves texts out:
+their words are many columns, and a kernel on each text is what ``for_columns`` has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from multikernel._parameters import FLAG
+from multikernel._rules import Choice
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.categories import OneHot
@@ -31,7 +35,7 @@ from multikernel.kernels.distance import RBF
 from multikernel.kernels.dot import Linear
 from multikernel.kernels.encoding import Encoded, Encoding, Together
 from multikernel.kernels.encodings import DateParts, NormalScores, Parsed, Ranks, Standardize
-from multikernel.kernels.families import rbf_grid
+from multikernel.kernels.families import rbf_grid, rls2_kernels
 from multikernel.kernels.family import KernelFamily, Kernels
 from multikernel.kernels.text import Grams, NGrams
 from multikernel.kernels.widths import Width
@@ -39,6 +43,7 @@ from multikernel.tables.columns import TYPES, Column, ColumnType, Declared, type
 
 _STANDARD = Standardize()  # how numbers are encoded by default
 _SINGLE = 100  # columns up to which each has a kernel of its own, and all together a ladder of widths
+_BASIS = Choice(("rls2", "linear"))
 _WIDE = (0.25, 1.0)  # of the widths in the ladder, those for more columns
 
 
@@ -114,11 +119,61 @@ def for_columns(X: Any, single: bool | None = None, types: Mapping[str, Declared
             "for_columns: no column of X has two different values without naming its row, so that no kernel "
             "distinguishes samples"
         )
-    # up to 100 columns have a kernel of their own
-    each = len(found) <= 100 if single is None else single
+    each = len(found) <= _SINGLE if single is None else single
     named = [*_ladders(found), *_categories(found)]
     named += [pair for column in found if each or column.type == "text" for pair in _kernels(column)]
     return Kernels(tuple(kernel for _, kernel in named), tuple(name for name, _ in named))
+
+
+def for_each_column(
+    X: Any, basis: Literal["rls2", "linear"] = "rls2", types: Mapping[str, Declared] | None = None
+) -> KernelFamily:
+    """The same kernels on every single column of a mixed table.
+
+    Parameters
+    ----------
+    X : data frame, array or sequence of strings; kernels learn means, deviations and categories from what they are
+        fitted on
+    basis : "rls2", the 13 kernels (1 + x'z)^n for n = 1, 2, 3 and exp(-gamma |x - z|^2) for ten gammas from 1e-3 to
+        1e3 of Dinuzzo (RLS2, section 5.2), on each column and on all together, 13 (p + 1) for p columns; or "linear",
+        x'z on each column: with ``RLS2Regressor`` a sparse linear model
+    types : dict from names of columns to "number", "date" or "category", where their cells do not show it
+
+    Returns
+    -------
+    KernelFamily, its kernels named after their columns
+
+    Raises
+    ------
+    ValueError : where no column distinguishes samples, or all that do are texts
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from multikernel import kernels
+    >>> frame = pd.DataFrame({"age": [31.0, None, 45.0, 22.0], "sex": ["f", "m", "f", None]})
+    >>> len(kernels.for_each_column(frame))
+    39
+    >>> kernels.for_each_column(frame, "linear").names
+    ('age', 'sex')
+    """
+    _BASIS.check(basis, "for_each_column: basis")
+    if types is not None:
+        TYPES.check(types, "for_each_column: types")
+    columns = [column for column, _ in typed(X, types) if column.used and column.type != "text"]
+    if not columns:
+        raise ValueError(
+            "for_each_column: X has no column of numbers, categories or dates with two different values; use "
+            "kernels.for_columns for texts"
+        )
+    if basis == "linear":
+        linear = [(column.name, Encoded(Linear(), beside_each_other([column]))) for column in columns]
+        return Kernels(tuple(kernel for _, kernel in linear), tuple(name for name, _ in linear))
+    pairs: list[tuple[str, Kernel]] = []
+    for name, own in [*((column.name, [column]) for column in columns), ("all columns", columns)]:
+        encoding = beside_each_other(own)
+        pairs += [(f"{name}: {kernel!r}", Encoded(kernel, encoding)) for kernel in rls2_kernels()]
+    return Kernels(tuple(kernel for _, kernel in pairs), tuple(name for name, _ in pairs))
 
 
 def _ladders(found: Sequence[Column]) -> Iterator[tuple[str, Kernel]]:
@@ -197,7 +252,7 @@ def _kernels(column: Column) -> Iterator[tuple[str, Kernel]]:
 
 
 def _part(encoding: Encoding) -> str:
-    """Return the addition to a kernel's name for a part of a date."""
+    """What a kernel's name has in addition for a part of a date."""
     inner = encoding.numbers if isinstance(encoding, Parsed) else encoding
     return f": {inner.part}" if isinstance(inner, DateParts) else ""
 

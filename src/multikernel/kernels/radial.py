@@ -66,7 +66,7 @@ class Matern(DistanceKernel):
         return falls * self._polynomial(t), -self.gamma * factor * falls
 
     def _argument(self, D: Array) -> Array:
-        return namespace(D).sqrt(D * float(2.0 * self.nu * self.gamma))
+        return _finite(namespace(D).sqrt(D * float(2.0 * self.nu * self.gamma)))
 
     def _polynomial(self, t: Array) -> Array:
         match self.nu:
@@ -154,4 +154,9 @@ class ExponentialPower(DistanceKernel):
         return value, -0.5 * self.power * np.divide(t, D, out=np.zeros_like(D), where=D > 0) * value
 
     def _exponent(self, D: Array) -> Array:
-        return (D * float(self.gamma)) ** float(0.5 * self.power)
+        return _finite((D * float(self.gamma)) ** float(0.5 * self.power))
+
+
+def _finite(t: Array) -> Array:
+    """t, at most 1000, where exp(-t) is 0: products of this 0 with an infinite t, and quotients, would be NaN."""
+    return namespace(t).clip(t, 0.0, 1000.0)

@@ -68,10 +68,13 @@ class Items(StringKernel):
 
         rows = self._strings(X)
         n = len(rows)
-        first, columns = 0, n  # of the second samples, which are the first ones where Z is None
+        first = 0  # of the second samples, which are the first ones where Z is None
+        columns = n
         if Z is not None:
             others = self._strings(Z)
-            rows, first, columns = rows + others, n, len(others)
+            rows = rows + others
+            first = n
+            columns = len(others)
         items, starts, known = self._members(rows)
         common = np.zeros((n, columns))
         _items.shared(items, starts, known, first, common)
@@ -181,10 +184,8 @@ class VectorSets(StringKernel):
         i = 0
         while i < len(K) and len(filled_b):
             last = max(i + 1, int(np.searchsorted(of_a, of_a[i] + step, side="right")) - 1)
-            part = None
             if of_a[last] > of_a[i]:
                 part = np.asarray(self.kernel(A[of_a[i] : of_a[last]], B), dtype=float)
-            if part is not None:
                 filled_a = i + np.flatnonzero(np.diff(of_a[i : last + 1]))
                 sums = np.add.reduceat(part, of_b[filled_b], axis=1)
                 K[np.ix_(filled_a, filled_b)] = np.add.reduceat(sums, of_a[filled_a] - of_a[i], axis=0)

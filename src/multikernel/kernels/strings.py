@@ -18,7 +18,7 @@ from scipy import sparse
 from multikernel._parameters import POWER, Power
 from multikernel._typing import Array
 from multikernel.kernels.family import KernelFamily, Kernels
-from multikernel.kernels.of_strings import StringKernel
+from multikernel.kernels.of_strings import StringKernel, characters
 from multikernel.kernels.sequences import GappedSubsequences
 from multikernel.tuning import COUNTS_DENSE
 
@@ -113,11 +113,12 @@ def gapped_subsequences(max_length: int, decay: float = 0.5, normalize: bool = T
 
 def counts(strings: list[str], length: int) -> Any:
     """How often each substring of this length occurs in each string: CSR array, a column for each that occurs."""
-    lengths = np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
+    packed = characters(strings)
+    [codes] = packed.parts
+    lengths = np.diff(packed.starts)
     per_string = np.maximum(lengths - length + 1, 0)
-    characters = np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    numbers, bound = _numbers(characters, length)
-    left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(characters))  # characters to the end of the string
+    numbers, bound = _numbers(codes, length)
+    left = np.repeat(packed.starts[1:], lengths) - np.arange(len(codes))  # characters to the end of the string
     columns, width = _ranks(numbers[left[: len(numbers)] >= length], bound)
     ends = np.concatenate([[0], np.cumsum(per_string)])
     F = sparse.csr_array((np.ones(len(columns)), columns, ends), shape=(len(strings), width))
@@ -125,10 +126,11 @@ def counts(strings: list[str], length: int) -> Any:
     return F
 
 
-def _numbers(characters: Array, length: int) -> tuple[Array, int]:
+def _numbers(codes: Array, length: int) -> tuple[Array, int]:
     """A whole number below a bound for the substring at every place, the same number for equal substrings."""
-    digits, size = _ranks(characters, int(characters.max(initial=0)) + 1)
-    numbers, bound = digits, size
+    digits, size = _ranks(codes, int(codes.max(initial=0)) + 1)
+    numbers = digits
+    bound = size
     for q in range(1, length):
         if bound * size > 1 << 62:  # numbers are of 63 bits
             numbers, bound = _ranks(numbers, bound)

@@ -15,10 +15,12 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from multikernel._arrays import host
+from multikernel._floats import ROUNDING, TINY, size_of
 from multikernel._parameters import POSITIVE, check_parameters
 from multikernel._rules import Choice, Rule
 from multikernel._typing import Array
-from multikernel.kernels.samples import as_floats
+from multikernel.kernels.samples import as_floats, dense
 
 _RULES = Choice(("scale", "median"))
 
@@ -67,18 +69,34 @@ class Width:
         X : array or CSR matrix (n, p)
         distance : the distances of some samples, which the median is that of
         degree : 2 where they are squared
+
+        Raises
+        ------
+        ValueError : where the samples differ by so much or so little that double precision does not hold the number
         """
         X = as_floats(X)
         if self.rule == "scale" or distance is None:
-            size = X.shape[1] * _variance(X) ** (degree / 2.0)
+            deviation = _deviation(host(X))
+            differ = deviation > 0.0
+            with np.errstate(over="ignore", under="ignore"):
+                size = X.shape[1] * float(np.power(deviation, degree))
         else:
             # The median of 125,000 distances is within some percent of that of all.
-            some = np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], 500)).astype(int))
-            D = np.asarray(distance(X[some]), dtype=np.float64)[np.triu_indices(len(some), 1)]
+            some = X[np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], 500)).astype(int))]
+            with np.errstate(over="ignore", invalid="ignore"):
+                D = np.asarray(distance(some), dtype=np.float64)[np.triu_indices(some.shape[0], 1)]
             apart = D[D > 0.0]
             size = degree * float(np.median(apart)) if len(apart) else 0.0
-        number = self.times / size if size > 0.0 else self.times
-        return number if np.isfinite(number) else self.times
+            differ = size > 0.0 or bool(np.ptp(dense(host(some)), axis=0).any())
+        if not differ:
+            return self.times
+        number = self.times / size if size > 0.0 else np.inf
+        if not TINY <= number < np.inf:
+            raise ValueError(
+                f"the width of a kernel by the rule {self.rule!r} is beyond double precision for samples with entries "
+                f"up to {float(abs(X).max()):.3g}: give them in other units"
+            )
+        return number
 
 
 @dataclass(frozen=True)
@@ -94,13 +112,18 @@ class _Gamma(Rule):
 Gamma = Annotated[Any, _Gamma()]
 
 
-def _variance(X: Any) -> float:
-    """Of all entries."""
-    if not X.shape[0]:
+def _deviation(X: Any) -> float:
+    """The standard deviation of all entries, zeros of sparse samples among them; 0 where it is rounding.
+
+    By two passes: the mean of the squares less the squared mean loses the digits of samples far from zero.
+    """
+    values = X.data if hasattr(X, "tocsr") else X
+    entries = X.shape[0] * X.shape[1]
+    if not entries:
         return 0.0
-    mean = float(X.mean())
-    if hasattr(X, "multiply"):
-        squares = float(X.multiply(X).mean())
-    else:
-        squares = float(np.mean(np.square(X, dtype=np.float64)))
-    return max(squares - mean**2, 0.0)
+    unit = float(np.abs(values).max(initial=0.0)) or 1.0  # sums of very large numbers overflow
+    scaled = values.astype(np.float64) / unit
+    mean = float(scaled.sum()) / entries
+    stored = scaled.size / entries
+    deviation = float(np.hypot(np.sqrt(stored) * size_of(scaled - mean), np.sqrt(1.0 - stored) * mean))
+    return unit * deviation if deviation > ROUNDING * abs(mean) else 0.0

@@ -132,7 +132,7 @@ def bind_views(
         if not view.present.all():
             own = anchors.rows[completion.observed]
             rows = mixing(view.present, completion.weights(X[~view.present]), own)
-            bank = MixedBank(bank, rows, rows)
+            bank = MixedBank.of(bank, rows, rows)
         banks.append(MappedBank(bank, view.samples.completed_by(completion, view.given, X)))
     return banks
 

@@ -229,7 +229,7 @@ def anchor_rows(present: Sequence[Array]) -> Array:
     return np.unique(chosen)
 
 
-def mixing(present: Array, weights: Array, columns: Array) -> Any:
+def mixing(present: Array, weights: Array, columns: Array, own: Array | None = None, width: int = 0) -> Any:
     """Samples as weighted sums: themselves where they have a view, and else of some columns, as a CSR matrix.
 
     Parameters
@@ -237,12 +237,16 @@ def mixing(present: Array, weights: Array, columns: Array) -> Any:
     present : bool array (n,), which have it
     weights : array (lacking samples, q)
     columns : int array (q,), the columns to which the weights belong
+    own : int array (n,), the column that is the sample itself; 0, 1, 2, ... by default
+    width : int, how many columns there are, at least as many as are named here
     """
     n = len(present)
+    if own is None:
+        own = np.arange(n)
     here = np.flatnonzero(present)
-    away = np.repeat(np.flatnonzero(~present), len(columns))
-    rows = np.concatenate([here, away])
-    where = np.concatenate([here, np.tile(columns, n - len(here))])
+    lacking = np.flatnonzero(~present)
+    rows = np.concatenate([here, np.repeat(lacking, len(columns))])
+    where = np.concatenate([own[here], np.tile(columns, len(lacking))])
     values = np.concatenate([np.ones(len(here)), weights.ravel()])
-    width = max(n, int(columns.max(initial=-1)) + 1)
-    return sparse.csr_array((values, (rows, where)), shape=(n, width))
+    last = max(int(own.max(initial=-1)), int(columns.max(initial=-1)))
+    return sparse.csr_array((values, (rows, where)), shape=(n, max(width, last + 1)))

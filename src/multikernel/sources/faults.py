@@ -23,10 +23,6 @@ def faults_of(view: str, labels: Any = None) -> Iterator[None]:
     """
     try:
         yield
-    except OverflowError:
-        raise ValueError(
-            f"view {view!r} holds numbers that are too large for these kernels: give it in larger units"
-        ) from None
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(_by_name(str(error), view, labels)) from error.__cause__

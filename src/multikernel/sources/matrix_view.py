@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
 from multikernel.banks.bind import bind_kernels
 from multikernel.banks.indices import positions
 from multikernel.banks.mixed import MixedBank
-from multikernel.sources.completion import Completion
+from multikernel.sources.completion import Completion, mixing
 from multikernel.sources.matrices import known_rows, matched_columns, matrices_between, rows_of, stack_of
 from multikernel.sources.view_samples import Binder, KnownView, Precision, ViewSamples, own_precision
 from multikernel.sources.views import Views
@@ -119,9 +118,5 @@ class MatrixView(ViewSamples):
 def _among_all(view: str, X: Views, n: int, completion: Completion, anchors: Array) -> Any:
     """Samples as weighted sums of all n samples of the view's bank, a CSR matrix."""
     present = X.has(view)
-    here, away = np.flatnonzero(present), np.flatnonzero(~present)
-    weights = completion.weights(X[~present]) if len(away) else np.empty((0, len(anchors)))
-    rows = np.concatenate([here, np.repeat(away, len(anchors))])
-    columns = np.concatenate([rows_of(X)[here], np.tile(anchors, len(away))])
-    values = np.concatenate([np.ones(len(here)), weights.ravel()])
-    return sparse.csr_array((values, (rows, columns)), shape=(len(X), n))
+    weights = np.empty((0, len(anchors))) if present.all() else completion.weights(X[~present])
+    return mixing(present, weights, anchors, rows_of(X), n)

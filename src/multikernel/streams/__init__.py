@@ -20,7 +20,7 @@ from multikernel.streams.dask import DaskSource, dask
 from multikernel.streams.missing import is_missing
 from multikernel.streams.parquet import ParquetSource, parquet
 from multikernel.streams.pieces import PieceSource, pieces
-from multikernel.streams.predictions import predict, without_sums, write_predictions
+from multikernel.streams.predictions import harmless, predict, without_sums, write_predictions
 from multikernel.streams.records import DELIMITERS, Records
 from multikernel.streams.source import Chunk, Source, bytes_of
 from multikernel.streams.survey import Survey, survey
@@ -40,6 +40,7 @@ __all__ = [
     "bytes_of",
     "csv",
     "dask",
+    "harmless",
     "is_missing",
     "parquet",
     "pieces",

@@ -17,7 +17,7 @@ import numpy as np
 from multikernel.streams.source import Chunk, Source
 
 T = TypeVar("T")
-_BRANCHES = 4  # results that are merged by a task
+_BRANCHES = 4  # results that are merged by a task, as in Dask's own reductions (split_every)
 _WARNED = "1GB"  # Dask warns where a task is larger; features of many kernels take some ten megabytes
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from functools import partial
+from math import isnan
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -13,8 +14,10 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.files import path_of, replacing
 from multikernel.streams.source import Chunk, Source
+from multikernel.tables.numerals import as_float
 
 Method = Literal["predict", "decision_function", "predict_proba"]
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the start of a formula
 
 
 def predict(model: Any, source: Source, method: Method = "predict") -> Iterator[Array]:
@@ -41,7 +44,7 @@ def predict(model: Any, source: Source, method: Method = "predict") -> Iterator[
     50
     """
     _check(model, source, method)
-    return source.mapped(partial(_told, model, method))
+    return source.mapped(partial(_predicted, model, method))
 
 
 def _check(model: Any, source: Source, method: Method) -> None:
@@ -59,7 +62,7 @@ def _check(model: Any, source: Source, method: Method) -> None:
         )
 
 
-def _told(model: Any, method: Method, chunk: Chunk) -> Array:
+def _predicted(model: Any, method: Method, chunk: Chunk) -> Array:
     try:
         return np.asarray(getattr(model, method)(chunk.X))
     except ValueError as error:
@@ -116,16 +119,16 @@ def _csv(path: Path, parts: Iterator[Array], names: list[str]) -> Iterator[int]:
 
     with path.open("w", newline="", encoding="utf-8") as file:
         for k, values in enumerate(parts):
-            frame = pd.DataFrame(_columns(values, names))
-            for name in frame.select_dtypes("object"):
-                frame[name] = [harmless(value) for value in frame[name]]
-            frame.to_csv(file, index=False, header=k == 0, lineterminator="\n")
+            columns: dict[str, Any] = _columns(values, names)
+            if values.dtype.kind not in "biuf":
+                columns = {name: [harmless(value) for value in column.tolist()] for name, column in columns.items()}
+            pd.DataFrame(columns).to_csv(file, index=False, header=k == 0, lineterminator="\n")
             yield len(values)
 
 
 def harmless(value: Any) -> Any:
-    """A label that a spreadsheet would run as a formula, as text."""
-    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
+    """A text that a spreadsheet would run as a formula gets an apostrophe; a number such as -1.5 stays."""
+    if isinstance(value, str) and value.startswith(_FORMULA) and isnan(as_float(value)):
         return f"'{value}"
     return value
 

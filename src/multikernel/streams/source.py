@@ -17,7 +17,7 @@ import numpy as np
 from multikernel._memory import total_memory
 from multikernel._rules import Whole
 from multikernel._typing import Array
-from multikernel.tables.cells import is_frame
+from multikernel.tables.cells import is_frame, is_null
 
 T = TypeVar("T")
 _UNITS = {
@@ -32,7 +32,7 @@ _UNITS = {
     "gib": 2.0**30,
 }
 _FEWEST_BYTES = 1e8  # that a fit takes: libraries that read files take as much
-_MOST_ROWS = 1 << 16  # of a chunk, however few its columns are
+_MOST_ROWS = 1 << 16  # of a chunk, however few its columns are: what is made of a row may have thousands of numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,13 +227,13 @@ def bytes_of(memory: float | str | None) -> float:
 
 
 def absent(values: Any) -> Array:
-    """Which values are missing or infinite: None, NaN, NaT."""
+    """Which values are missing or infinite: None, NaN, NaT, the NA of pandas."""
     values = np.asarray(values)
     if values.dtype.kind in "fc":
         return ~np.isfinite(values)
     if values.dtype.kind in "mM":
         return np.isnat(values)
     if values.dtype.kind == "O":
-        flat = [value is None or value != value or str(value) == "<NA>" for value in values.ravel()]
+        flat = [value is None or is_null(value) for value in values.ravel()]
         return np.array(flat, dtype=bool).reshape(values.shape)
     return np.zeros(values.shape, dtype=bool)

@@ -71,7 +71,7 @@ class Cells:
         ValueError : where it holds strings in some rows and other values in others, or neither strings nor numbers
         TypeError : where a mixed column holds a container
         """
-        absent = np.array([value is None or is_missing(value) for value in values], dtype=bool)
+        absent = np.array([value is None or is_null(value) for value in values], dtype=bool)
         is_string = np.array([isinstance(value, str) for value in values], dtype=bool)
         if not absent.all() and all(isinstance(value, date) for value in values[~absent]):
             days = np.full(len(values), np.nan)
@@ -170,7 +170,7 @@ def _column(name: str, series: Any, nw: Any, mixed: bool) -> Cells:
         return Cells(name, "durations" if dtype == nw.Duration else "dates", _days(_times(series)))
     if dtype in (nw.Categorical, nw.Enum):
         given = series.to_list()
-        values = np.array([None if each is None or is_missing(each) else str(each) for each in given], dtype=object)
+        values = np.array([None if each is None or is_null(each) else str(each) for each in given], dtype=object)
         ordered = dtype == nw.Enum
         categories = tuple(map(str, dtype.categories)) if ordered else ()
         return Cells(name, "strings", values, categories, ordered)
@@ -195,7 +195,7 @@ def _days(values: Array) -> Array:
     return np.where(np.isnat(values), np.nan, days)
 
 
-def is_missing(value: Any) -> bool:
+def is_null(value: Any) -> bool:
     """Whether a value says that there is none: NaN, NaT, or the NA of pandas, which equals nothing."""
     equal = value == value
     return equal is False or equal is np.False_ or not isinstance(equal, bool | np.bool_ | np.ndarray)

@@ -32,9 +32,10 @@ _OF_DIFFERENCES = 1e-5  # what differences leave
 def check_kernel(kernel: Kernel, X: Any) -> None:
     """Check that a kernel keeps what kernels promise.
 
-    The matrix is symmetric and positive semi-definite and has the diagonal that the kernel states; samples are not
-    written into, and may be sparse, of whole numbers or in single precision; what ``facts()`` states is true; the
-    parameters are cloned, read and set as scikit-learn does; and a bank of the kernel holds its matrix.
+    The matrix is symmetric and positive semi-definite, has the diagonal that the kernel states, and is a new array in
+    each call; samples are not written into, and may be sparse, of whole numbers or in single precision; what
+    ``facts()`` states is true; the parameters are cloned, read and set as scikit-learn does; and a bank of the kernel
+    holds its matrix.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def check_kernel(kernel: Kernel, X: Any) -> None:
     table = objects if objects is not None else as_table(X)
     samples = as_floats(X) if table is None else table
     require(samples.shape[0] >= 6, f"check_kernel: needs at least six samples, got {samples.shape[0]}")
-    K = kernel(samples)
+    K = np.array(kernel(samples))
     _check_matrix(kernel, samples, K)
     _check_facts(kernel, samples, K)
     _check_specification(kernel, samples, K)
@@ -71,7 +72,8 @@ def check_kernel(kernel: Kernel, X: Any) -> None:
 def _check_matrix(kernel: Kernel, X: Any, K: Array) -> None:
     n = X.shape[0]
     head = slice(0, X.shape[0] // 2)
-    require(isinstance(K, np.ndarray), f"{kernel!r}: the matrix is a {type(K).__name__}, not an array")
+    own = kernel(X)
+    require(isinstance(own, np.ndarray), f"{kernel!r}: the matrix is a {type(own).__name__}, not an array")
     require(K.dtype.kind == "f", f"{kernel!r}: the matrix is of {K.dtype}, not of floats")
     require(K.shape == (n, n), f"{kernel!r}: the matrix of {n} samples has shape {K.shape}")
     require(np.isfinite(K).all(), f"{kernel!r}: the matrix holds a NaN or infinity")
@@ -81,6 +83,9 @@ def _check_matrix(kernel: Kernel, X: Any, K: Array) -> None:
     require(
         smallest >= lowest, f"{kernel!r}: the matrix is not positive semi-definite, it has an eigenvalue {smallest:.3g}"
     )
+    require(own.flags.writeable, f"{kernel!r}: the matrix cannot be written into, as sums and multiples of it are")
+    own[:] = 0.0
+    close(f"{kernel!r}: a second call, after the first matrix was written into", kernel(X), K, _SAME)
     close(f"{kernel!r}: k(X, X)", kernel(X, X), K, _SAME)
     close(f"{kernel!r}: k(X, a copy of X)", kernel(X, X[np.arange(n)]), K, _NEARLY)
     close(f"{kernel!r}: rows against a sample", kernel(X[head], X), K[head], _NEARLY)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,8 @@ from multikernel.app.tables.table import CsvTable, listed
 from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.tables.views import ViewTables, split, view_name
 from multikernel.persistence import read
-from multikernel.tables import as_float
+from multikernel.streams import harmless
 from multikernel.typing import Array
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the start of a formula
 
 
 @dataclass(frozen=True)
@@ -212,10 +209,3 @@ def _by_columns(views: Mapping[str, set[str]], parts: Mapping[str, CsvTable]) ->
         sentence = f"{part.file} is taken for the view {like[0]!r}, all columns of which it has"
         warnings.warn(sentence, PredictionWarning, stacklevel=2)
     return found
-
-
-def harmless(value: Any) -> Any:
-    """A text that a spreadsheet would run as a formula gets an apostrophe; a number such as -1.5 stays."""
-    if isinstance(value, str) and value.startswith(_FORMULA) and isnan(as_float(value)):
-        return f"'{value}"
-    return value

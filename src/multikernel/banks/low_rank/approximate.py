@@ -39,9 +39,10 @@ from multikernel.kernels.base import Kernel
 from multikernel.kernels.facts import Wrapped
 
 Rule = Literal["uniform", "kmeans++", "leverage"]
-_POOL, _LARGEST = 1000, 4000  # samples of the pool: at least, and at most where the rank is not larger
 Method = Literal["nystroem", "fourier"]
-_TRIED = 500  # samples on which errors are estimated
+_POOL = 1000  # samples of the pool at least
+_LARGEST = 4000  # and at most where the rank is not larger
+_TRIED = 500  # samples on which errors are estimated: within a fifth of the true ones (tests/banks/test_low_rank.py)
 Made = tuple[FeatureMap, Callable[[Index, Any], Array]]  # a map, and the features of some samples in a precision
 
 

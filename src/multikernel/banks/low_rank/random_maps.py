@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 
 from multikernel._arrays import foreign, host, like, namespace, taken
-from multikernel._arrays import taken as columns_of
 from multikernel._linalg import inverse_root, product
 from multikernel._typing import Array, Columns
 from multikernel.banks.low_rank.feature_map import EncodedMap, OneKernel
@@ -69,6 +68,8 @@ def fourier(kernel: DistanceKernel, columns: Array, rank: int, rng: np.random.Ge
     """The features of a kernel of a distance; None where its spectral density is not known here."""
     p = len(columns)
     count = max(1, rank // 2)
+    if type(kernel) not in (RBF, Laplacian, Matern):  # a class derived from one of these may have another profile
+        return None
     match kernel:
         case RBF(gamma):
             return Fourier(columns, np.sqrt(2.0 * gamma) * _orthogonal(p, count, rng))
@@ -189,7 +190,7 @@ class Taken(OneKernel):
         return len(self.columns)
 
     def _features(self, X: Any) -> Array:
-        return dense(columns_of(X, self.columns, axis=1))
+        return dense(taken(X, self.columns, axis=1))
 
 
 @dataclass(frozen=True, eq=False)

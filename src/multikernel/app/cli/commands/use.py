@@ -94,7 +94,7 @@ def _in_chunks(model: Path, new: Path, proba: bool, memory: str | None, out: Pat
         raise ValueError(f"{model} was learned in chunks, and predicts files in chunks; give a file in place of -")
     from multikernel import streams
     from multikernel.app.jobs.fit_stream import StreamOptions, watched_rows
-    from multikernel.app.jobs.predict import harmless
+    from multikernel.streams import harmless
 
     rows = watched_rows(new, metadata, StreamOptions(memory))
     if proba and not hasattr(fitted, "predict_proba"):

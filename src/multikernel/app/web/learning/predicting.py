@@ -16,7 +16,6 @@ import pandas as pd
 from sklearn.base import is_classifier
 from sklearn.metrics import r2_score
 
-from multikernel.app.jobs.predict import harmless
 from multikernel.app.tables.columns import known
 from multikernel.app.tables.table import CsvTable
 from multikernel.app.tables.training_ranges import TrainingRanges
@@ -25,6 +24,7 @@ from multikernel.app.web.learning.samples import as_taken, frame, refused, score
 from multikernel.app.web.learning.summary import in_short
 from multikernel.datasets import Column, Task
 from multikernel.persistence import read
+from multikernel.streams import harmless
 from multikernel.tables import numbers_in
 from multikernel.typing import Array
 
