@@ -32,6 +32,7 @@ from scipy.optimize import nnls
 from multikernel._floats import TINY
 from multikernel._linalg import product
 from multikernel._typing import Array
+from multikernel._workers import check_interrupted
 from multikernel.numerics.cholesky import factor_of
 from multikernel.procedures.ridge_cv.evidence import Evidence, Explained
 
@@ -158,6 +159,7 @@ def maximised(likelihood: Likelihood, start: Local, free: Array, least: float = 
     here = start
     damping = 1e-3
     for _ in range(_STEPS):
+        check_interrupted()
         step, gain = _step(here, free, damping)
         if gain <= least:
             break

@@ -103,6 +103,8 @@ def violations(program: SupportProgram, f: Array, outside: Array, allowed: float
 
 def within_rounding(K: Array, program: SupportProgram, found: DualSolution, gradient: Array) -> bool:
     """Whether the gap is no larger than what rounding of the values f = K b may add to the losses."""
+    if not np.isfinite(found.gap):
+        return False
     f = program.sign * program.linear - gradient - program.ridge * program.sign * found.warm
     size = roots(np.diagonal(K))
     error = 4.0 * EPS * float(size @ np.abs(found.coef)) * size[program.sample]

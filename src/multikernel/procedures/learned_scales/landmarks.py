@@ -29,7 +29,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel._floats import TINY
+from multikernel._floats import SINGULAR, TINY
 from multikernel._linalg import squared
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
@@ -160,7 +160,7 @@ class LandmarkError:
     def floor(self) -> float:
         """Of the squared error, which a logarithm is taken of: 1e-12 of that of constants."""
         constant = self.held.rooted(self.held.Y - self.mean)
-        return max(1e-12 * float((constant * constant).sum()), TINY)
+        return max(SINGULAR * float((constant * constant).sum()), TINY)
 
     def prior(self, v: Array) -> tuple[float, Array]:
         """penalty / |V| times the prior of the scales, and its gradient."""

@@ -35,7 +35,7 @@ import numpy as np
 from multikernel._floats import SINGULAR, TINY
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
-from multikernel._workers import in_time
+from multikernel._workers import in_time, time_is_up
 from multikernel.banks import FactorGram, KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.certificate import Certificate
@@ -241,7 +241,7 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
         before = largest
         largest = float(x @ q)
         x = q
-        if largest > domain.strength:
+        if largest > domain.strength or time_is_up():
             return None
         if largest <= before * (1.0 + SINGULAR):
             break
