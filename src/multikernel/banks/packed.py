@@ -142,7 +142,7 @@ class PackedBank(StoredBank):
         if len(Ct) >= PACKED_UNPACKED:
             whole = np.zeros((len(self), *Ct.shape))
             for k, place in enumerate(self.places):  # C'K, whose transpose is K C
-                lapack.product(Ct, unpack(self.stack[place], self.n, np.float64), whole[k])
+                lapack.gemm(Ct, unpack(self.stack[place], self.n, np.float64), whole[k])
             return whole.transpose(0, 2, 1)
         out = np.empty((len(self), *Ct.shape))
         self._over_kernels(lambda r: _packed.products(self.stack, self.places, Ct, out, r.start, r.stop), len(Ct))

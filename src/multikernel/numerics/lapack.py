@@ -84,16 +84,16 @@ def inverted(L: Array) -> bool:
     return failed.value == 0
 
 
-def product(A: Array, B: Array, out: Array | None = None, factor: float = 1.0) -> Array:
+def gemm(A: Array, B: Array, out: Array | None = None, factor: float = 1.0) -> Array:
     """``out`` + factor A B, in its place, or factor A B in a new array; ``out`` is C-contiguous, of float64."""
     A = np.ascontiguousarray(A, dtype=np.float64)
     B = np.ascontiguousarray(B, dtype=np.float64)
     (m, k) = A.shape
     n = B.shape[1]
     if len(B) != k:
-        raise ValueError(f"product: A has {k} columns and B has {len(B)} rows: these numbers have to be equal")
+        raise ValueError(f"gemm: A has {k} columns and B has {len(B)} rows: these numbers have to be equal")
     if out is not None and not (out.shape == (m, n) and out.dtype == np.float64 and out.flags.c_contiguous):
-        raise ValueError(f"product: out has to be a C-contiguous array of float64, of shape ({m}, {n})")
+        raise ValueError(f"gemm: out has to be a C-contiguous array of float64, of shape ({m}, {n})")
     added = out is not None
     if out is None:
         out = np.empty((m, n))

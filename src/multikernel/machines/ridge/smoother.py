@@ -62,8 +62,8 @@ from multikernel.machines.ridge.precision import Precision
 _CHANCE = 1e-3  # on each side, of targets so contrary to an alpha that is the ratio of noise and function
 
 
-class Linear(Protocol):
-    """What the criteria ask of a linear map of the targets."""
+class LinearSmoother(Protocol):
+    """What the criteria ask of a linear map of targets to fitted values."""
 
     @property
     def weight(self) -> Array: ...
@@ -349,31 +349,31 @@ class Smoother:
         return -0.5 * (N + fit + self.precision.log_determinant + (N - n) * np.log(alpha))
 
 
-def _cp(model: Linear, rss: Array, noise: Array) -> Array:
+def _cp(model: LinearSmoother, rss: Array, noise: Array) -> Array:
     return (rss + 2.0 * model.trace * noise) / model.count
 
 
-def _aic(model: Linear, rss: Array, noise: Array) -> Array:
+def _aic(model: LinearSmoother, rss: Array, noise: Array) -> Array:
     return rss / noise + 2.0 * model.trace
 
 
-def _bic(model: Linear, rss: Array, noise: Array) -> Array:
+def _bic(model: LinearSmoother, rss: Array, noise: Array) -> Array:
     return rss / noise + np.log(model.count) * model.trace
 
 
-def _gcv(model: Linear, rss: Array, noise: Array) -> Array:
+def _gcv(model: LinearSmoother, rss: Array, noise: Array) -> Array:
     return rss / model.count / (1.0 - model.trace / model.count) ** 2
 
 
-def _loo(model: Linear, rss: Array, noise: Array) -> Array:
+def _loo(model: LinearSmoother, rss: Array, noise: Array) -> Array:
     return np.asarray(model.weight @ model.left_out**2 / model.count)
 
 
-def _evidence(model: Linear, rss: Array, noise: Array) -> Array:
+def _evidence(model: LinearSmoother, rss: Array, noise: Array) -> Array:
     return -model.log_evidence
 
 
-CRITERIA: Mapping[str, Callable[[Linear, Array, Array], Array]] = {
+CRITERIA: Mapping[str, Callable[[LinearSmoother, Array, Array], Array]] = {
     "cp": _cp,
     "aic": _aic,
     "bic": _bic,

@@ -13,6 +13,7 @@ the matrix has a null space.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,9 +65,14 @@ def beyond(U: Array, Y: Array) -> Array:
     """Y - U U'Y for U of orthonormal columns; zero where it is rounding."""
     if U.shape[1] == len(U):
         return np.zeros_like(Y)
+    return remainder(lambda P: product(U, product(U.T, P)), Y)
+
+
+def remainder(projection: Callable[[Array], Array], Y: Array) -> Array:
+    """Y less an orthogonal projection of it; zero where it is rounding."""
     P = Y
     for _ in range(2):  # the second time takes off what the first left by rounding, which 1 / alpha would make large
-        P = P - product(U, product(U.T, P))
+        P = P - projection(P)
     reached = np.linalg.norm(P, axis=0) <= len(Y) * EPS * np.linalg.norm(Y, axis=0)
     return np.where(reached, 0.0, P)
 

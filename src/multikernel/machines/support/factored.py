@@ -137,7 +137,7 @@ class FactoredProgram:
         point = self._first()
         for _ in range(MOST_NEWTON_STEPS):
             yield point
-            length, point = advance(point, partial(_System, self, point))
+            length, point = advance(point, partial(_FeatureSystem, self, point))
             if length < NEGLIGIBLE_STEP:
                 return
 
@@ -169,7 +169,7 @@ def _smaller_gap(first: DualSolution, second: DualSolution) -> DualSolution:
     return second if second.gap < first.gap else first
 
 
-class _System(NewtonSystem):
+class _FeatureSystem(NewtonSystem):
     """The linear system at one point: factored once, solved for several right-hand sides."""
 
     def __init__(self, of: FactoredProgram, at: BarrierPoint) -> None:

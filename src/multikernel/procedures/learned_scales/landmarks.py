@@ -39,10 +39,9 @@ from multikernel.kernels import DistanceKernel
 from multikernel.machines.ridge.centres import CentredRidge
 from multikernel.numerics.lbfgs import lbfgs, remembering
 from multikernel.observer import Event, Observer, silent
-from multikernel.procedures.learned_scales.forms import Form
+from multikernel.procedures.learned_scales.forms import FARTHEST, Form
 
 _ROUNDED = float(np.finfo(np.float32).eps) ** 2  # what single precision makes of a sum of squares
-_FARTHEST = 14.0  # scales differ from the first ones by a factor of e^14 at most, as in descent.py
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +242,7 @@ def scales_by_landmarks(
     function = remembering(value)
     first = function(begun)
     if goes_on(begun, *first):
-        lbfgs(function, begun, max_iter, goes_on, (begun - _FARTHEST, begun + _FARTHEST))
+        lbfgs(function, begun, max_iter, goes_on, (begun - FARTHEST, begun + FARTHEST))
         settled = settled or not (len(history) > max_iter or time_is_up())  # no step leads further down
     lowest, u, gradient = best
     v = u[:-1]
