@@ -183,4 +183,5 @@ _ROUTINES = {
     precision: {name: _routine(module, prefix + name) for name, module in _PUBLISHED_BY.items()}
     for precision, prefix in _PREFIX.items()
 }
-_potri, _gemm = _routine(cython_lapack, "dpotri"), _routine(cython_blas, "dgemm")
+_potri = _routine(cython_lapack, "dpotri")
+_gemm = _routine(cython_blas, "dgemm")

@@ -88,7 +88,8 @@ class LogisticSamples:
 
     def curved(self, V: Array, D: Array) -> tuple[Array, Array]:
         """C V and C'D C V, a diagonal D for each column: one pass."""
-        total, start = np.zeros_like(V), 0
+        total = np.zeros_like(V)
+        start = 0
         values = np.empty((len(D), V.shape[1]))
         for C in self._checked():
             rows = slice(start, start + len(C))
@@ -159,10 +160,12 @@ def logistic_by_centres(
     def at(A: Array, c: Array, F: Array) -> _Coefficients:
         if fit_intercept:
             moved = _best_intercept(samples.labels, s, F)
-            c, F = c + moved, F + moved
+            c = c + moved
+            F = F + moved
         return _Coefficients(A, c, F, samples.losses(F) + 0.5 * alpha * (A * (K @ A)).sum(axis=0))
 
-    point, steps = at(A, c, F), 0
+    point = at(A, c, F)
+    steps = 0
     while True:
         p = expit(-samples.labels * point.F)
         left = samples.back(s * samples.labels * p) - alpha * (K @ point.A)

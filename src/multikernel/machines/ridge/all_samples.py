@@ -71,7 +71,8 @@ class AllSamplesRidge:
 
     def tiles(self) -> Iterator[tuple[slice, Array]]:
         """Some rows of G at a time, as far as the diagonal block: of shape (r, last row)."""
-        n, start = len(self.rows), 0
+        n = len(self.rows)
+        start = 0
         while start < n:
             check_interrupted()
             stop = min(n, start + max(1, min(2048, _VALUES // (start + 1024))))
@@ -94,8 +95,10 @@ class AllSamplesRidge:
         ------
         ValueError : where the kernel is not positive semi-definite
         """
-        n, size = len(self.rows), float((self.roots**2).sum())
-        work, shift = space(n), alpha
+        n = len(self.rows)
+        size = float((self.roots**2).sum())
+        work = space(n)
+        shift = alpha
         while True:
             found = HalfFactor.of_tiles(n, self.tiles(), shift, work)
             if found is not None:

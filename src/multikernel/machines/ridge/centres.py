@@ -380,7 +380,8 @@ def _target_sums(tiles: Iterable[Tile]) -> tuple[Any, float]:
 
 def _residuals(mean: Array, A: Array, tiles: Iterable[Tile]) -> tuple[float, Array]:
     """tr R'S R and C'S R of the residuals R, in double precision: one pass."""
-    total, image = 0.0, np.zeros_like(A)
+    total = 0.0
+    image = np.zeros_like(A)
     for tile in tiles:
         check_interrupted()
         C = np.asarray(tile.kernel, dtype=float)

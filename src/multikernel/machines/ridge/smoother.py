@@ -323,7 +323,9 @@ class Smoother:
     @cached_property
     def left_out_deviations(self) -> Array:
         """Those of the samples that are left out one by one, (n, t)."""
-        s, N, diagonal = self.weight, self.count, self.precision.diagonal
+        s = self.weight
+        N = self.count
+        diagonal = self.precision.diagonal
         rest = 1.0 / diagonal
         if self.fit_intercept:
             own = self.precision.prior + self.precision.alpha / s
@@ -343,7 +345,9 @@ class Smoother:
     @property
     def log_evidence(self) -> Array:
         """The log density of each target, the largest over tau: shape (t,)."""
-        N, n, alpha = self.count, len(self.coef), self.precision.alpha
+        N = self.count
+        n = len(self.coef)
+        alpha = self.precision.alpha
         with np.errstate(divide="ignore"):
             fit = N * np.log(2.0 * np.pi * self.energy / N)
         return -0.5 * (N + fit + self.precision.log_determinant + (N - n) * np.log(alpha))

@@ -80,7 +80,8 @@ def remainder(projection: Callable[[Array], Array], Y: Array) -> Array:
 def spectrum(gram: Gram) -> tuple[Array, Array]:
     """The Gram's eigenvalues (r,) >= 0 and eigenvectors (n, r); ValueError where one is below zero, beyond rounding."""
     values, vectors = gram.spectrum()
-    smallest, trace = float(values.min(initial=0.0)), float(values.sum())
+    smallest = float(values.min(initial=0.0))
+    trace = float(values.sum())
     if smallest < -rounding(gram.diagonal()) * max(trace, 0.0):
         raise ValueError(
             f"the kernel matrix has the eigenvalue {smallest:.3g} and the trace {trace:.3g}, and a kernel matrix has "

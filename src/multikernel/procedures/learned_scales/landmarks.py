@@ -130,7 +130,9 @@ class LandmarkError:
     def at(self, parameters: Array) -> tuple[float, Array]:
         """The value, and the gradient in the parameters of the scales and in the logarithm of alpha."""
         check_interrupted()
-        v, alpha, Z = parameters[:-1], float(np.exp(parameters[-1])), self.landmarks
+        v = parameters[:-1]
+        alpha = float(np.exp(parameters[-1]))
+        Z = self.landmarks
         points = self.form.points(v, Z, self.kernel.degree)
         K, slopes = self._entries(LandmarkSamples(Z, Z), points)
         C, slopes_train = self._entries(self.train, points)
@@ -174,7 +176,8 @@ class LandmarkError:
     def _entries(self, samples: LandmarkSamples, points: ScaledPoints) -> tuple[Array, Array]:
         """The kernel and its slopes between samples and landmarks, rows times the roots of the weights."""
         shape = (len(samples.X), len(self.landmarks))
-        K, slopes = np.empty(shape, np.float32), np.empty(shape, np.float32)
+        K = np.empty(shape, np.float32)
+        slopes = np.empty(shape, np.float32)
 
         def part(rows: slice) -> None:
             K[rows], slopes[rows] = self.kernel.profile_and_slope(points.distances(samples.X[rows]))

@@ -186,9 +186,13 @@ def _sums(posed: PosedScales, scales: Array, Z: Array, rows: Array) -> CentreSum
 
 def _trained(posed: PosedScales, parted: Parted, chosen: ChosenScales, beyond: RowsBeyond | None) -> TrainedMachine:
     """The ridge and the machine on centres."""
-    scales, Z, compared = chosen.scales, chosen.centres, parted.compared
+    scales = chosen.scales
+    Z = chosen.centres
+    compared = parted.compared
     found = _on_centres(posed, parted, chosen, Z, None if beyond is None else beyond.sums(chosen))
-    K, own, alpha = found.K, found.own, found.alpha
+    K = found.K
+    own = found.own
+    alpha = found.alpha
     whole = own.merge(_sums(posed, scales, Z, np.append(compared, parted.rest)))
 
     def kernel(rows: Array) -> Array:
@@ -253,14 +257,16 @@ def _trained_logistic(
     """
     order = np.concatenate([parted.learning, parted.compared, parted.rest])
     C = _kept_kernel(kernel, order, len(K))
-    n, m = len(parted.learning), len(parted.learning) + len(parted.compared)
+    n = len(parted.learning)
+    m = len(parted.learning) + len(parted.compared)
 
     def samples(rows: slice) -> LogisticSamples:
         return LogisticSamples(
             partial(C, rows), np.where(posed.Y[order[rows]] > 0.0, 1.0, -1.0), posed.weights(order[rows])
         )
 
-    learning, compared = samples(slice(n)), samples(slice(n, m))
+    learning = samples(slice(n))
+    compared = samples(slice(n, m))
 
     def fitted(ridge: float, rows: LogisticSamples, sums: CentreSums, start: CentresSolution | None) -> CentresSolution:
         return logistic_by_centres(K, rows, sums, ridge, _GAP, fit_intercept=posed.fit_intercept, start=start)
