@@ -9,6 +9,8 @@ from sklearn.exceptions import NotFittedError
 
 from mixed_models import DYESTUFF, PENICILLIN, SLEEP
 from multikernel import MultipleKernelRidgeCV, bind, kernels, precomputed
+from multikernel._workers import Interrupted
+from multikernel.procedures import restricted_likelihood
 from multikernel.procedures.restricted_likelihood import ContrastSpectrum, OfKernels, OfOneKernel
 from multikernel.procedures.ridge_cv.evidence import Evidence
 from multikernel.procedures.ridge_cv.fixed import FixedColumns
@@ -246,3 +248,16 @@ def test_what_is_refused():
         MultipleKernelRidgeCV(TWO, criterion="evidence").fit(X, y).variance_components(X, y, coverage=95)
     with pytest.raises(NotFittedError):
         MultipleKernelRidgeCV(TWO, criterion="evidence").variance_components(X, y)
+
+
+def test_steps_look_whether_anybody_waits_for_them(monkeypatch):
+    """Targets are estimated on threads, which an interruption of the main one has to end."""
+
+    def interrupted():
+        raise Interrupted
+
+    monkeypatch.setattr(restricted_likelihood, "check_interrupted", interrupted)
+    bank = bind(TWO, X)
+    components = VarianceComponents.of(bank, RNG.normal(size=(N, 1)), None)
+    with pytest.raises(Interrupted):
+        components.target(0)

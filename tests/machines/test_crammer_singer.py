@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 from itertools import product
 from typing import Any
@@ -143,6 +144,43 @@ def test_the_nearest_rows() -> None:
     for _ in range(20):
         other = np.where(program.own, 1.5, 0.0) - 1.5 * rng.dirichlet(np.ones(3), size=30)
         assert (((V - B) * (other - B)).sum(axis=1) <= 1e-12).all()
+
+
+def nearest_in_fractions(v: Array, own: int, upper: float) -> list[float]:
+    """The nearest allowed row: C e_y less the projection of C e_y - v on the simplex of sum C, in rational numbers."""
+    C = Fraction(upper)
+    x = [C * (c == own) - Fraction(float(value)) for c, value in enumerate(v)]
+    falling = sorted(x, reverse=True)
+    levels = [(sum(falling[:j]) - C) / j for j in range(1, len(x) + 1)]
+    level = [t for t, value in zip(levels, falling, strict=True) if value > t][-1]
+    return [float(C * (c == own) - max(value - level, Fraction(0))) for c, value in enumerate(x)]
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e8, 1e16])
+def test_the_nearest_rows_have_all_digits_whatever_C_is(C: float) -> None:
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 4, 40)
+    program = CrammerSingerProgram.of(signs(y), C, True, None)
+    for size in (1e-3, 1.0, C):
+        V = size * rng.normal(size=(40, 4))
+        B, _ = program.nearest(V)
+        known = np.array([nearest_in_fractions(v, int(own), C) for v, own in zip(V, y, strict=True)])
+        assert (np.abs(B - known).max(axis=1) <= 1e-14 * np.abs(V).max(axis=1)).all()
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_hard_margin_has_a_small_gap_whatever_C_is(intercept: bool) -> None:
+    """No coefficient is at its bound, so that the conic solver's answer for a moderate C holds for every larger one."""
+    X = np.random.default_rng(1).normal(size=(40, 2))
+    y = (X[:, 0] > 0.0).astype(int) + (X[:, 0] > 1.0)
+    K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
+    known = ref.joint(K[None], y, np.full(40, 1e4), intercept)
+    for C in (1e4, 1e16, 1e20):
+        found = CrammerSingerMachine(C=C, fit_intercept=intercept).solve(DenseGram(K), signs(y))
+        assert found.converged
+        assert found.gap <= 1e-3
+        assert found.value <= known.upper * (1.0 + 1e-6)
+        assert found.upper >= known.lower * (1.0 - 1e-6)
 
 
 @pytest.mark.parametrize(

@@ -302,3 +302,12 @@ def test_too_few_steps_are_told() -> None:
     assert found.gap > 0.0
     assert g.min() >= 0.0
     np.testing.assert_allclose([g[y > 0].sum(), g[y < 0].sum()], 1.0)
+
+
+@pytest.mark.parametrize("shape", [(5,), (12, 2)])
+def test_a_start_of_another_shape_is_not_used(shape: tuple[int, ...]) -> None:
+    K, y = small()
+    F = K[:, :3]
+    for gram in (DenseGram(K), FactorGram(F, np.ones(3), F)):
+        known = MarginMachine(0.1).solve(gram, y)
+        np.testing.assert_array_equal(MarginMachine(0.1).solve(gram, y, np.ones(shape)).coef, known.coef)

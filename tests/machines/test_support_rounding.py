@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from multikernel.banks import DenseGram
-from multikernel.machines import EpsilonMachine, HingeMachine, SquaredHingeMachine
+from multikernel.machines import EpsilonMachine, HingeMachine, OneClassMachine, SquaredHingeMachine
 from multikernel.machines.support.certified import roots, solution
 
 N = 40
@@ -81,3 +81,14 @@ def test_a_sum_that_is_exactly_kept_may_be_so_by_rounding_only():
     assert program.coef(a).sum() == 0.0
     assert program._imbalance(a, np.zeros(2 * N), 1e8) >= 1e8 * np.spacing(a.sum())
     assert program._imbalance(a, np.full(2 * N, 1e8), 1.0) >= 1e8 * np.spacing(a.sum())
+
+
+@pytest.mark.filterwarnings("ignore:invalid value", "ignore:overflow")
+@pytest.mark.parametrize("machine", [HingeMachine(), EpsilonMachine(), OneClassMachine()])
+def test_a_value_that_is_not_finite_has_not_converged(machine, rng):
+    X = rng.normal(size=(N, 3))
+    K = X @ X.T
+    K[0, 0] = np.inf
+    found = machine.solve(DenseGram(K), np.where(X[:, 0] > 0.0, 1.0, -1.0))
+    assert not found.converged
+    assert found.gap == np.inf

@@ -27,9 +27,9 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
 def test_products(m: int, k: int, n: int) -> None:
     rng = np.random.default_rng(0)
     A, B, C = rng.normal(size=(m, k)), rng.normal(size=(n, k)).T, rng.normal(size=(m, n))
-    np.testing.assert_allclose(lapack.product(A, B), A @ B, rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(lapack.gemm(A, B), A @ B, rtol=1e-13, atol=1e-14)
     expected = C + 2.0 * A @ B
-    found = lapack.product(A[:, ::-1], B[::-1], C, 2.0)
+    found = lapack.gemm(A[:, ::-1], B[::-1], C, 2.0)
     assert found is C
     np.testing.assert_allclose(C, expected, rtol=1e-13, atol=1e-14)
 
@@ -51,11 +51,11 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
     square = np.asfortranarray(np.eye(3))
     beside = np.ones((3, 2), order="F")
     with pytest.raises(ValueError, match="A has 4 columns and B has 3 rows"):
-        lapack.product(A, np.ones((3, 5)))
+        lapack.gemm(A, np.ones((3, 5)))
     wrong = [np.ones((3, 4)), np.ones((3, 5), np.float32), np.ones((3, 5), order="F"), np.ones((3, 10))[:, ::2]]
     for out in wrong:
         with pytest.raises(ValueError, match="out has to be a C-contiguous array of float64"):
-            lapack.product(A, np.ones((4, 5)), out)
+            lapack.gemm(A, np.ones((4, 5)), out)
     refused = pytest.raises(ValueError, match="takes arrays of one precision, in Fortran order")
     for L in (np.tril(A[:, :3] + np.eye(3)), beside, square.astype(np.float32), square[:, ::-1]):
         with refused:
@@ -85,7 +85,7 @@ def test_other_threads_go_on() -> None:
         most = 0
         for _ in range(20):  # on however busy a machine
             before = turns[0]
-            lapack.product(A, A)
+            lapack.gemm(A, A)
             most = max(most, turns[0] - before)
             if most > 5:
                 break

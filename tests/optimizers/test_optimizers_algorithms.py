@@ -357,3 +357,13 @@ def test_model_of_next_to_no_curvature_overflows_without_a_warning() -> None:
     model = Curvature.none(2, convex=False).with_pair(s, y).with_pair(np.array([1.0, -1.0]), np.array([3e-100, 1e-100]))
     step = model.step(np.zeros(2), np.array([1e250, -1e250]), lambda z: z)
     assert np.isfinite(step).all()
+
+
+@pytest.mark.parametrize("optimizer", [ProjectedGradient(tol=1e-4), QuasiNewton(tol=1e-4)])
+def test_weights_of_zero_are_a_start(optimizer: Optimizer) -> None:
+    """Where a penalty lets them be; the gap says that the end is the optimum."""
+    problem = outer("random", Orthant(0.5), SquaredHingeMachine(C=10.0, tol=1e-10))
+    found = optimizer.minimise(problem, np.zeros(problem.size))
+    assert found.converged
+    assert found.theta.any()
+    assert found.evaluation.value == pytest.approx(optimizer.minimise(problem).evaluation.value, rel=2e-4)

@@ -17,6 +17,7 @@ from multikernel.optimizers import (
     LevelMethod,
     Optimizer,
     ProjectedGradient,
+    QuasiNewton,
     ReducedGradient,
     SphereTrustRegion,
     Subgradient,
@@ -86,3 +87,10 @@ def test_a_start_outside_is_brought_in(optimizer: type[Optimizer]) -> None:
         problem, start=np.array([2.0, -1.0, 2.0]), observe=lambda event: first.append(event.theta)
     )
     np.testing.assert_allclose(first[0], [0.5, 0.0, 0.5], atol=1e-3)
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_typical_weights_are_one_for_each_parameter(count: int) -> None:
+    problem = small_problem(Orthant(), HingeMachine(), Linear())
+    with pytest.raises(ValueError, match=rf"typical has shape \({count},\), and the problem has {problem.size} param"):
+        QuasiNewton(typical=np.ones(count)).minimise(problem)

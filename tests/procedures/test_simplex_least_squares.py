@@ -130,3 +130,12 @@ def test_weights_of_columns_that_hardly_differ():
 def test_refuses(V, u, start, word):
     with pytest.raises(ValueError, match=word):
         simplex_least_squares(V, u, start)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e200, 1e300])
+def test_weights_have_no_unit(rng, size):
+    """Squares of these leave the range of numbers."""
+    V, u = rng.normal(size=(6, 4)), rng.normal(size=6)
+    known = simplex_least_squares(V, u)
+    is_solution(V, u, known)
+    np.testing.assert_allclose(simplex_least_squares(size * V, size * u), known, atol=1e-12)

@@ -11,6 +11,7 @@ import pytest
 
 from cases import one_in
 from multikernel import L1MKLClassifier, LpMKLClassifier, SMKLClassifier, bind, kernels
+from multikernel._workers import limited
 from multikernel.banks.factor import FactorBank
 from multikernel.combinations import Linear
 from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simplex
@@ -152,3 +153,15 @@ def test_a_path_goes_on_from_turns_and_solvers_by_name_start_from_their_machine(
     other = LpMKLClassifier(kernels.per_feature(kernels.RBF(0.5)), tol=1e-3, solver="block_norm")
     other.classes_ = model.classes_
     assert other.fit_bank(bank, target, first)[0].weights.n_iter <= 2
+
+
+def test_time_ends_the_rounds_of_small_machines() -> None:
+    """These end in time by themselves; the best pair so far is the answer, with its gap."""
+    posed = problem(HingeMachine(C=10.0), Simplex())
+    with limited(0.0):
+        pair, gaps = alternating(SupportSaddle.of(posed, 1e-8), None, None, 50, silent)
+    assert len(gaps) == 1
+    assert pair.certificate.value == gaps[0] > 1e-8
+    best, _ = alternating(SupportSaddle.of(posed, 1e-4), None, None, 50, silent)
+    assert pair.bound <= best.upper
+    assert pair.upper >= best.bound

@@ -156,9 +156,9 @@ class PackedBank(StoredBank):
             corner = np.empty((r.stop - r.start, r.stop - r.start))
             _packed.lower(self.stack[place], r.start, left, corner)
             own = np.ascontiguousarray(Ct[:, r])
-            found[:, : r.start] += lapack.product(own, left)
-            found[:, r] += lapack.product(own, corner)
-            found[:, r] += lapack.product(Ct[:, : r.start], left, transposed=True)
+            found[:, : r.start] += lapack.gemm(own, left)
+            found[:, r] += lapack.gemm(own, corner)
+            found[:, r] += lapack.gemm(Ct[:, : r.start], left, transposed=True)
         return found
 
     def quad(self, A: Array) -> Array:

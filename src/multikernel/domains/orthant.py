@@ -16,8 +16,6 @@ from multikernel._parameters import Positive
 from multikernel._typing import Array
 from multikernel.domains.separable import Jet, Separable
 
-_SCALED_ROUNDING = 4.0 * EPS  # scores that are scaled to the strength may exceed it by this part
-
 
 @dataclass(frozen=True)
 class Orthant(Separable):
@@ -69,7 +67,7 @@ class Orthant(Separable):
     def finite_part(self, q: Array) -> float:
         if self.norm == 2 or q.max() <= self.strength:
             return 1.0
-        return (1.0 - _SCALED_ROUNDING) * self.strength / float(q.max())
+        return (1.0 - 4.0 * EPS) * self.strength / float(q.max())  # no score exceeds the strength by rounding
 
     def maximiser(self, q: Array) -> Array:
         if self.norm == 1:

@@ -63,7 +63,9 @@ def on_working_samples(
     max_iter : int, steps at most, of all inner solutions together
     """
     most = min(gram.shape[0], int(np.sqrt(_BYTES / gram.diagonal().dtype.itemsize)))
-    rows, variables, steps = np.sort(first)[:: -(-len(first) // most)], warm, 0
+    rows = np.sort(first)[:: -(-len(first) // most)]
+    variables = warm
+    steps = 0
     history: tuple[float, ...] = ()
     best: DualSolution | None = None
     finest = 0.4 * tol  # the gap on the working set: with what is tolerated outside, less than the gap asked for
@@ -72,12 +74,15 @@ def on_working_samples(
         proved = certify(rows, variables)
         if proved.solution.converged:
             return proved.solution
-        best, joining = proved.solution, _joining(proved.violation, rows)
+        best = proved.solution
+        joining = _joining(proved.violation, rows)
         rows = np.sort(np.concatenate([rows, joining[: most - len(rows)]]))
     for turn in count():
         variables, made = inner(gram.principal(rows), rows, variables, aim, max_iter - steps)
         proved = certify(rows, variables)
-        steps, variables, gap = steps + made, proved.solution.warm, proved.solution.gap
+        steps = steps + made
+        variables = proved.solution.warm
+        gap = proved.solution.gap
         history = (*history, gap)
         if best is None or gap <= best.gap:
             best = proved.solution

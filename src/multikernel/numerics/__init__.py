@@ -1,7 +1,7 @@
 """Algorithms of numerical analysis, each written once, which know no kernel: arrays in, arrays out.
 
 cholesky              the factorisation of positive definite matrices of any size, and the systems solved by it
-conjugate_gradients   systems solved by products with their matrix
+conjugate_gradients   systems solved by products with their matrix, also beside one that is near it
 lapack                LAPACK's and BLAS's routines without Python's lock
 lbfgs                 limited-memory quasi-Newton steps, with or without bounds
 limited_memory        a limited-memory BFGS matrix, for steps in any convex set

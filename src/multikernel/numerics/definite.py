@@ -9,7 +9,9 @@ from multikernel._floats import TINY
 from multikernel._typing import Array
 from multikernel.numerics.cholesky import factorise
 
-_DOUBLE, _SINGLE = 1e-10, 1e-5  # the share of the largest entry, or of the trace, that counts as rounding
+# the share of the largest entry, or of the trace, that counts as rounding
+_DOUBLE = 1e-10
+_SINGLE = 1e-5
 
 
 def rounding(K: Array) -> float:

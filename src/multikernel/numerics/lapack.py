@@ -84,7 +84,7 @@ def inverted(L: Array) -> bool:
     return failed.value == 0
 
 
-def product(A: Array, B: Array, out: Array | None = None, factor: float = 1.0, transposed: bool = False) -> Array:
+def gemm(A: Array, B: Array, out: Array | None = None, factor: float = 1.0, transposed: bool = False) -> Array:
     """``out`` + factor A B, in its place, or factor A B in a new array; ``out`` is C-contiguous, of float64.
 
     With ``transposed`` it is A B'.
@@ -94,9 +94,9 @@ def product(A: Array, B: Array, out: Array | None = None, factor: float = 1.0, t
     (m, k) = A.shape
     inner, n = B.shape[::-1] if transposed else B.shape
     if inner != k:
-        raise ValueError(f"product: A has {k} columns and B has {inner} rows: these numbers have to be equal")
+        raise ValueError(f"gemm: A has {k} columns and B has {inner} rows: these numbers have to be equal")
     if out is not None and not (out.shape == (m, n) and out.dtype == np.float64 and out.flags.c_contiguous):
-        raise ValueError(f"product: out has to be a C-contiguous array of float64, of shape ({m}, {n})")
+        raise ValueError(f"gemm: out has to be a C-contiguous array of float64, of shape ({m}, {n})")
     added = out is not None
     if out is None:
         out = np.empty((m, n))
@@ -188,4 +188,5 @@ _ROUTINES = {
     precision: {name: _routine(module, prefix + name) for name, module in _PUBLISHED_BY.items()}
     for precision, prefix in _PREFIX.items()
 }
-_potri, _gemm = _routine(cython_lapack, "dpotri"), _routine(cython_blas, "dgemm")
+_potri = _routine(cython_lapack, "dpotri")
+_gemm = _routine(cython_blas, "dgemm")

@@ -68,7 +68,9 @@ class ProjectedGradient(Descent):
     def search(self, problem: Problem, state: State) -> Search:
         at = state.latest
         values = [state.latest.upper]
-        first = length = length_of_size(float(np.linalg.norm(at.theta)), at.gradient)
+        size = float(np.linalg.norm(at.theta)) or float(np.linalg.norm(problem.start()))
+        first = length_of_size(size, at.gradient)
+        length = first
         while True:
             step = _step(problem, at, length)
             part = 1.0

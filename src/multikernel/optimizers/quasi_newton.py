@@ -43,6 +43,13 @@ class QuasiNewton(Optimizer):
 
     typical: NonNegativeVector | None = None
 
+    def check(self, problem: Problem) -> None:
+        if self.typical is not None and np.shape(self.typical) != (problem.size,):
+            raise ValueError(
+                f"QuasiNewton: typical has shape {np.shape(self.typical)}, and the problem has {problem.size} "
+                "parameters: give a weight for each"
+            )
+
     def inner_gap(self, gap: float) -> float:
         """The finest gap from the beginning: B is made of differences of scores, which err by the root of a gap.
 

@@ -24,7 +24,7 @@ from typing import cast
 
 import numpy as np
 
-from multikernel._floats import TINY
+from multikernel._floats import SINGULAR, TINY
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.banks import KernelBank
@@ -127,6 +127,6 @@ def _shares(bank: KernelBank, coef: Array) -> Array:
 
 
 def _meet(bank: KernelBank, distances: Array) -> bool:
-    """As in the margin machine: hulls this close, in units of the self-values, meet."""
+    """Whether the hulls are so close that rounding of the self-values may hide their distance."""
     size = max(float(bank.diagonal().mean(axis=1).sum()), TINY)
-    return not float(distances.sum()) > 1e-12 * size
+    return not float(distances.sum()) > SINGULAR * size

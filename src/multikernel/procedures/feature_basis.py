@@ -20,7 +20,7 @@ from multikernel._linalg import product, squared
 from multikernel._typing import Array
 from multikernel.banks.factor import FactorBank
 from multikernel.kernels.samples import dense
-from multikernel.machines.ridge.spectrum import beyond
+from multikernel.machines.ridge.spectrum import beyond, remainder
 from multikernel.statistics import pivoted
 from multikernel.tuning import BASIS_KEPT, BASIS_OPERATIONS
 
@@ -90,11 +90,7 @@ class OfFeatures(FeatureBasis):
         return values if self.root is None else self.root * values
 
     def beyond(self, Y: Array) -> Array:
-        P = Y
-        for _ in range(2):  # the second time takes off what the first left by rounding
-            P = P - self.samples(self.coordinates(P))
-        reached = np.linalg.norm(P, axis=0) <= len(Y) * EPS * np.linalg.norm(Y, axis=0)
-        return np.where(reached, 0.0, P)
+        return remainder(lambda P: self.samples(self.coordinates(P)), Y)
 
 
 def in_coordinates(bank: FactorBank, scale: Array, root: Array | None) -> tuple[FeatureBasis, FactorBank]:

@@ -23,6 +23,7 @@ from multikernel.banks.base import MEMORY
 from multikernel.banks.cost import BankCost, half
 from multikernel.banks.factor_gram import few_features
 from multikernel.domains import Separable
+from multikernel.procedures.centres import TILE, compared_first
 from multikernel.tuning import (
     BLAS_OPERATION,
     INTERIOR_COPIES,
@@ -67,8 +68,6 @@ from multikernel.tuning import (
 _CENTRE_MATRICES = 6.0  # of squares of the centres in memory at a time: K, sums, and a factor
 _CENTRE_COLUMNS = 12_000.0  # numbers for each centre: kernels with the samples compared and with those of a tile
 _LANDMARK_VALUES = 1.2e7  # numbers while scales are learned: tests/estimators/test_forecast_memory.py
-_COMPARED = 10_000.0  # samples at most whose kernels with the centres are compared: a fifth of all
-_TILES = 4096.0  # samples of tiles
 
 
 @dataclass(frozen=True)
@@ -387,7 +386,7 @@ def scales_by_centres(n: int, centres: int) -> Cost:
     While scales are learned some thousands of samples meet few landmarks; later those that are compared, and those of
     a tile, meet the centres.
     """
-    columns = min(_COMPARED, 0.2 * n) + _TILES
+    columns = compared_first(n) + 2.0 * TILE  # a tile, and what is made of it
     held = _CENTRE_MATRICES * float(centres) ** 2 + columns * centres
     return Cost(None, 8.0 * max(held, _LANDMARK_VALUES))
 

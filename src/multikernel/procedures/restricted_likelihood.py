@@ -32,6 +32,7 @@ from scipy.optimize import nnls
 from multikernel._floats import TINY
 from multikernel._linalg import product
 from multikernel._typing import Array
+from multikernel._workers import check_interrupted
 from multikernel.numerics.cholesky import factor_of
 from multikernel.procedures.ridge_cv.evidence import Evidence, Explained
 
@@ -82,7 +83,8 @@ class OfKernels(Likelihood):
         if point is None:
             return None
         left = cast(Explained, point.left)
-        count, energy = evidence.count, float(left.energies[0])
+        count = evidence.count
+        energy = float(left.energies[0])
         log_determinant = 2.0 * float(np.log(np.diagonal(left.factor)).sum())
         value = -0.5 * (count * np.log(2.0 * np.pi * noise) + log_determinant + energy / noise)
         a = left.coef[:, 0]
@@ -118,7 +120,8 @@ class ContrastSpectrum:
         if evidence.basis is not None and evidence.basis.shape[1]:
             p = evidence.basis.shape[1]
             Q = linalg.qr(evidence.basis, check_finite=False)[0][:, p:]
-            K, Z = product(product(Q.T, K), Q), product(Q.T, Z)
+            K = product(product(Q.T, K), Q)
+            Z = product(Q.T, Z)
         d, U = linalg.eigh(0.5 * (K + K.T), check_finite=False, overwrite_a=True)
         return cls(np.maximum(d, 0.0), product(U.T, Z), evidence.count - len(d))
 
@@ -131,7 +134,8 @@ class OfOneKernel(Likelihood):
     z: Array
 
     def at(self, theta: Array) -> Local | None:
-        d, beyond = self.spectrum.values, self.spectrum.beyond
+        d = self.spectrum.values
+        beyond = self.spectrum.beyond
         noise = float(theta[1])
         V = theta[0] * d + noise
         if noise <= TINY or not (V > 0.0).all():
@@ -158,12 +162,14 @@ def maximised(likelihood: Likelihood, start: Local, free: Array, least: float = 
     here = start
     damping = 1e-3
     for _ in range(_STEPS):
+        check_interrupted()
         step, gain = _step(here, free, damping)
         if gain <= least:
             break
         there = likelihood.at(here.theta + step)
         if there is not None and there.value > here.value:
-            here, damping = there, max(0.1 * damping, 1e-8)
+            here = there
+            damping = max(0.1 * damping, 1e-8)
         elif gain < _ROUNDED or damping > _LARGEST_DAMPING:
             break
         else:

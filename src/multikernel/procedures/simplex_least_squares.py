@@ -70,7 +70,8 @@ def simplex_least_squares(V: Array, u: Array, start: Array | None = None) -> Arr
         start = np.asarray(start, dtype=float)
         if start.shape != V.shape[1:] or not (np.isfinite(start).all() and (start >= 0).all()):
             raise ValueError("simplex_least_squares: start must be one finite number >= 0 for each column of V")
-    return nearest_point(np.asfortranarray(V - u[:, None]), start)
+    size = max(float(np.abs(V).max(initial=0.0)), float(np.abs(u).max(initial=0.0))) or 1.0  # squares have a range
+    return nearest_point(np.asfortranarray(V / size - u[:, None] / size), start)
 
 
 def nearest_point(Z: Array, start: Array | None = None) -> Array:

@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.certificate import NO_PROGRESS
 from multikernel.machines.support.certified import roots
 from multikernel.machines.support.coefficients import feasible
@@ -71,7 +72,7 @@ def alternating(
         history.append(gap)
         observe(Event(len(history), best.certificate, weights, dual.value, dual.upper, best.bound))
         stalled = len(history) > _STALLED_ROUNDS and gap > NO_PROGRESS * history[-1 - _STALLED_ROUNDS]
-        if best.certificate.reached(tol) or stalled or not dual.converged:
+        if best.certificate.reached(tol) or stalled or not dual.converged or time_is_up():
             break
         weights = domain.feasible(next_weights(weights_next, best.weights, back))
     assert best is not None

@@ -125,7 +125,7 @@ def _solved(
         most = _most_rounds(problem, domain, tol, max_iter)
     if most > 0:
         near, history = alternating(support, start, near, most, observe)
-        if near.certificate.reached(tol) or len(history) >= max_iter:
+        if near.certificate.reached(tol) or len(history) >= max_iter or time_is_up():
             return near.answer(tol, history)
         start = near.weights
     return _by_interior_points(problem, support, max_iter, start, near, history, all_samples, observe)

@@ -146,10 +146,14 @@ class VarianceComponents:
         Y : array (n, t)
         fixed : the fixed columns; None where there are none, not even an intercept
         """
-        Z, basis, rest = Y, None, bank.traces()
+        Z = Y
+        basis = None
+        rest = bank.traces()
         count = len(Y)
         if fixed is not None:
-            Z, basis, rest = fixed.rest(Y), fixed.basis, fixed.traces(bank)
+            Z = fixed.rest(Y)
+            basis = fixed.basis
+            rest = fixed.traces(bank)
             count = len(Y) - basis.shape[1]
         used = np.flatnonzero(rest > 0.0)
         sizes = np.ones(len(bank))
@@ -203,7 +207,8 @@ class VarianceComponents:
                 tests[k] = 2.0 * (best.value - without.value)
         tests[(best.theta[:-1] == 0.0) | (tests < _ROUNDED)] = 0.0
         p = np.append(self._p_values(tests), np.nan)
-        lower, upper = np.full(m + 1, np.nan), np.full(m + 1, np.nan)
+        lower = np.full(m + 1, np.nan)
+        upper = np.full(m + 1, np.nan)
         if coverage is not None:
             reach = float(np.sqrt(stats.chi2.ppf(coverage, 1)))
             for k in range(m + 1):
@@ -323,7 +328,8 @@ class _Profile:
 
     def _crossing(self, reach: float, near: float, far: float, limit: float) -> float:
         """The value beyond ``near``, where nothing is lost, at which the root is ``reach``; at most ``limit``."""
-        inside, outside = (near, 0.0), None
+        inside = (near, 0.0)
+        outside = None
         local = self.best
         value = far
         for _ in range(60):

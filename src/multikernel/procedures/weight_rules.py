@@ -69,7 +69,7 @@ def alignf(bank: KernelBank, y: Array, sample_weight: Array | None = None) -> We
         return average(bank)
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)  # kernels of norm 1: M well scaled
     values, vectors = np.linalg.eigh(M * inverse[:, None] * inverse)
-    kept = values > 1e-12 * max(values.max(), TINY)
+    kept = values > SINGULAR * max(values.max(), TINY)
     root = np.sqrt(values[kept])
     factor = root[:, None] * vectors[:, kept].T
     right = (vectors[:, kept].T @ (a * inverse)) / root

@@ -34,7 +34,7 @@ from multikernel.duality import form_rounding
 from multikernel.machines.base import DualSolution, checked_target
 from multikernel.machines.support.base import weights_of_samples
 
-# A little more of f may have a smaller primal value: with a large C, losses from the last digits count.
+# Parts of f that are added: with a large C, losses from the last digits count.
 _MORE = np.concatenate([[0.0], np.logspace(-13, -3, 21)])
 _BALANCING_STEPS = 50  # from coefficients near balanced ones two are enough
 
@@ -82,17 +82,24 @@ class CrammerSingerProgram:
         return replace(self, labels=self.labels[rows], upper=self.upper[rows])
 
     def nearest(self, V: Array) -> tuple[Array, Array]:
-        """The rows nearest to those of V that are allowed, and which of C_i e_y - B are above zero."""
-        n = len(V)
-        X = np.where(self.own, self.upper[:, None], 0.0) - V
-        X = X - X.max(axis=1, keepdims=True)
-        falling = -np.sort(-X, axis=1)
-        excess = np.cumsum(falling, axis=1) - self.upper[:, None]
-        count = (falling * np.arange(1, self.n_classes + 1) > excess).sum(axis=1)
-        A = np.maximum(X - (excess[np.arange(n), count - 1] / count)[:, None], 0.0)
-        alone = count == 1  # one class has all: exactly, for zeros are exact
-        A[alone] = np.where(X[alone] == 0.0, self.upper[alone, None], 0.0)
-        return self._with_own(-A), A > 0.0
+        """The rows nearest to those of V that are allowed, and which of C_i e_y - B are above zero.
+
+        With Z_c = V_y - V_c for the classes c != y they are -B_c = max(Z_c - t, 0), B_y the sum of these: t itself
+        where t < C_i, else C_i. Of the j classes of largest Z that are above t, t = sum Z / (j + 1) in the first case,
+        in which C_i is no part of any sum, and t = (sum Z - C_i) / j in the second.
+        """
+        Z = np.where(self.own, -np.inf, V[self.own][:, None] - V)
+        falling = -np.sort(-Z, axis=1)[:, :-1]
+        sums = np.cumsum(falling, axis=1)
+        above = sums - self.upper[:, None]
+        j = np.arange(1, self.n_classes)
+        t = _at_last(sums / (j + 1.0), falling * (j + 1.0) > sums)
+        full = t >= self.upper
+        t = np.where(full, _at_last(above / j, falling * j > above), t)
+        A = np.maximum(Z - t[:, None], 0.0)
+        alone = full & ((A > 0.0).sum(axis=1) == 1)  # one other class has all: exactly, for zeros are exact
+        A[alone] = np.where(A[alone] > 0.0, self.upper[alone, None], 0.0)
+        return self._with_own(-A), np.where(self.own, ~full[:, None], A > 0.0)
 
     def _with_own(self, B: Array) -> Array:
         """The coefficients whose entries at the samples' own classes make rows sum to zero."""
@@ -144,18 +151,11 @@ class CrammerSingerProgram:
 
         Its gap and upper value hold what rounding may hide; that alone does not keep it from having converged.
         """
-        G = F + intercept
-        margins = np.where(self.own, -np.inf, 1.0 + G - G[self.own][:, None])
-        worst = margins.max(axis=1)
-        moved = np.where(self.own, 0.0, -B)
-        gained = np.where(self.own, 0.0, moved * np.where(self.own, 0.0, margins)).sum(axis=1)
-        excess = float((self.upper * np.maximum(worst, 0.0) - gained).sum())
         value = self.dual(B, F)
-        excess = max(min(excess + self._change(worst, float(np.vdot(B, F)))), 0.0)
-        converged = relative(excess, value + excess) <= tol
-        hidden = self._hidden(B, F, intercept, margins, moved, sizes)
-        converged = converged or excess <= hidden
-        excess += hidden
+        found, most = self._excess(B, F, intercept, sizes)
+        hidden = most - found + self._hidden(B, intercept, sizes)
+        excess = found + hidden
+        converged = relative(found, value + found) <= tol or found <= hidden
         gap = relative(excess, value + excess)
         return DualSolution(
             coef=B,
@@ -170,28 +170,42 @@ class CrammerSingerProgram:
             history=(*history, gap),
         )
 
-    def _change(self, worst: Array, norm: float) -> Array:
-        """What the primal value changes by where f and the intercepts are multiplied with 1 + e, for each e tried.
+    def _excess(self, B: Array, F: Array, intercept: Array, sizes: Array) -> tuple[float, float]:
+        """By how much the primal value of a multiple of f is above the dual one, as computed and at most.
 
-        The losses are those by the nearest class at e = 0, whose margin has the form 1 - (1 + e) (1 - worst); of
-        several classes the nearest one stays it for every e >= 0.
+        Where f and the intercepts are multiplied with 1 + e, |f|^2 / 2 rises by (e + e^2 / 2) |f|^2, and a margin m
+        becomes 1 - (1 + e) (1 - m). A term C max_c m_c - a'm, a the simplex point of the sample, is wrong by no more
+        than the largest error of a margin times the sum of |C e_c - a|, 2 (C - a_c), c a class that may be the nearest
+        one. The least of both sums over the multiples is returned: with a large C a little more of f makes the margins
+        of samples without a loss negative for certain.
         """
-        losses = np.maximum(1.0 - (1.0 + _MORE[:, None]) * (1.0 - worst), 0.0)
-        return (_MORE + 0.5 * _MORE**2) * norm + (losses - losses[0]) @ self.upper
-
-    def _hidden(self, B: Array, F: Array, intercept: Array, margins: Array, moved: Array, sizes: Array) -> float:
-        """How much rounding may change in the gap by that of the margins, and in the dual value.
-
-        A term of the gap, C max_c m_c - a'm with a the simplex point of the sample, changes by no more than the largest
-        change of a margin times the sum of |C e_c - a|, 2 (C - a_c), c a class that may be the nearest one.
-        """
+        G = F + intercept
+        margins = np.where(self.own, -np.inf, 1.0 + G - G[self.own][:, None])
+        moved = np.where(self.own, 0.0, -B)
+        missing = np.where(self.own, moved.sum(axis=1, keepdims=True), self.upper[:, None] - moved)  # C - a_c
+        gained = (moved * np.where(self.own, 0.0, margins)).sum(axis=1)
+        norm = float(np.vdot(B, F))
         reach = np.abs(B).sum(axis=1) @ sizes
         error = EPS * (2.0 * sizes * reach + 2.0 * np.abs(F).max(axis=1) + 2.0 * float(np.abs(intercept).max()) + 1.0)
-        whole = np.where(self.own, 0.0, margins)
-        shares = np.where(self.own, self.upper[:, None] - moved.sum(axis=1, keepdims=True), moved)
-        near = whole >= whole.max(axis=1, keepdims=True) - 2.0 * error[:, None]
-        least = np.where(near, shares, np.inf).min(axis=1)
-        lost = 2.0 * float(np.maximum(self.upper - least, 0.0) @ error)
+        found = []
+        for more in _MORE:
+            m = np.where(self.own, 0.0, 1.0 - (1.0 + more) * (1.0 - margins))
+            worst = m.max(axis=1)
+            wrong = (1.0 + more) * error
+            lost = 2.0 * float(np.where(m >= (worst - 2.0 * wrong)[:, None], missing, 0.0).max(axis=1) @ wrong)
+            excess = float((self.upper * worst - gained).sum()) + (more + 0.5 * more**2) * norm
+            found.append((max(excess, 0.0), max(excess, 0.0) + lost))
+        computed, most = zip(*found, strict=True)
+        return min(computed), min(most)
+
+    def _hidden(self, B: Array, intercept: Array, sizes: Array) -> float:
+        """How much rounding may change in the dual value, and what coefficients lack of the balance of the classes."""
         form = sum(float(form_rounding(column, sizes)) for column in B.T)
         imbalance = float(np.abs(B.sum(axis=0)) @ np.abs(intercept)) if self.intercept else 0.0
-        return lost + form + imbalance + EPS * float(B[self.own].sum())
+        return form + imbalance + EPS * float(B[self.own].sum())
+
+
+def _at_last(values: Array, holds: Array) -> Array:
+    """The value of each row at the last place up to which a condition holds, 0 where it holds nowhere."""
+    count = holds.sum(axis=1)
+    return np.where(count > 0, values[np.arange(len(values)), count - 1], 0.0)

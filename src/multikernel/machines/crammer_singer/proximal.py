@@ -37,7 +37,7 @@ from multikernel.machines.base import DualSolution, out_of_time
 from multikernel.machines.crammer_singer.program import CrammerSingerProgram
 from multikernel.numerics.cholesky import cholesky, solved
 from multikernel.numerics.conjugate_gradients import conjugate_gradients
-from multikernel.numerics.line_search import ARMIJO
+from multikernel.numerics.line_search import ARMIJO, SHORTEST
 
 FACTORED = 3000  # moves up to which their system is factored: 0.6 s, and 72 MB
 _ROUGH = 0.1  # of the way made: how far a problem may be from solved before the next one is posed
@@ -46,7 +46,6 @@ _MOST_PRODUCTS = 100  # of conjugate gradients for one step that cannot be facto
 _TRIED = 0.3  # of the cost of a factorisation: so long conjugate gradients go on before it
 _ROUGH_SYSTEM = 1e-9  # of the right side, which conjugate gradients may leave
 _LARGEST = 1e5  # s times the mean self-value: beyond, rounding of the steps outgrows them
-_SHORTEST = 1e-12  # step that is tried: where intercepts meet no sample that is shared, steps are far too long
 _STALLED = 12  # problems in a row whose solutions have no smaller gap than the best before
 
 
@@ -101,10 +100,10 @@ class ProximalProblem:
                 return at, count, self._nearly(at, 1.0)
             length = 1.0
             new = self._along(at, step, length)
-            while not new.value >= at.value + ARMIJO * length * step.slope and length > _SHORTEST:
+            while not new.value >= at.value + ARMIJO * length * step.slope and length > SHORTEST:
                 length *= 0.5
                 new = self._along(at, step, length)
-            if length <= _SHORTEST:  # the value rises by less than rounding
+            if length <= SHORTEST:  # the value rises by less than rounding
                 return at, count, self._nearly(at, 1.0)
             at = new
             if self._nearly(at, _ROUGH) or out_of_time(len(at.B)):  # then the point that was reached is the answer

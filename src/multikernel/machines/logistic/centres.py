@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from scipy.special import expit
@@ -39,13 +40,13 @@ from multikernel._workers import check_interrupted, time_is_up
 from multikernel.certificate import Certificate, relative
 from multikernel.machines.ridge.centres import CentredRidge, CentresSolution, CentreSums, definite
 from multikernel.numerics.cholesky import solved
+from multikernel.numerics.conjugate_gradients import preconditioned_steps
+from multikernel.numerics.line_search import MOST_NEWTON_STEPS, SHORTEST
 
 Kernels = Callable[[], Iterable[Array]]  # a pass over the rows of C, some at a time; every call begins a new one
 _ROUGH = 0.1  # of the derivative, that conjugate gradients leave; Newton's steps are then linear at this rate
 _MOST_GRADIENTS = 50  # of conjugate gradients in a step
-_SHORTEST = 2.0**-20  # part of a step that is tried
 _LONGEST_MOVE = 2.0  # that an intercept moves at a time, where second derivatives vanish
-_MOST_INTERCEPTS = 60  # such moves; all labels may be the same, and no intercept is then the best one
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +88,8 @@ class LogisticSamples:
 
     def curved(self, V: Array, D: Array) -> tuple[Array, Array]:
         """C V and C'D C V, a diagonal D for each column: one pass."""
-        total, start = np.zeros_like(V), 0
+        total = np.zeros_like(V)
+        start = 0
         values = np.empty((len(D), V.shape[1]))
         for C in self._checked():
             rows = slice(start, start + len(C))
@@ -158,10 +160,12 @@ def logistic_by_centres(
     def at(A: Array, c: Array, F: Array) -> _Coefficients:
         if fit_intercept:
             moved = _best_intercept(samples.labels, s, F)
-            c, F = c + moved, F + moved
+            c = c + moved
+            F = F + moved
         return _Coefficients(A, c, F, samples.losses(F) + 0.5 * alpha * (A * (K @ A)).sum(axis=0))
 
-    point, steps = at(A, c, F), 0
+    point = at(A, c, F)
+    steps = 0
     while True:
         p = expit(-samples.labels * point.F)
         left = samples.back(s * samples.labels * p) - alpha * (K @ point.A)
@@ -187,28 +191,22 @@ def _direction(
     near = CentredRidge.of(K, CentreSums(moments, sums.rounding), alpha)
     whole = np.maximum(D.sum(axis=0), TINY)
     of_intercept = samples.back(D) if fit_intercept else np.zeros_like(left)
-    step, of_step, towards = np.zeros_like(left), np.zeros_like(D), np.zeros_like(left)
-    first: Array | None = None
-    before, ratio = np.zeros(left.shape[1]), np.zeros(left.shape[1])
-    for _ in range(_MOST_GRADIENTS):
-        scaled = near.coefficients(left)
-        size = (left * scaled).sum(axis=0)
-        if first is None:
-            first = size
-        else:
-            ratio = np.divide(size, before, out=np.zeros_like(size), where=before > 0.0)
-            if (size <= _ROUGH**2 * first).all() or time_is_up():
-                break
-        towards = scaled + ratio * towards
-        values, image = samples.curved(towards, D)
-        image += alpha * (K @ towards) - of_intercept * ((of_intercept * towards).sum(axis=0) / whole)
-        curvature = (towards * image).sum(axis=0)
-        length = np.divide(size, curvature, out=np.zeros_like(size), where=curvature > 0.0)
-        step = step + length * towards
-        of_step = of_step + length * values
-        left = left - length * image
-        before = size
-    return step, of_step
+    values = np.zeros_like(D)  # C times the last direction
+
+    def times(V: Array) -> Array:
+        nonlocal values
+        values, image = samples.curved(V, D)
+        return image + alpha * (K @ V) - of_intercept * ((of_intercept * V).sum(axis=0) / whole)
+
+    direction = np.zeros_like(left)
+    along = np.zeros_like(D)
+    enough = _ROUGH**2 * (left * near.coefficients(left)).sum(axis=0)
+    for step in islice(preconditioned_steps(times, near.coefficients, left), _MOST_GRADIENTS):
+        direction = direction + step.change
+        along = along + step.length * values
+        if (step.size <= enough).all() or time_is_up():
+            break
+    return direction, along
 
 
 def _along(
@@ -216,21 +214,24 @@ def _along(
 ) -> _Coefficients | None:
     """The point with as much of each column's step as makes its value smaller; None where nothing does."""
     part = np.ones(step.shape[1])
-    while part.max() > _SHORTEST:
+    while part.max() > SHORTEST:
         further = at(point.A + part * step, point.c, point.F + part * values)
         worse = ~(further.value <= point.value)
         if not worse.any():
             return further if (further.value < point.value).any() else None
         part = np.where(worse, 0.5 * part, part)
-        part[part <= _SHORTEST] = 0.0
+        part[part <= SHORTEST] = 0.0
     return None
 
 
 def _best_intercept(labels: Array, s: Array, F: Array) -> Array:
-    """What makes the losses of each column least, added to its function values: Newton's steps in one number."""
+    """What makes the losses of each column least, added to its function values: Newton's steps in one number.
+
+    Where all labels are the same no number is the best one: the steps end where the slope is rounding.
+    """
     moved = np.zeros(labels.shape[1])
     enough = SINGULAR * float(s.sum())
-    for _ in range(_MOST_INTERCEPTS):
+    for _ in range(MOST_NEWTON_STEPS):
         p = expit(-labels * (F + moved))
         slope = (s * labels * p).sum(axis=0)
         if (np.abs(slope) <= enough).all():

@@ -59,7 +59,10 @@ class MarginMachine(Machine):
     def solve(
         self, gram: Gram, target: Array, warm: Array | None = None, sample_weight: Array | None = None
     ) -> DualSolution:
-        """Solve for labels -1, +1; ``warm`` is the vector g of another solution, and weights of samples are refused."""
+        """Solve for labels -1, +1; weights of samples are refused.
+
+        ``warm`` is the vector g of another solution; one of another shape is not used.
+        """
         if sample_weight is not None:
             raise ValueError(
                 "the margin between two hulls has no weights of samples: its problem is over a distribution on each "
@@ -68,6 +71,8 @@ class MarginMachine(Machine):
         y = checked_target(target)
         check_gram(gram, len(y))
         check_signs(y)
+        if np.shape(warm) != y.shape:
+            warm = None
         means = balanced(np.ones(len(y)), y)
         if self.lam == 1.0:
             return self._solution(gram, y, means)

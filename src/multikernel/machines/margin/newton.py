@@ -52,7 +52,8 @@ def newton(
     n = len(y)
     everyone = np.ones(n, dtype=bool)
     support = everyone if start is None else start
-    g, steps = balanced(support.astype(float), y), 0
+    g = balanced(support.astype(float), y)
+    steps = 0
     work = np.empty(min(n * n, SYSTEM_VALUES))
     half = work.view(np.float32)  # enough to tell who is in the support, at half the cost
     point: _Point | None = None
@@ -81,7 +82,8 @@ def newton(
             coef[S] = b
             target = _Point(coef, gram.multiply(coef), c)
             if point is None:
-                point, whole = target, True
+                point = target
+                whole = True
             else:
                 point, whole = _towards(point, target, y, universe, own_ridge)
             before = support & universe

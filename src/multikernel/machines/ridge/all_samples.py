@@ -31,6 +31,7 @@ from multikernel._workers import check_interrupted, time_is_up
 from multikernel.certificate import Certificate, relative
 from multikernel.machines.ridge.centres import CentresSolution
 from multikernel.machines.ridge.half_factor import HalfFactor, space
+from multikernel.numerics.conjugate_gradients import preconditioned_steps
 
 Between = Callable[[Array, Array], Array]  # of row numbers (r,) and (c,), the kernel between these samples
 _VALUES = 1 << 22  # of the kernel, at a time
@@ -70,7 +71,8 @@ class AllSamplesRidge:
 
     def tiles(self) -> Iterator[tuple[slice, Array]]:
         """Some rows of G at a time, as far as the diagonal block: of shape (r, last row)."""
-        n, start = len(self.rows), 0
+        n = len(self.rows)
+        start = 0
         while start < n:
             check_interrupted()
             stop = min(n, start + max(1, min(2048, _VALUES // (start + 1024))))
@@ -93,8 +95,10 @@ class AllSamplesRidge:
         ------
         ValueError : where the kernel is not positive semi-definite
         """
-        n, size = len(self.rows), float((self.roots**2).sum())
-        work, shift = space(n), alpha
+        n = len(self.rows)
+        size = float((self.roots**2).sum())
+        work = space(n)
+        shift = alpha
         while True:
             found = HalfFactor.of_tiles(n, self.tiles(), shift, work)
             if found is not None:
@@ -122,24 +126,17 @@ def by_all_samples(problem: AllSamplesRidge, alpha: float, tol: float = 1e-3, ma
     right = problem.roots * (problem.Y - problem.constant)
     floor = max(SINGULAR * float((right * right).sum()), TINY)
     B = near.solve(right)
-    image = problem.times(B)
-    left = right - image - alpha * B
-    towards, before = np.zeros_like(B), np.zeros(B.shape[1])
+    left = right - problem.times(B) - alpha * B
+    further = preconditioned_steps(lambda V: problem.times(V) + alpha * V, near.solve, left)
     steps = 0
     while True:
-        of_left = problem.times(left)
+        image = right - left - alpha * B  # G B
         value = float(((right - image) ** 2).sum() + alpha * (B * image).sum())
-        gap = Certificate("duality gap", relative(float((left * of_left).sum()) / alpha, value, floor))
+        excess = float((left * problem.times(left)).sum()) / alpha
+        gap = Certificate("duality gap", relative(excess, value, floor))
         if gap.reached(tol) or steps >= max_iter or time_is_up():
             return CentresSolution(problem.roots * B, problem.constant, gap, steps, value)
-        scaled = near.solve(left)
-        size = (left * scaled).sum(axis=0)
-        towards = scaled + np.divide(size, before, out=np.zeros_like(size), where=before > 0.0) * towards
-        of_towards = problem.times(towards)
-        curvature = (towards * (of_towards + alpha * towards)).sum(axis=0)
-        length = np.divide(size, curvature, out=np.zeros_like(size), where=curvature > 0.0)
-        B = B + length * towards
-        image = image + length * of_towards
-        left = right - image - alpha * B
-        before = size
+        step = next(further)
+        B = B + step.change
+        left = step.left
         steps += 1

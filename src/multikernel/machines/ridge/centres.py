@@ -34,6 +34,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from operator import add
 from typing import Any, NamedTuple
 
@@ -44,13 +45,13 @@ from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
 from multikernel.certificate import Certificate, relative
 from multikernel.numerics.cholesky import factorise, solved
+from multikernel.numerics.conjugate_gradients import preconditioned_steps
 from multikernel.statistics import Moments, Summing
 
 _STEPS_BY_SUMS = 50  # of conjugate gradients at most, each of which takes a product with a matrix of the centres
 # What rounding makes of tr A'(C'C)A, relative to tr C'C tr A'A: in fits of 900 and 1,400 samples by 120 and 400 smooth
 # kernels the duality gap was wrong by up to 1.3 EPS of it, in extended precision.
 _OF_SUMS = 16.0 * EPS
-_INDEFINITE = "ridge regression by centres: the kernel matrix of the centres is not positive semi-definite"
 
 
 class Tile(NamedTuple):
@@ -145,15 +146,13 @@ class CentredRidge:
             then no kernel matrix
         """
         trace = float(np.trace(squares)) or 1.0  # where all kernels are zero, so are the coefficients
-        ridge = rounding * trace
-        while ridge <= 1e-4 * trace < np.inf:
+
+        def matrix() -> Array:
             A = np.asfortranarray(alpha * _by_columns(K))
             A += _by_columns(squares)
-            A.flat[:: len(A) + 1] += ridge
-            if factorise(A):
-                return cls(A)
-            ridge *= 10.0
-        raise ValueError(_INDEFINITE)
+            return A
+
+        return cls(_factored(matrix, rounding * trace, trace)[1])
 
     def coefficients(self, right: Array) -> Array:
         """The solution of (1) for this right side (M, t)."""
@@ -318,19 +317,10 @@ def _descended(P: _Quadratic, near: CentredRidge, A: Array, tol: float, max_iter
             return replace(best, n_iter=steps)
         # the residual of conjugate gradients drifts from the true one, so they begin again once theirs is small
         enough = 0.25 * tol * P.alpha * max(value, P.floor)
-        direction, before = np.zeros_like(A), np.ones(A.shape[1])
-        for _ in range(max_iter - steps):
-            towards = near.coefficients(left)
-            size = (left * towards).sum(axis=0)
-            direction = towards + np.where(before > 0.0, size / np.where(before > 0.0, before, 1.0), 0.0) * direction
-            image = P.applied(direction)
-            curvature = (direction * image).sum(axis=0)
-            length = np.divide(size, curvature, out=np.zeros_like(size), where=curvature > 0.0)
-            A = A + length * direction
-            left = left - length * image
-            before = size
+        for step in islice(preconditioned_steps(P.applied, near.coefficients, left), max_iter - steps):
+            A = A + step.change
             steps += 1
-            if _squared_length(P.of_centres, left) <= enough or time_is_up():
+            if _squared_length(P.of_centres, step.left) <= enough or time_is_up():
                 break
 
 
@@ -347,15 +337,29 @@ def definite(K: Array) -> tuple[Array, Array]:
     ValueError : where a ten-thousandth of its mean diagonal entry is not enough
     """
     size = float(np.trace(K)) / len(K) or 1.0
-    ridge = ROUNDING * size
+    ridge, factor = _factored(lambda: np.array(K, order="F"), ROUNDING * size, size)
+    raised = np.array(K, order="F")
+    raised.flat[:: len(K) + 1] += ridge
+    return raised, factor
+
+
+def _factored(matrix: Callable[[], Array], least: float, size: float) -> tuple[float, Array]:
+    """What is added to the diagonal of a matrix, and the Cholesky factor then; ``matrix`` makes it in Fortran order.
+
+    The ridge is ``least`` or the first multiple of it by a power of ten that is enough.
+
+    Raises
+    ------
+    ValueError : where a ten-thousandth of ``size`` is not enough
+    """
+    ridge = least
     while ridge <= 1e-4 * size < np.inf:
-        A = np.array(K, order="F")
+        A = matrix()
         A.flat[:: len(A) + 1] += ridge
-        definite = A.copy(order="F")
         if factorise(A):
-            return definite, A
+            return ridge, A
         ridge *= 10.0
-    raise ValueError(_INDEFINITE)
+    raise ValueError("ridge regression by centres: the kernel matrix of the centres is not positive semi-definite")
 
 
 def _both(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -376,7 +380,8 @@ def _target_sums(tiles: Iterable[Tile]) -> tuple[Any, float]:
 
 def _residuals(mean: Array, A: Array, tiles: Iterable[Tile]) -> tuple[float, Array]:
     """tr R'S R and C'S R of the residuals R, in double precision: one pass."""
-    total, image = 0.0, np.zeros_like(A)
+    total = 0.0
+    image = np.zeros_like(A)
     for tile in tiles:
         check_interrupted()
         C = np.asarray(tile.kernel, dtype=float)

@@ -57,8 +57,11 @@ class HalfFactor:
     @classmethod
     def _factorised(cls, n: int, work: Array) -> HalfFactor | None:
         rectangle = _rectangle(n, work)
-        k, (down, right) = rectangle.shape[1], _offsets(n)
-        first, beside, last = rectangle[down : k + down], rectangle[k + down :], rectangle[: n - k, right:]
+        k = rectangle.shape[1]
+        down, right = _offsets(n)
+        first = rectangle[down : k + down]
+        beside = rectangle[k + down :]
+        last = rectangle[: n - k, right:]
         if not factorise_halves(first, beside, last, lower=False):
             return None
         return cls(n, work)
@@ -86,7 +89,8 @@ def _offsets(n: int) -> tuple[int, int]:
 
 def _pack(K: Array, shift: np.float32, rectangle: Array) -> None:
     """The lower triangle of K + shift I in the rectangle, some of its columns at a time."""
-    n, k = len(K), rectangle.shape[1]
+    n = len(K)
+    k = rectangle.shape[1]
     down, right = _offsets(n)
     for j in range(k):  # K is symmetric: its rows, which stand together in memory, are its columns
         rectangle[j + down :, j] = K[j, j:]

@@ -62,8 +62,8 @@ from multikernel.machines.ridge.precision import Precision
 _CHANCE = 1e-3  # on each side, of targets so contrary to an alpha that is the ratio of noise and function
 
 
-class Linear(Protocol):
-    """What the criteria ask of a linear map of the targets."""
+class LinearSmoother(Protocol):
+    """What the criteria ask of a linear map of targets to fitted values."""
 
     @property
     def weight(self) -> Array: ...
@@ -323,7 +323,9 @@ class Smoother:
     @cached_property
     def left_out_deviations(self) -> Array:
         """Those of the samples that are left out one by one, (n, t)."""
-        s, N, diagonal = self.weight, self.count, self.precision.diagonal
+        s = self.weight
+        N = self.count
+        diagonal = self.precision.diagonal
         rest = 1.0 / diagonal
         if self.fit_intercept:
             own = self.precision.prior + self.precision.alpha / s
@@ -343,37 +345,39 @@ class Smoother:
     @property
     def log_evidence(self) -> Array:
         """The log density of each target, the largest over tau: shape (t,)."""
-        N, n, alpha = self.count, len(self.coef), self.precision.alpha
+        N = self.count
+        n = len(self.coef)
+        alpha = self.precision.alpha
         with np.errstate(divide="ignore"):
             fit = N * np.log(2.0 * np.pi * self.energy / N)
         return -0.5 * (N + fit + self.precision.log_determinant + (N - n) * np.log(alpha))
 
 
-def _cp(model: Linear, rss: Array, noise: Array) -> Array:
+def _cp(model: LinearSmoother, rss: Array, noise: Array) -> Array:
     return (rss + 2.0 * model.trace * noise) / model.count
 
 
-def _aic(model: Linear, rss: Array, noise: Array) -> Array:
+def _aic(model: LinearSmoother, rss: Array, noise: Array) -> Array:
     return rss / noise + 2.0 * model.trace
 
 
-def _bic(model: Linear, rss: Array, noise: Array) -> Array:
+def _bic(model: LinearSmoother, rss: Array, noise: Array) -> Array:
     return rss / noise + np.log(model.count) * model.trace
 
 
-def _gcv(model: Linear, rss: Array, noise: Array) -> Array:
+def _gcv(model: LinearSmoother, rss: Array, noise: Array) -> Array:
     return rss / model.count / (1.0 - model.trace / model.count) ** 2
 
 
-def _loo(model: Linear, rss: Array, noise: Array) -> Array:
+def _loo(model: LinearSmoother, rss: Array, noise: Array) -> Array:
     return np.asarray(model.weight @ model.left_out**2 / model.count)
 
 
-def _evidence(model: Linear, rss: Array, noise: Array) -> Array:
+def _evidence(model: LinearSmoother, rss: Array, noise: Array) -> Array:
     return -model.log_evidence
 
 
-CRITERIA: Mapping[str, Callable[[Linear, Array, Array], Array]] = {
+CRITERIA: Mapping[str, Callable[[LinearSmoother, Array, Array], Array]] = {
     "cp": _cp,
     "aic": _aic,
     "bic": _bic,

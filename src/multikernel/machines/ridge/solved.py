@@ -69,7 +69,8 @@ class Solved:
 
     def less(self, nothing: float) -> Solved:
         """The same with values less that of no kernel."""
-        value, upper = self.value - nothing, self.upper - nothing
+        value = self.value - nothing
+        upper = self.upper - nothing
         return replace(self, value=value, upper=upper, gap=relative(self.upper - self.value, upper))
 
     def doubted(self, gram: Gram, Y: Array, alpha: float) -> Solved:
@@ -90,7 +91,8 @@ def direct(gram: Gram, Y: Array, alpha: float) -> Solved:
 
 def spectral(spectrum: RidgeSpectrum, gram: Gram, Y: Array, alpha: float) -> Solved:
     """The solution for one alpha by the spectrum of the Gram; C = A unless rounding of P / alpha is seen in K A."""
-    coef, beyond = spectrum.coef(alpha), spectrum.outside / alpha
+    coef = spectrum.coef(alpha)
+    beyond = spectrum.outside / alpha
     plain = Solved.at(gram, Y, alpha, coef + beyond)
     if plain.gap <= ROUNDING:
         return plain
@@ -118,7 +120,8 @@ def reduced(gram: Gram, Y: Array, alpha: float, near: Array) -> Solved:
 def _apart(gram: Gram, Y: Array, alpha: float, coef: Array, beyond: Array) -> Solved:
     """C, and A = C + D times the best number."""
     with np.errstate(all="ignore"):
-        KC, factor = gram.multiply(coef), coef + beyond
+        KC = gram.multiply(coef)
+        factor = coef + beyond
         left = Y - KC
         residual = left - alpha * beyond - alpha * coef
         excess = float(np.vdot(residual, residual)) / alpha + max(float(np.vdot(beyond, gram.multiply(beyond))), 0.0)
@@ -142,5 +145,6 @@ def _scaled(coef: Array, factor: Array, Y: Array, alpha: float, value: float, up
 
 def _nothing(Y: Array, alpha: float) -> Solved:
     """What is known where rounding leaves no solution: the predictor zero, and that no value is negative."""
-    zero, upper = np.zeros_like(Y), float(np.vdot(Y, Y)) / alpha
+    zero = np.zeros_like(Y)
+    upper = float(np.vdot(Y, Y)) / alpha
     return Solved(zero, zero, 0.0, upper, relative(upper, upper) if np.isfinite(upper) else np.inf, Y)

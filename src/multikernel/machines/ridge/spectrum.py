@@ -13,6 +13,7 @@ the matrix has a null space.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,9 +65,14 @@ def beyond(U: Array, Y: Array) -> Array:
     """Y - U U'Y for U of orthonormal columns; zero where it is rounding."""
     if U.shape[1] == len(U):
         return np.zeros_like(Y)
+    return remainder(lambda P: product(U, product(U.T, P)), Y)
+
+
+def remainder(projection: Callable[[Array], Array], Y: Array) -> Array:
+    """Y less an orthogonal projection of it; zero where it is rounding."""
     P = Y
     for _ in range(2):  # the second time takes off what the first left by rounding, which 1 / alpha would make large
-        P = P - product(U, product(U.T, P))
+        P = P - projection(P)
     reached = np.linalg.norm(P, axis=0) <= len(Y) * EPS * np.linalg.norm(Y, axis=0)
     return np.where(reached, 0.0, P)
 
@@ -74,7 +80,8 @@ def beyond(U: Array, Y: Array) -> Array:
 def spectrum(gram: Gram) -> tuple[Array, Array]:
     """The Gram's eigenvalues (r,) >= 0 and eigenvectors (n, r); ValueError where one is below zero, beyond rounding."""
     values, vectors = gram.spectrum()
-    smallest, trace = float(values.min(initial=0.0)), float(values.sum())
+    smallest = float(values.min(initial=0.0))
+    trace = float(values.sum())
     if smallest < -rounding(gram.diagonal()) * max(trace, 0.0):
         raise ValueError(
             f"the kernel matrix has the eigenvalue {smallest:.3g} and the trace {trace:.3g}, and a kernel matrix has "

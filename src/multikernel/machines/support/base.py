@@ -18,7 +18,7 @@ from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.banks import FactorGram, Gram
 from multikernel.banks.factor_gram import few_features
-from multikernel.certificate import NO_PROGRESS
+from multikernel.certificate import FINEST_GAP, NO_PROGRESS
 from multikernel.machines.base import DualSolution, Machine, check_gram, out_of_time
 from multikernel.machines.support.ascent import ascent
 from multikernel.machines.support.certified import certified, roots, solution, value_floor, violations, within_rounding
@@ -29,7 +29,7 @@ from multikernel.machines.working_samples import TOLERATED, Certified, first_sam
 from multikernel.tuning import SYSTEM_VALUES
 
 _SYSTEM = 5e8  # n q^2: where it is more, forming a system of the features costs more than many passes over them
-_REFINED, _FINEST = 1e-6, 1e-14  # gap of a last solution, as a part of the problem's gap, and the least one
+_REFINED = 1e-6  # gap of a last solution, as a part of the problem's gap
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +117,7 @@ class SupportMachine(Machine):
         The machine's gap enters the scores of the kernels by its square root, so one far smaller is asked for. Rounding
         may keep these digits from it: the steps are few, and a gap of ``tol`` has converged.
         """
-        machine = replace(self, tol=max(_REFINED * tol, _FINEST), max_iter=min(self.max_iter, 1000 * len(start)))
+        machine = replace(self, tol=max(_REFINED * tol, FINEST_GAP), max_iter=min(self.max_iter, 1000 * len(start)))
         found = machine.solve_program(gram, program, start)
         return replace(found, converged=found.converged or found.gap <= tol)
 

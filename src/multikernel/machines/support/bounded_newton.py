@@ -43,7 +43,9 @@ def newton_step(
     factor, jitter = _factor(K, program.sample[F], program.ridge[F], work)
     if factor is None:
         return None
-    s, low, high = gradient[F] - intercept, program.low[F] - b[F], program.high[F] - b[F]
+    s = gradient[F] - intercept
+    low = program.low[F] - b[F]
+    high = program.high[F] - b[F]
     step = _step(factor, jitter, s, low, high, program.intercept, patience)
     if step is None:
         return None
@@ -51,7 +53,8 @@ def newton_step(
     new[F] = np.clip(b[F] + step, program.low[F], program.high[F])
     if program.intercept:
         new = program.balanced(new)
-    change, moved = np.empty(len(K)), program.sign * (new - b)
+    change = np.empty(len(K))
+    moved = program.sign * (new - b)
     coef = program.coef(moved)
     S = np.flatnonzero(coef)
     _rows.products(K, S, coef[S], change)
@@ -61,7 +64,8 @@ def newton_step(
 def candidates(program: SupportProgram, b: Array, gradient: Array, intercept: float) -> Array:
     """The variables between their bounds, and those at a bound with the largest slopes away from it."""
     slope = gradient - intercept
-    up, down = b < program.high, program.low < b
+    up = b < program.high
+    down = program.low < b
     free = up & down
     leaving = np.flatnonzero(~free & ((up & (slope > 0.0)) | (down & (slope < 0.0))))
     most = max(int(free.sum()), 20)
@@ -95,7 +99,8 @@ def _step(U: Array, jitter: float, s: Array, low: Array, high: Array, equality: 
         nearest = np.clip(d - equality_multiplier(d, low, high, 1.0, 0.0), low, high)
     else:
         nearest = np.clip(d, low, high)
-    slope, image = float(s @ nearest), blas.dtrmv(U.T, nearest, lower=1, trans=1)
+    slope = float(s @ nearest)
+    image = blas.dtrmv(U.T, nearest, lower=1, trans=1)
     curvature = float(image @ image) - jitter * float(nearest @ nearest)
     part = 1.0 if curvature <= slope else slope / curvature
     gain = part * slope - 0.5 * part * part * max(curvature, 0.0)

@@ -48,9 +48,11 @@ def solution(
     Its gap and upper value hold what rounding may hide; that alone does not keep it from having converged. ``sizes``
     are the roots of K_ii, ``history`` holds the gaps before this one.
     """
-    coef, intercept = program.coef(a), program.best_intercept(f)
+    coef = program.coef(a)
+    intercept = program.best_intercept(f)
     value = program.dual(a, float(coef @ f))
-    excess, floor = max(program.gap(a, f, intercept), 0.0), value_floor(program, sizes)
+    excess = max(program.gap(a, f, intercept), 0.0)
+    floor = value_floor(program, sizes)
     converged = relative(excess, value + excess, floor) <= tol
     excess += program.hidden(a, f, intercept, sizes)
     gap = relative(excess, value + excess, floor)
@@ -82,7 +84,8 @@ def certified(
 
     a = program.sign * b
     coef = program.coef(a)
-    f, support = np.empty(program.n), np.flatnonzero(coef)
+    f = np.empty(program.n)
+    support = np.flatnonzero(coef)
     _rows.products(K, support, coef[support], f)
     gradient = program.sign * program.linear - f[program.sample] - program.ridge * b
     return solution(program, a, f, sizes, tol, n_iter, history), gradient
@@ -103,6 +106,8 @@ def violations(program: SupportProgram, f: Array, outside: Array, allowed: float
 
 def within_rounding(K: Array, program: SupportProgram, found: DualSolution, gradient: Array) -> bool:
     """Whether the gap is no larger than what rounding of the values f = K b may add to the losses."""
+    if not np.isfinite(found.gap):
+        return False
     f = program.sign * program.linear - gradient - program.ridge * program.sign * found.warm
     size = roots(np.diagonal(K))
     error = 4.0 * EPS * float(size @ np.abs(found.coef)) * size[program.sample]

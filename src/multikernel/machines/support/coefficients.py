@@ -39,6 +39,7 @@ def fitting(program: SupportProgram, a: Array, f: Array) -> tuple[Array, Array, 
     """
     c = program.best_intercept(f)
     slope = program.linear - program.sign * (f + c)[program.sample] - program.ridge * a
-    size, bounded = float(np.abs(slope).mean()), np.isfinite(program.upper)
+    size = float(np.abs(slope).mean())
+    bounded = np.isfinite(program.upper)
     below = np.where(bounded, np.maximum(-slope, 0.0) + size, np.maximum(-slope, size))
     return below, np.where(bounded, np.maximum(slope, 0.0) + size, 0.0), c

@@ -137,7 +137,7 @@ class FactoredProgram:
         point = self._first()
         for _ in range(MOST_NEWTON_STEPS):
             yield point
-            length, point = advance(point, partial(_System, self, point))
+            length, point = advance(point, partial(_FeatureSystem, self, point))
             if length < NEGLIGIBLE_STEP:
                 return
 
@@ -147,10 +147,12 @@ class FactoredProgram:
         Of the multiples t a the value t p'a - t^2/2 (b'K b + sum rho a^2) is largest where the two parts are equal,
         t p'a = t^2 (b'K b + sum rho a^2).
         """
-        program, none = self.program, np.empty(0)
+        program = self.program
+        none = np.empty(0)
         a = self._middle()
         w = product(self.G.T, program.coef(a))
-        linear, quadratic = float(np.abs(program.linear) @ a), float(w @ w) + program.cost(a)
+        linear = float(np.abs(program.linear) @ a)
+        quadratic = float(w @ w) + program.cost(a)
         bounded = np.isfinite(program.upper)
         if program.total == 0.0 and quadratic > 0.0:
             a = a * min(max(linear / quadratic, FIRST_INSIDE if bounded.any() else 0.0), 1.0)
@@ -169,11 +171,13 @@ def _smaller_gap(first: DualSolution, second: DualSolution) -> DualSolution:
     return second if second.gap < first.gap else first
 
 
-class _System(NewtonSystem):
+class _FeatureSystem(NewtonSystem):
     """The linear system at one point: factored once, solved for several right-hand sides."""
 
     def __init__(self, of: FactoredProgram, at: BarrierPoint) -> None:
-        self.program, self.at, program = of.program, at, of.program
+        self.program = of.program
+        self.at = at
+        program = of.program
         f = of.values(program.coef(at.a))
         slope = program.linear - program.ridge * at.a - program.sign * (f + at.intercept)[program.sample]
         self.F_a = slope + at.below - at.above
@@ -193,7 +197,8 @@ class _System(NewtonSystem):
         self.factor = cholesky(M * self.scale[:, None] * self.scale)
 
     def step(self, mu: float, predictor: BarrierPoint | None = None) -> BarrierPoint:
-        program, targets = self.program, Targets.of(self.at, mu, predictor)
+        program = self.program
+        targets = Targets.of(self.at, mu, predictor)
         r = targets.slope(self.F_a)
         right = product(self.G.T, program.coef(r / self.theta))
         if program.intercept:

@@ -88,8 +88,10 @@ class ManySamples:
         """Variables after some passes, which keep the equality."""
         from multikernel.machines.support import _coordinates
 
-        program, rng = self.program, np.random.default_rng(seed)
-        a, c = found.warm.copy(), float(found.intercept)
+        program = self.program
+        rng = np.random.default_rng(seed)
+        a = found.warm.copy()
+        c = float(found.intercept)
         size = float(self.diagonal.mean()) if program.intercept else 0.0
         curvature = self.diagonal[program.sample] + program.ridge + size
         v = self.weights * self.features.sums(program.coef(a))
@@ -122,7 +124,9 @@ class ManySamples:
 
     def _by_programs(self, found: DualSolution, max_iter: int) -> DualSolution:
         """The best of several programs of the variables that may move."""
-        band, best = 0.05, found  # slopes below this part of the largest linear term let variables move
+        # slopes below this part of the largest linear term let variables move
+        band = 0.05
+        best = found
         for _ in range(12):
             if best.converged or best.n_iter >= max_iter or out_of_time(self.program.n):
                 break
@@ -136,7 +140,8 @@ class ManySamples:
 
     def _program(self, at: DualSolution, band: float) -> DualSolution:
         """The solution where only variables of small slopes, or between their bounds, move."""
-        program, a = self.program, at.warm
+        program = self.program
+        a = at.warm
         f = self.values(program.coef(a))
         slope = program.linear - program.sign * (f + at.intercept)[program.sample] - program.ridge * a
         size = float(np.abs(program.linear).max()) or float(np.abs(slope).mean())

@@ -207,7 +207,9 @@ class SupportProgram:
             return b
         free = (self.low < b) & (b < self.high)
         for moved in (free, np.ones(len(b), dtype=bool)):
-            rest, low, high = self.total - float(b[~moved].sum()), self.low[moved], self.high[moved]
+            rest = self.total - float(b[~moved].sum())
+            low = self.low[moved]
+            high = self.high[moved]
             if moved.any() and float(low.sum()) <= rest <= float(high.sum()):
                 b = b.copy()
                 b[moved] = np.clip(b[moved] - equality_multiplier(b[moved], low, high, 1.0, rest), low, high)
@@ -229,7 +231,8 @@ def equality_multiplier(t: Array, low: Array, high: Array, ridge: float | Array,
         equal = abs(sums[k] - total) <= rounding and k + 1 < len(t)
         return float(0.5 * (t[order[k]] + t[order[k + 1]]) if equal else t[order[k]])
     reach = float(np.ptp(t)) / ridge + abs(total)  # between the smallest and the largest t no part is larger
-    low, high = np.maximum(low, -reach), np.minimum(high, reach)
+    low = np.maximum(low, -reach)
+    high = np.minimum(high, reach)
     events = np.concatenate([t - ridge * low, t - ridge * high])  # where a part starts to grow, and where it stops
     order = np.argsort(-events)
     least = float(np.min(ridge))

@@ -20,7 +20,7 @@ nodes with a weight alone: all other nodes have exactly none.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -35,7 +35,7 @@ from multikernel.machines import DualSolution, SupportMachine, SupportProgram
 from multikernel.machines.support.coefficients import central, feasible
 from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 from multikernel.observer import Event, Observer, silent
-from multikernel.procedures.hkl.answer import NodeWeights, Pair, on_active_nodes
+from multikernel.procedures.base import Weights, within
 from multikernel.procedures.hkl.graph import Graph, Subsets
 from multikernel.procedures.hkl.lattice import Node
 from multikernel.procedures.hkl.node_kernels import NodeKernels
@@ -44,6 +44,53 @@ from multikernel.procedures.units import MachineUnits, kernel_size
 
 _ON_HULL = 0.1  # the gap on the hull may be this part of the gap over all nodes
 _GOAL = 0.8  # the search goes on to this part of the gap asked for: leaving nodes out at the end takes the rest
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NodeWeights(Weights):
+    """Weights of the kernels of nodes, of an ancestor-closed set.
+
+    Parameters
+    ----------
+    nodes : tuple of m nodes, an ancestor-closed set: those that ``values`` belong to
+    hull : int, how many nodes were looked at one by one
+    """
+
+    nodes: tuple[Node, ...]
+    hull: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """Nodes, their weights and the machine at them, with a bound of the optimum over all nodes."""
+
+    nodes: tuple[Node, ...]
+    weights: Array
+    dual: DualSolution
+    bound: float
+    certificate: Certificate
+
+    @classmethod
+    def of(cls, machine: SupportMachine, problem: HullProblem, found: HullPoint, bound: float) -> _Pair:
+        """The machine at the weights that were found on a hull; ``bound`` holds for all nodes."""
+        gram = problem.bank.combine(found.weights)
+        dual = machine.refined(gram, problem.program, found.a, machine.tol)
+        return cls(problem.hull.nodes, found.weights, dual, bound, Certificate.gap(dual.upper, bound))
+
+    def answer(self, tol: float, hull: int, steps: int, history: list[float]) -> tuple[NodeWeights, DualSolution]:
+        """With the number of nodes that were looked at, of Newton steps, and the gap of each round."""
+        weights = NodeWeights(
+            values=self.weights,
+            objective=self.dual.upper,
+            certificate=self.certificate,
+            converged=self.certificate.reached(tol),
+            n_iter=steps,
+            history=(*history, self.certificate.value),
+            bound=self.bound,
+            nodes=self.nodes,
+            hull=hull,
+        )
+        return weights, within(weights, self.dual)
 
 
 def hierarchical_mkl(
@@ -147,14 +194,14 @@ class _Search:
         order = np.argsort(-beyond.norms, kind="stable")
         return bound, [candidates[k] for k in order if beyond.norms[k] > allowed]
 
-    def _pair(self, problem: HullProblem, found: HullPoint, bound: float) -> Pair:
+    def _pair(self, problem: HullProblem, found: HullPoint, bound: float) -> _Pair:
         """The machine at the active nodes, solved for on their own; at the whole hull where that is not enough."""
-        few = on_active_nodes(problem, found)
+        few = _on_active_nodes(problem, found)
         if few is not None:
-            pair = Pair.of(self.machine, few, few.solved(_ON_HULL * self.machine.tol, MOST_NEWTON_STEPS), bound)
+            pair = _Pair.of(self.machine, few, few.solved(_ON_HULL * self.machine.tol, MOST_NEWTON_STEPS), bound)
             if pair.certificate.reached(self.machine.tol):
                 return pair
-        return Pair.of(self.machine, problem, found, bound)
+        return _Pair.of(self.machine, problem, found, bound)
 
 
 def _forms(bank: KernelBank, b: Array) -> Array:
@@ -169,3 +216,14 @@ def _without_negligible(a: Array, part: float) -> Array:
     kept = a.copy()
     kept[order[np.cumsum(a[order]) <= part * a.sum()]] = 0.0
     return kept
+
+
+def _on_active_nodes(problem: HullProblem, found: HullPoint) -> HullProblem | None:
+    """The problem on the nodes with a gamma above zero at each ancestor; None where that is all of them, or none."""
+    hull = problem.hull
+    kept = np.bincount(hull.node, weights=~found.active[hull.ancestor], minlength=len(hull)) == 0
+    root = int(hull.nodes[0] == ())  # the constant kernel stays whatever its weight
+    kept[:root] = True
+    if kept.all() or not kept[root:].any():
+        return None
+    return replace(problem, bank=problem.bank.select(np.flatnonzero(kept)), hull=hull.kept(kept))

@@ -19,6 +19,7 @@ from multikernel.numerics.levenberg_marquardt import DampedModel, TrialPoint, de
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.learned_scales.curvature import Begun, begun
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
+from multikernel.procedures.learned_scales.forms import FARTHEST
 
 _LONGEST_STEP = 3.0  # the most that a parameter moves in a Gauss-Newton step: a factor of 20
 
@@ -42,8 +43,8 @@ class Bounds:
     @classmethod
     def near(cls, error: ScalesError, u: Array) -> Bounds:
         R = len(error.combination.kernels)
-        lower = u - 14.0  # scales differ from the first ones by a factor of 1e6 at most
-        upper = u + 14.0
+        lower = u - FARTHEST
+        upper = u + FARTHEST
         lower[:R] = np.log(1e-8)  # relative to the ridge: half of the digits of double precision
         upper[:R] = np.log(1e7)  # the inverse of the matrix loses as many digits
         return cls(lower, upper)

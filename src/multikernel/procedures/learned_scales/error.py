@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from multikernel._floats import TINY
+from multikernel._floats import SINGULAR, TINY
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.columns import ColumnDistancesBank
@@ -82,7 +82,7 @@ class ScalesError:
 
     def floored(self, errors: Array) -> float:
         """The held-out error, which a logarithm is taken of: with a floor of 1e-12 of that of constants."""
-        return float(errors.sum()) + max(1e-12 * self.held_out.constant(), TINY)
+        return float(errors.sum()) + max(SINGULAR * self.held_out.constant(), TINY)
 
     def prior(self, u: Array) -> tuple[float, Array]:
         """penalty / n times the prior of the rows of parameters, and its gradient."""

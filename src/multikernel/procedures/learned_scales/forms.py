@@ -20,6 +20,7 @@ from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.single import ScaledPoints, weighted_differences
 
 _LEAST = 0.1  # of the largest scale, where smaller ones begin: from 0.001 of it relevant columns did not come back
+FARTHEST = 14.0  # scales differ from the first ones of a descent by a factor of e^14, 1.2e6, at most
 LEAST_SHARE = 0.01  # of a mean scale: what each feature has at least where gradients propose scales
 
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel._floats import TINY
+from multikernel._floats import SINGULAR, TINY
 from multikernel._linalg import squared
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
@@ -39,10 +39,9 @@ from multikernel.kernels import DistanceKernel
 from multikernel.machines.ridge.centres import CentredRidge
 from multikernel.numerics.lbfgs import lbfgs, remembering
 from multikernel.observer import Event, Observer, silent
-from multikernel.procedures.learned_scales.forms import Form
+from multikernel.procedures.learned_scales.forms import FARTHEST, Form
 
 _ROUNDED = float(np.finfo(np.float32).eps) ** 2  # what single precision makes of a sum of squares
-_FARTHEST = 14.0  # scales differ from the first ones by a factor of e^14 at most, as in descent.py
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +130,9 @@ class LandmarkError:
     def at(self, parameters: Array) -> tuple[float, Array]:
         """The value, and the gradient in the parameters of the scales and in the logarithm of alpha."""
         check_interrupted()
-        v, alpha, Z = parameters[:-1], float(np.exp(parameters[-1])), self.landmarks
+        v = parameters[:-1]
+        alpha = float(np.exp(parameters[-1]))
+        Z = self.landmarks
         points = self.form.points(v, Z, self.kernel.degree)
         K, slopes = self._entries(LandmarkSamples(Z, Z), points)
         C, slopes_train = self._entries(self.train, points)
@@ -160,7 +161,7 @@ class LandmarkError:
     def floor(self) -> float:
         """Of the squared error, which a logarithm is taken of: 1e-12 of that of constants."""
         constant = self.held.rooted(self.held.Y - self.mean)
-        return max(1e-12 * float((constant * constant).sum()), TINY)
+        return max(SINGULAR * float((constant * constant).sum()), TINY)
 
     def prior(self, v: Array) -> tuple[float, Array]:
         """penalty / |V| times the prior of the scales, and its gradient."""
@@ -175,7 +176,8 @@ class LandmarkError:
     def _entries(self, samples: LandmarkSamples, points: ScaledPoints) -> tuple[Array, Array]:
         """The kernel and its slopes between samples and landmarks, rows times the roots of the weights."""
         shape = (len(samples.X), len(self.landmarks))
-        K, slopes = np.empty(shape, np.float32), np.empty(shape, np.float32)
+        K = np.empty(shape, np.float32)
+        slopes = np.empty(shape, np.float32)
 
         def part(rows: slice) -> None:
             K[rows], slopes[rows] = self.kernel.profile_and_slope(points.distances(samples.X[rows]))
@@ -243,7 +245,7 @@ def scales_by_landmarks(
     function = remembering(value)
     first = function(begun)
     if goes_on(begun, *first):
-        lbfgs(function, begun, max_iter, goes_on, (begun - _FARTHEST, begun + _FARTHEST))
+        lbfgs(function, begun, max_iter, goes_on, (begun - FARTHEST, begun + FARTHEST))
         settled = settled or not (len(history) > max_iter or time_is_up())  # no step leads further down
     lowest, u, gradient = best
     v = u[:-1]

@@ -70,9 +70,11 @@ def scales_of_many(
     chosen = kept or _chosen(posed, units, parted, centres, total, penalty, tol, max_iter, observe)
     trained = trained_machine(posed, parted, chosen, beyond, total)
     squared = units.target.squared
-    errors, constant = trained.errors, trained.constant
+    errors = trained.errors
+    constant = trained.constant
     if posed.loss == "squared":
-        errors, constant = squared(errors), squared(constant)
+        errors = squared(errors)
+        constant = squared(constant)
     found = replace(
         chosen.first,
         objective=float(errors.sum()),
@@ -114,9 +116,11 @@ def _chosen(
         first = _found_first(posed, parted, penalty, tol, max_iter)
     with limited(_SHARE * seconds_left()):
         further = _learned_further(posed, parted, first, tol, max_iter, observe)
-    scales, alpha = first.scales[0], first.alpha
+    scales = first.scales[0]
+    alpha = first.alpha
     if further is not None:
-        scales, alpha = posed.form.scales(further.parameters), further.alpha
+        scales = posed.form.scales(further.parameters)
+        alpha = further.alpha
     return ChosenScales(units, first, further, scales, alpha, centres_of(posed, scales, centres, total))
 
 
@@ -183,7 +187,8 @@ def _starts(posed: PosedScales, first: LearnedScales) -> list[tuple[Array, float
     The wider a kernel, the more its entries differ in their last digits alone, which single precision has not. Scales
     of wide kernels are enlarged: with a ridge in proportion of a power, the functions are nearly the same.
     """
-    form, scales = posed.form, first.scales[0]
+    form = posed.form
+    scales = first.scales[0]
     half = half_distance(posed.combination.kernels[0])
     total = form.total(scales)
     larger = max(1.0, _WIDEST * half / total) if total > 0.0 else 1.0  # 0 where all features are constant

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._floats import SINGULAR
 from multikernel._typing import Array
 from multikernel.numerics.cholesky import factorise, solved
 from multikernel.procedures.learned_scales.curvature import tried
@@ -234,6 +235,6 @@ def _products(Z: Array, y: Array) -> Array:
     n = len(Z)
     squares = Z**2
     spread = squares.T @ squares - (Z.T @ Z) ** 2 / n
-    least = 1e-12 * spread.max(initial=0.0)
+    least = SINGULAR * spread.max(initial=0.0)
     crossed = (Z.T * y) @ Z
     return np.max(np.where(spread > least, crossed**2 / np.where(spread > least, spread, 1.0), 0.0), axis=1) / n

@@ -35,7 +35,7 @@ from multikernel.machines.ridge.centres import (
     summed,
 )
 from multikernel.procedures import forecast
-from multikernel.procedures.centres import Parted, least_ridge, tiles
+from multikernel.procedures.centres import TILE, Parted, least_ridge, tiles
 from multikernel.procedures.learned_scales.posed import ChosenScales, PosedScales, RowsBeyond
 
 _GAP = 1e-3  # of the ridge regression, relative
@@ -44,7 +44,6 @@ _DOUBLINGS = (4, 2, 1)  # of the ridge that was found through landmarks, by whic
 _AS_GOOD = 1e-3  # of the error, which has a standard error of 0.014 on 10,000 samples
 TO_CHOOSE_RIDGE = 3000  # centres, where all samples are centres at the end
 _QUARTERS = 10  # times that a ridge is divided by four: to a millionth of that of squared losses, which is none
-_ROWS = 2048  # of the kernel with centres, at a time
 _LEAST_CENTRES = 100  # centres, whatever the time
 _TRIED = 500  # samples on which the error of the kernel matrix is estimated
 
@@ -187,9 +186,13 @@ def _sums(posed: PosedScales, scales: Array, Z: Array, rows: Array) -> CentreSum
 
 def _trained(posed: PosedScales, parted: Parted, chosen: ChosenScales, beyond: RowsBeyond | None) -> TrainedMachine:
     """The ridge and the machine on centres."""
-    scales, Z, compared = chosen.scales, chosen.centres, parted.compared
+    scales = chosen.scales
+    Z = chosen.centres
+    compared = parted.compared
     found = _on_centres(posed, parted, chosen, Z, None if beyond is None else beyond.sums(chosen))
-    K, own, alpha = found.K, found.own, found.alpha
+    K = found.K
+    own = found.own
+    alpha = found.alpha
     whole = own.merge(_sums(posed, scales, Z, np.append(compared, parted.rest)))
 
     def kernel(rows: Array) -> Array:
@@ -227,7 +230,7 @@ def _trained_whole(posed: PosedScales, parted: Parted, chosen: ChosenScales) -> 
         return by_all_samples(problem, alpha, _GAP)
 
     without = trained(parted.learning)
-    parts = (posed.exact(compared[part], parted.learning, chosen.scales) for part in slices(len(compared), _ROWS))
+    parts = (posed.exact(compared[part], parted.learning, chosen.scales) for part in slices(len(compared), TILE))
     predicted = np.concatenate([C @ without.coef for C in parts]) + without.intercept
     errors = posed.errors(compared, predicted)
     return TrainedMachine(alpha, errors, posed.errors(compared, posed.constant(parted.learning)), trained(posed.rows))
@@ -254,14 +257,16 @@ def _trained_logistic(
     """
     order = np.concatenate([parted.learning, parted.compared, parted.rest])
     C = _kept_kernel(kernel, order, len(K))
-    n, m = len(parted.learning), len(parted.learning) + len(parted.compared)
+    n = len(parted.learning)
+    m = len(parted.learning) + len(parted.compared)
 
     def samples(rows: slice) -> LogisticSamples:
         return LogisticSamples(
             partial(C, rows), np.where(posed.Y[order[rows]] > 0.0, 1.0, -1.0), posed.weights(order[rows])
         )
 
-    learning, compared = samples(slice(n)), samples(slice(n, m))
+    learning = samples(slice(n))
+    compared = samples(slice(n, m))
 
     def fitted(ridge: float, rows: LogisticSamples, sums: CentreSums, start: CentresSolution | None) -> CentresSolution:
         return logistic_by_centres(K, rows, sums, ridge, _GAP, fit_intercept=posed.fit_intercept, start=start)
@@ -294,14 +299,14 @@ def _kept_kernel(kernel: Callable[[Array], Array], rows: Array, centres: int) ->
     """
     C = None
     if 8.0 * len(rows) * centres <= 0.25 * available_memory():
-        C = np.concatenate([kernel(rows[part]) for part in slices(len(rows), _ROWS)])
+        C = np.concatenate([kernel(rows[part]) for part in slices(len(rows), TILE)])
 
     def some(which: slice) -> Iterator[Array]:
         if C is not None:
             yield C[which]
             return
         own = rows[which]
-        for part in slices(len(own), _ROWS):
+        for part in slices(len(own), TILE):
             yield kernel(own[part])
 
     return some

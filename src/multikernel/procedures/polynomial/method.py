@@ -35,7 +35,7 @@ import numpy as np
 from multikernel._floats import SINGULAR, TINY
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
-from multikernel._workers import in_time
+from multikernel._workers import in_time, time_is_up
 from multikernel.banks import FactorGram, KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.certificate import Certificate
@@ -241,7 +241,7 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
         before = largest
         largest = float(x @ q)
         x = q
-        if largest > domain.strength:
+        if largest > domain.strength or time_is_up():
             return None
         if largest <= before * (1.0 + SINGULAR):
             break
@@ -269,8 +269,6 @@ def warn_of_collapse(where: str) -> None:
 
 # -- starts ------------------------------------------------------------------------------------------------------------
 
-_SIZES = 10.0 ** np.arange(-2.0, 5.0)  # equal weights to try, relative to those at which K and alpha are of one size
-
 
 def central(problem: Problem) -> Array:
     """The centre of the domain; where only a penalty bounds the weights, equal weights of the best of some sizes."""
@@ -281,7 +279,8 @@ def central(problem: Problem) -> Array:
     power = float(problem.combination.powers(problem.bank).max())
     if not (self_value > 0.0 and np.isfinite(power)):
         return problem.start()
-    sizes = (problem.machine.alpha / self_value) ** (1.0 / power) * _SIZES
+    # by decades about the weights at which K and alpha are of one size
+    sizes = (problem.machine.alpha / self_value) ** (1.0 / power) * 10.0 ** np.arange(-2.0, 5.0)
     values = [problem.evaluate(size * even).value for size in sizes]
     return float(sizes[int(np.argmin(values))]) * even
 

@@ -183,7 +183,7 @@ class HeldOut:
             if foreign(M):
                 M += 2.0 / self.count * (like(M, P) @ like(M, Q).T)
             else:
-                lapack.product(P, Q.T, M, 2.0 / self.count)
+                lapack.gemm(P, Q.T, M, 2.0 / self.count)
         return M
 
     def centred(self, targets: Array, ones: Array, folds: Folds) -> Array:
@@ -245,4 +245,4 @@ def product(A: Any, B: Array) -> Array:
     """A B by SciPy's BLAS, beside whose factorisations the threads of NumPy's own would spin."""
     if foreign(A):
         return _linalg.product(A, B)
-    return lapack.product(A, B)
+    return lapack.gemm(A, B)

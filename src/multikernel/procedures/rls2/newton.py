@@ -31,8 +31,6 @@ from multikernel.procedures.rls2.point import Ridge, RidgePoint
 from multikernel.procedures.rls2.weights import ScaledWeights
 from multikernel.procedures.simplex_least_squares import nearest_point
 
-_BEFORE_THE_FIRST = float(np.finfo(float).max)  # the value before the first one
-
 
 class _Stage(Enum):
     """Where the search on the working set is; the scores of all kernels are computed in every stage but MOVING."""
@@ -67,12 +65,12 @@ def newton(
     history: list[float] = []
     n_iter = 0
     stage = _Stage.FIRST if scores is None else _Stage.MOVING
-    last = (_BEFORE_THE_FIRST, np.inf)
+    last: tuple[float, float] | None = None  # the value and the gap before
     while True:
         W, own = point.products(working.bank)
         here = point.gap(float(own.max()))
         observe(Event(n_iter + 1, Certificate("duality gap", here), value=point.value))
-        stalled = point.value > last[0] - ROUNDING * abs(last[0]) and here >= last[1]
+        stalled = last is not None and point.value > last[0] - ROUNDING * abs(last[0]) and here >= last[1]
         if n_iter >= max_iter or time_is_up():
             stage = _Stage.OVER
         elif here <= 0.8 * tol or stalled:  # the kernels that do not take part may add the rest

@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, cg
 
 from multikernel._floats import ROUNDING
 from multikernel._linalg import product
@@ -30,7 +29,7 @@ from multikernel.machines.ridge.half_factor import space as half_factor_space
 from multikernel.machines.ridge.solved import Solved, reduced, spectral
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
 from multikernel.numerics.cholesky import factorise, solved
-from multikernel.numerics.conjugate_gradients import conjugate_gradients
+from multikernel.numerics.conjugate_gradients import conjugate_gradients, preconditioned_steps
 from multikernel.tuning import RLS2_FEATURES_FROM, RLS2_HALF_FROM
 
 Whiten = Callable[[Array], Array]
@@ -102,17 +101,24 @@ class Ridge:
 
     def _roughly_factored(self, gram: Gram, work: Array) -> tuple[Solved, Whiten] | None:
         """The same with a factor in single precision: conjugate gradients make its solution accurate."""
-        n = len(self.Y)
         factor = HalfFactor.of(gram.dense(), self.alpha, work)
         if factor is None:
             return None
-        system = LinearOperator((n, n), lambda b: gram.multiply(b.ravel()) + self.alpha * b.ravel(), dtype=np.float64)
-        near = LinearOperator((n, n), factor.solve, dtype=np.float64)
-        C = np.empty_like(self.Y)
-        for c, y in zip(C.T, self.Y.T, strict=True):  # each with up to 30 products
-            start = factor.solve(y)
-            least = 0.5 * np.sqrt(ROUNDING * self.alpha * max(float(y @ start), 0.0))  # a residual that is accurate
-            c[:] = cg(system, y, x0=start, rtol=0.0, atol=float(least), maxiter=30, M=near)[0]
+
+        def times(V: Array) -> Array:
+            return np.asarray(gram.multiply(V) + self.alpha * V)
+
+        C = factor.solve(self.Y)
+        forms = np.maximum((self.Y * C).sum(axis=0), 0.0)
+        accurate = 0.5 * np.sqrt(ROUNDING * self.alpha * forms)  # norms of residuals
+        left = self.Y - times(C)
+        further = preconditioned_steps(times, factor.solve, left)
+        for _ in range(30):
+            if (np.linalg.norm(left, axis=0) <= accurate).all():
+                break
+            step = next(further)
+            C = C + step.change
+            left = step.left
         solved = Solved.at(gram, self.Y, self.alpha, C)
         return None if solved.gap > ROUNDING else (solved, factor.half)
 

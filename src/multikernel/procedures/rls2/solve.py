@@ -75,7 +75,7 @@ def rls2(
     observe : called after each step
     """
     target = checked_target(target, several=True)
-    posed = _Posed.of(target, alpha, fit_intercept, sample_weight)
+    posed = _UnitSpread.of(target, alpha, fit_intercept, sample_weight)
     root = posed.targets.root
     scaled = (bank if root is None else bank.weighted(root[:, 0])).scaled(scaling)
     terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), posed.targets.weighted))
@@ -105,7 +105,7 @@ def rls2(
 
 
 @dataclass(frozen=True, eq=False)
-class _Posed:
+class _UnitSpread:
     """The problem on targets of spread 1 about their means; the roots of sample weights are in kernels and targets.
 
     Parameters
@@ -120,7 +120,7 @@ class _Posed:
     alpha: float
 
     @classmethod
-    def of(cls, target: Array, alpha: float, fit_intercept: bool, sample_weight: Array | None) -> _Posed:
+    def of(cls, target: Array, alpha: float, fit_intercept: bool, sample_weight: Array | None) -> _UnitSpread:
         units = RegressionUnits.of(target)
         return cls(CentredTargets.of(target / units.target, fit_intercept, sample_weight), units, alpha)
 
