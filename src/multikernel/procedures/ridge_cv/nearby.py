@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -42,6 +43,7 @@ from multikernel._workers import check_interrupted, time_is_up
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import slices
 from multikernel.numerics.cholesky import solved
+from multikernel.numerics.conjugate_gradients import preconditioned_steps
 from multikernel.numerics.levenberg_marquardt import ACCEPTED, FIRST_DAMPING, changed_damping
 from multikernel.procedures.ridge_cv.criterion import Ends
 from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, product, rows_of
@@ -132,22 +134,15 @@ class Neighbourhood:
         def times(X: Array) -> Array:
             return X + np.einsum("tk,knt->nt", v, self._kernels_times(X))
 
-        X = product(H, Y)
-        R = Y - times(X)
-        P = product(H, R)
-        square = (R * P).sum(axis=0)
-        for _ in range(_PRODUCTS):
-            if (np.linalg.norm(R, axis=0) <= enough).all():
+        def near(R: Array) -> Array:
+            return product(H, R)
+
+        X = near(Y)
+        steps = preconditioned_steps(times, near, Y - times(X))
+        for step in islice(steps, _PRODUCTS):
+            X += step.change
+            if (np.linalg.norm(step.left, axis=0) <= enough).all():
                 break
-            image = times(P)
-            curved = (P * image).sum(axis=0)
-            step = np.divide(square, curved, out=np.zeros_like(square), where=curved > 0.0)
-            X += step * P
-            R -= step * image
-            Z = product(H, R)
-            before = square
-            square = (R * Z).sum(axis=0)
-            P = Z + np.divide(square, before, out=np.zeros_like(square), where=before > 0.0) * P
         return X
 
     def _kernels_times(self, X: Array) -> Array:
