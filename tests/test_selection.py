@@ -6,6 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.metrics import f1_score
 from sklearn.model_selection import (
     GridSearchCV,
+    KFold,
     LeaveOneOut,
     PredefinedSplit,
     ShuffleSplit,
@@ -14,6 +15,7 @@ from sklearn.model_selection import (
 )
 from sklearn.preprocessing import minmax_scale
 
+import multikernel as mk
 import multikernel.estimators.binding as base
 from multikernel import (
     AlignmentMKLRegressor,
@@ -63,6 +65,34 @@ def test_binds_once_for_each_set_of_kernels(cancer, monkeypatch):
     search = BankSearchCV(EasyMKLClassifier(), grid, cv=3).fit(*cancer)
     assert calls == [cancer[0].shape] * 2
     assert len(search.cv_results_["params"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("model", "grid"),
+    [
+        (mk.LearnedScalesRegressor(penalty=1.0), {"metric": ["diagonal", "full"]}),
+        (mk.LearnedScalesRegressor(penalty=1.0), {"groups": [None, [[0, 1]]]}),
+        (
+            mk.GMKLRegressor(combination="profile", alpha=0.1, penalty=1.0),
+            {"profile": [kernels.Matern(), kernels.Laplacian()]},
+        ),
+        (mk.GMKLRegressor(alpha=0.1, penalty=1.0), {"combination": ["linear", "rbf_product", "polynomial"]}),
+        (mk.HKLRegressor(C=10.0), {"parents": [None, [[], [0], [0]]]}),
+        (mk.PolynomialMKLRegressor(kernels.linear_features(), alpha=1.0, degree=1), {"free": [(), ((0, 1),)]}),
+    ],
+)
+def test_candidates_whose_kernels_differ_share_no_bank(model, grid):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = np.sin(X[:, 0]) + X[:, 1] ** 2 + X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=40)
+    own = BankSearchCV(model, grid, cv=KFold(2)).fit(X, y)
+    other = GridSearchCV(model, grid, cv=KFold(2)).fit(X, y)
+    found, truth = own.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"]
+    np.testing.assert_allclose(found, truth, atol=2e-4)
+    assert np.ptp(found) > 1e-3  # the candidates are different models
+    assert own.best_params_ == other.best_params_
+    np.testing.assert_allclose(own.predict(X), other.predict(X), atol=1e-3)
+    assert len(own.best_estimator_.kernel_names_) == own.best_estimator_.weights_.shape[-1]
 
 
 def test_nested_on_data_and_on_a_bank(cancer):

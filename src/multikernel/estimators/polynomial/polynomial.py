@@ -195,6 +195,8 @@ class PolynomialModel(LearnsFromSums, RidgeModel):
     approximation: ApproximationName = None
     rank: Rank = 256
 
+    _bank_parameters: ClassVar[tuple[str, ...]] = (*RidgeModel._bank_parameters, "tied", "free")
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PolynomialMKLRegressor(PolynomialModel, RidgeRegressor):
