@@ -24,6 +24,7 @@ from multikernel import (
     BankSearchCV,
     EasyMKLClassifier,
     L1MKLClassifier,
+    L1MKLRegressor,
     LpMKLClassifier,
     PolynomialMKLClassifier,
     bind,
@@ -231,6 +232,32 @@ def test_grids_and_folds_that_leave_nothing_to_do(grid, cv, said):
         BankSearchCV(AverageMKLRegressor(), grid, cv=cv).fit(X, X[:, 0])
 
 
+def test_folds_of_one_group_hold_out_one_sample():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    groups = np.r_[0, np.repeat([1, 2], [5, 6])]
+    for scoring in (None, "r2"):
+        search = BankSearchCV(AverageMKLRegressor(), {"alpha": [0.1, 1.0]}, scoring=scoring)
+        with pytest.raises(ValueError, match=r"fold \d of cv has one test sample, whose R.2 is not defined"):
+            search.fit(X, X[:, 0], groups=groups)
+    search.set_params(scoring="neg_mean_squared_error").fit(X, X[:, 0], groups=groups)
+    assert search.n_splits_ == 3
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+def test_all_candidates_are_compared_on_the_same_folds(drawn):
+    """Also where their banks differ and the folds can be gone through once, or are others each time."""
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = X[:, 0] + 0.5 * np.random.default_rng(1).normal(size=40)
+    grid = [{"epsilon": [0.1]}, {"kernels": [kernels.RBF(1.0), kernels.rbf_grid([1.0])], "epsilon": [0.1]}]
+    cv = KFold(3, shuffle=True)
+    model = L1MKLRegressor(kernels.RBF(1.0))
+    found = BankSearchCV(model, grid, cv if drawn else cv.split(X)).fit(X, y)
+    for fold in range(3):
+        np.testing.assert_allclose(
+            found.cv_results_[f"split{fold}_test_score"], found.cv_results_[f"split{fold}_test_score"][0]
+        )
+
+
 def test_one_sample_folds_with_a_score_that_is_defined():
     X = np.random.default_rng(0).normal(size=(12, 2))
     model = BankSearchCV(AverageMKLRegressor(), {"alpha": [0.1, 1.0]}, LeaveOneOut(), scoring="neg_mean_squared_error")
@@ -270,6 +297,13 @@ def test_a_candidate_without_a_score_ranks_last(cancer):
     assert own.cv_results_["rank_test_score"][1] == 3
     assert own.best_params_["lam"] != GRID["lam"][1]
     assert np.isfinite(own.best_score_)
+
+
+def test_infinite_scores_are_ranked_as_others():
+    for means, first in (([0.5, np.inf], 1), ([-np.inf, 0.5], 1), ([-np.inf, -np.inf], 0)):
+        table = {"mean_test_score": np.array(means), "split0_test_score": np.array(means)}
+        for error in (False, True):
+            assert best(table, "score", error, [(0.0,), (1.0,)]) == first
 
 
 def test_masks_are_rows_and_what_is_no_fold_is_refused(cancer):
