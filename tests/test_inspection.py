@@ -67,9 +67,15 @@ def test_misuse_of_importances_is_said(iris):
     with pytest.raises(ValueError, match="PolynomialMKLClassifier multiplies kernels"):
         kernel_importance(PolynomialMKLClassifier().fit(X, y), X, y)
     model = EasyMKLClassifier(FEATURES).fit(X, y)
-    for group in ([], [8], [-1]):
+    for group in ([], [8], [-1], [1, 1], [1.0], [True], ["RBF"], "ab", 1, None):
         with pytest.raises(ValueError, match="group 'view' must name kernels"):
             kernel_importance(model, X, y, groups={"view": group})
+    for groups in ({}, [[0, 1]], 1):
+        with pytest.raises(ValueError, match="kernel_importance: groups must be a dict"):
+            kernel_importance(model, X, y, groups=groups)
+    by_array = kernel_importance(model, X, y, groups={"view": np.array([0, 1])}, random_state=0)
+    by_list = kernel_importance(model, X, y, groups={"view": [0, 1]}, random_state=0)
+    np.testing.assert_array_equal(by_array.importances, by_list.importances)
     for repeats in (0, -1, 2.5):
         with pytest.raises(ValueError, match="kernel_importance: n_repeats must be an integer >= 1, got"):
             kernel_importance(model, X, y, n_repeats=repeats)

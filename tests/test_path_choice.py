@@ -97,6 +97,38 @@ def test_what_cannot_be_chosen_by() -> None:
         support.best("gcv")
 
 
+@pytest.mark.parametrize("error", [False, True])
+def test_samples_that_nothing_can_be_chosen_by(error: bool) -> None:
+    found = linear()
+    broken = Y.copy()
+    broken[3] = np.nan
+    wrong: list[tuple[Any, str]] = [
+        (None, r"best needs the target of the samples as well"),
+        (broken, "NaN"),
+        (np.array(["a"] * len(Y)), "not numbers" if error else "convert"),
+        (np.column_stack([Y, Y]), r"y must be an array of shape \(442,\)" if error else "different number of output"),
+    ]
+    for y, said in wrong:
+        with pytest.raises(ValueError, match=said):
+            found.best(X, y, one_standard_error=error)
+    labels = np.where(Y > 3.0, "high", "low")
+    classes = path(mk.EasyMKLClassifier(kernels.linear_features()), X, labels, "lam", [0.1, 0.5])
+    with pytest.raises(ValueError, match=r"labels of another type|label input types|continuous"):
+        classes.best(X, Y, one_standard_error=error)
+    assert classes.best(X[:1], labels[:1], one_standard_error=error) in classes.models
+
+
+@pytest.mark.filterwarnings("ignore:R.2 score is not well-defined")
+def test_one_sample_has_an_error_and_no_score() -> None:
+    model = mk.AverageMKLRegressor(kernels.linear_features())
+    found = path(model, X[:50], Y[:50], "alpha", [1.0, 0.1], validation=(X[50:51], Y[50:51]))
+    assert found.validation_score.shape == (2,)
+    for arguments in ((), (X[50:51], Y[50:51])):
+        with pytest.raises(ValueError, match="no step has a score that is a number"):
+            found.best(*arguments)
+    assert found.best(X[50:51], Y[50:51], one_standard_error=True) in found.models
+
+
 def test_weights_that_change_and_several_targets() -> None:
     family = kernels.rbf_grid([0.01, 0.1])
     sparse = path(mk.RLS2Regressor(family), X[:80], Y[:80], "alpha", [1.0, 1e-2, 1e-4])

@@ -6,6 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.metrics import f1_score
 from sklearn.model_selection import (
     GridSearchCV,
+    KFold,
     LeaveOneOut,
     PredefinedSplit,
     ShuffleSplit,
@@ -14,6 +15,7 @@ from sklearn.model_selection import (
 )
 from sklearn.preprocessing import minmax_scale
 
+import multikernel as mk
 import multikernel.estimators.binding as base
 from multikernel import (
     AlignmentMKLRegressor,
@@ -22,6 +24,7 @@ from multikernel import (
     BankSearchCV,
     EasyMKLClassifier,
     L1MKLClassifier,
+    L1MKLRegressor,
     LpMKLClassifier,
     PolynomialMKLClassifier,
     bind,
@@ -63,6 +66,34 @@ def test_binds_once_for_each_set_of_kernels(cancer, monkeypatch):
     search = BankSearchCV(EasyMKLClassifier(), grid, cv=3).fit(*cancer)
     assert calls == [cancer[0].shape] * 2
     assert len(search.cv_results_["params"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("model", "grid"),
+    [
+        (mk.LearnedScalesRegressor(penalty=1.0), {"metric": ["diagonal", "full"]}),
+        (mk.LearnedScalesRegressor(penalty=1.0), {"groups": [None, [[0, 1]]]}),
+        (
+            mk.GMKLRegressor(combination="profile", alpha=0.1, penalty=1.0),
+            {"profile": [kernels.Matern(), kernels.Laplacian()]},
+        ),
+        (mk.GMKLRegressor(alpha=0.1, penalty=1.0), {"combination": ["linear", "rbf_product", "polynomial"]}),
+        (mk.HKLRegressor(C=10.0), {"parents": [None, [[], [0], [0]]]}),
+        (mk.PolynomialMKLRegressor(kernels.linear_features(), alpha=1.0, degree=1), {"free": [(), ((0, 1),)]}),
+    ],
+)
+def test_candidates_whose_kernels_differ_share_no_bank(model, grid):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = np.sin(X[:, 0]) + X[:, 1] ** 2 + X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=40)
+    own = BankSearchCV(model, grid, cv=KFold(2)).fit(X, y)
+    other = GridSearchCV(model, grid, cv=KFold(2)).fit(X, y)
+    found, truth = own.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"]
+    np.testing.assert_allclose(found, truth, atol=2e-4)
+    assert np.ptp(found) > 1e-3  # the candidates are different models
+    assert own.best_params_ == other.best_params_
+    np.testing.assert_allclose(own.predict(X), other.predict(X), atol=1e-3)
+    assert len(own.best_estimator_.kernel_names_) == own.best_estimator_.weights_.shape[-1]
 
 
 def test_nested_on_data_and_on_a_bank(cancer):
@@ -201,6 +232,32 @@ def test_grids_and_folds_that_leave_nothing_to_do(grid, cv, said):
         BankSearchCV(AverageMKLRegressor(), grid, cv=cv).fit(X, X[:, 0])
 
 
+def test_folds_of_one_group_hold_out_one_sample():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    groups = np.r_[0, np.repeat([1, 2], [5, 6])]
+    for scoring in (None, "r2"):
+        search = BankSearchCV(AverageMKLRegressor(), {"alpha": [0.1, 1.0]}, scoring=scoring)
+        with pytest.raises(ValueError, match=r"fold \d of cv has one test sample, whose R.2 is not defined"):
+            search.fit(X, X[:, 0], groups=groups)
+    search.set_params(scoring="neg_mean_squared_error").fit(X, X[:, 0], groups=groups)
+    assert search.n_splits_ == 3
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+def test_all_candidates_are_compared_on_the_same_folds(drawn):
+    """Also where their banks differ and the folds can be gone through once, or are others each time."""
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = X[:, 0] + 0.5 * np.random.default_rng(1).normal(size=40)
+    grid = [{"epsilon": [0.1]}, {"kernels": [kernels.RBF(1.0), kernels.rbf_grid([1.0])], "epsilon": [0.1]}]
+    cv = KFold(3, shuffle=True)
+    model = L1MKLRegressor(kernels.RBF(1.0))
+    found = BankSearchCV(model, grid, cv if drawn else cv.split(X)).fit(X, y)
+    for fold in range(3):
+        np.testing.assert_allclose(
+            found.cv_results_[f"split{fold}_test_score"], found.cv_results_[f"split{fold}_test_score"][0]
+        )
+
+
 def test_one_sample_folds_with_a_score_that_is_defined():
     X = np.random.default_rng(0).normal(size=(12, 2))
     model = BankSearchCV(AverageMKLRegressor(), {"alpha": [0.1, 1.0]}, LeaveOneOut(), scoring="neg_mean_squared_error")
@@ -240,6 +297,13 @@ def test_a_candidate_without_a_score_ranks_last(cancer):
     assert own.cv_results_["rank_test_score"][1] == 3
     assert own.best_params_["lam"] != GRID["lam"][1]
     assert np.isfinite(own.best_score_)
+
+
+def test_infinite_scores_are_ranked_as_others():
+    for means, first in (([0.5, np.inf], 1), ([-np.inf, 0.5], 1), ([-np.inf, -np.inf], 0)):
+        table = {"mean_test_score": np.array(means), "split0_test_score": np.array(means)}
+        for error in (False, True):
+            assert best(table, "score", error, [(0.0,), (1.0,)]) == first
 
 
 def test_masks_are_rows_and_what_is_no_fold_is_refused(cancer):

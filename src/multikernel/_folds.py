@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._arrays import host
+from multikernel._arrays import host, unmasked
 from multikernel._typing import Array
 
 Fold = tuple[Array, Array]  # training and test rows
@@ -202,7 +202,7 @@ def numbered(owner: str, groups: Any, n: int) -> Array | None:
     """
     if groups is None:
         return None
-    values = np.asarray(host(groups))
+    values = np.asarray(host(unmasked(groups)))
     if values.shape != (n,):
         raise ValueError(
             f"{owner}: groups must hold one value for each of {n} samples, an array of shape ({n},); got shape "

@@ -12,7 +12,7 @@ import pytest
 
 from multikernel import MultiKernelClassifier, MultiKernelRegressor, load, save, streams
 from multikernel.auto import from_source, limits
-from multikernel.auto.all_rows import kept_of, key_of
+from multikernel.estimators.streamed.checkpoint import PassFile
 
 FEW = {
     (limits, "_MANY"): 300,
@@ -150,7 +150,7 @@ def test_a_fit_that_was_killed_goes_on(tmp_path, monkeypatch):
     assert done.returncode == -9, done.stderr
     source = streams.parquet("rows.parquet", "y", memory="1GB", checkpoint="state", every=250)
     model = MultiKernelRegressor(random_state=0)
-    kept = kept_of(source, key_of(model, source))
+    kept = PassFile.of(model, source).read()
     assert kept.rows in (300, 600)
     begun = []
     chunks = type(source).chunks

@@ -12,8 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 import multikernel as mk
 from cases import one_in
-from multikernel import kernels
-from multikernel.estimators.search import WholeFit
+from multikernel import bind, kernels
+from multikernel.estimators.search import Samples, WholeFit, search_folds
 
 FEW = kernels.rbf_grid([0.01, 0.1, 1.0])
 CHOOSE = {  # estimators with a parameter that is chosen, small enough to be fitted many times
@@ -158,6 +158,28 @@ def test_more_samples_than_choose_share_the_choice():
     model = mk.AverageMKLClassifier(kernels.rbf_grid([0.01])).fit(X, y)
     assert model.score(X, y) > 0.97
     assert 0.1 < model.C_ < 1e3
+
+
+@pytest.mark.parametrize("rare", [2, 3, 7])
+def test_a_rare_class_is_in_every_fold(rare):
+    n = 1200
+    y = np.zeros(n, dtype=int)
+    y[np.random.default_rng(1).permutation(n)[:rare]] = 1
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    whole = Samples(bind([kernels.Linear()], X), y, None)
+    folds = [(train.target, test.target) for train, test in search_folds(whole, classes=True)]
+    assert len(folds) == min(rare, 3)
+    assert all(train.any() and test.sum() == 1 for train, test in folds)
+    assert sum(len(test) for _, test in folds) < 500
+
+
+def test_a_choice_that_no_candidate_could_be_fitted_for_is_said(monkeypatch):
+    X, y = sample(mk.RLS2Regressor(), 30)
+    monkeypatch.setattr(WholeFit, "errors", lambda fold, place: float("inf"))
+    with pytest.warns(
+        mk.PredictionWarning, match="no candidate for alpha='auto' could be fitted to a part of the samples"
+    ):
+        mk.RLS2Regressor(FEW).fit(X, y)
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import multikernel as mk
 from multikernel import kernels, streams
 from multikernel.estimators.streamed import solving
+from multikernel.estimators.streamed.checkpoint import PassFile
 from multikernel.estimators.streamed.learning import pass_of
 from multikernel.estimators.streamed.parts import parts
 from multikernel.statistics import Moments, Summing, coordinates
@@ -445,6 +446,19 @@ def test_a_pass_that_was_killed_goes_on(tmp_path, monkeypatch):
 def full_disk(path, *given):
     path.write_bytes(b"half of it")
     raise OSError(28, "No space left on device")
+
+
+def test_a_pass_is_known_by_all_that_its_sums_depend_on(tmp_path):
+    def key(value=0.0, source=None, **parameters):
+        metric = np.zeros(2000)
+        metric[1500] = value
+        model = mk.LearnedScalesRegressor(**({"random_state": np.random.RandomState(1), "groups": metric} | parameters))
+        return PassFile.of(model, source or streams.arrays(X, SCORE, checkpoint=tmp_path / "state")).key
+
+    assert key() == key() == key(verbose=2)
+    others = [key(1.0), key(random_state=np.random.RandomState(2)), key(rank=7), key(random_state=1)]
+    others.append(key(source=streams.arrays(X + 1.0, SCORE, checkpoint=tmp_path / "state")))
+    assert len({key(), *others}) == 6
 
 
 def test_progress_is_told_in_rows(capsys):

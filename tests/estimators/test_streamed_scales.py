@@ -77,6 +77,13 @@ def test_every_row_is_trained_on_once():
     assert model.cv_loss_ < 0.1 * model.cv_loss_constant_
 
 
+def test_a_random_generator_draws_the_rows_of_a_fit_once():
+    """The rows to compare on are left out of the sums by the numbers that they drew for the sample."""
+    X = regression()[0]
+    drawn = regressor(random_state=np.random.RandomState(3)).fit(pieces(500)).predict(X)
+    np.testing.assert_allclose(drawn, regressor(random_state=3).fit(pieces(500)).predict(X), atol=1e-8)
+
+
 def test_chunks_do_not_matter_and_a_file_keeps_the_model(tmp_path):
     X, _, _ = regression()
     told = fitted(170).predict(X)

@@ -66,6 +66,42 @@ def test_masked_targets_and_weights_are_refused(model: Any) -> None:
         clone(model).fit(X, target(model), sample_weight=np.ma.masked_array(np.ones(N), mask=hidden))
 
 
+HIDDEN = np.arange(N) == 4
+WITH_GAP = np.ma.masked_array(X[:, 0], mask=HIDDEN)
+RIDGE = mk.AverageMKLRegressor(FAMILY, alpha=1.0)
+FITTED = clone(RIDGE).fit(X, X[:, 0])
+SUMS = mk.RLS2Regressor(FAMILY, alpha=0.1, approximation="nystroem", rank=5)
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("y", lambda: FITTED.score(X, WITH_GAP)),
+        ("Y", lambda: FITTED.score_split(X, WITH_GAP)),
+        ("sample_weight", lambda: FITTED.score(X, X[:, 0], np.abs(WITH_GAP))),
+        ("y", lambda: mk.kernel_importance(FITTED, X, WITH_GAP)),
+        ("y", lambda: mk.source_values(RIDGE, {"a": X[:, :1], "b": X[:, 1:]}, WITH_GAP, permutations=0)),
+        ("y", lambda: mk.path(RIDGE, X, X[:, 0], "alpha", [1.0], validation=(X, WITH_GAP))),
+        ("groups", lambda: mk.BankSearchCV(RIDGE, {"alpha": [1.0]}).fit(X, X[:, 0], groups=WITH_GAP)),
+        ("y", lambda: clone(SUMS).partial_fit(X, WITH_GAP)),
+        ("sample_weight", lambda: clone(SUMS).partial_fit(X, X[:, 0], np.abs(WITH_GAP))),
+        ("y", lambda: mk.diagnostics.alignment(X @ X.T, WITH_GAP)),
+        ("y", lambda: mk.diagnostics.fisher_scores(X @ X.T, WITH_GAP > 0)),
+        ("K", lambda: mk.diagnostics.meb_radius(np.ma.masked_array(X @ X.T, mask=np.diag(HIDDEN)))),
+        ("K", lambda: mk.diagnostics.rademacher_bound(np.ma.masked_array([X @ X.T], mask=[np.diag(HIDDEN)]))),
+        ("repeats", lambda: mk.noise_ceiling(np.ma.masked_array([X[:, 0]] * 2, mask=[HIDDEN] * 2))),
+    ],
+)
+def test_what_is_masked_beside_samples_is_refused_everywhere(name: str, use: Any) -> None:
+    with pytest.raises(ValueError, match=f"^{name} is masked at row [04]: give a value there"):
+        use()
+
+
+def test_a_masked_ceiling_is_an_unknown_one() -> None:
+    known = np.ma.masked_array([0.8, 0.4], mask=[True, False])
+    np.testing.assert_array_equal(mk.normalized_scores([0.2, 0.1], known), [np.nan, 0.25])
+
+
 # -- numbers that overflow ---------------------------------------------------------------------------------------------
 
 OVERFLOWING = [

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import threading
 import warnings
 import zipfile
+from collections import deque
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import numba
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import works
 from scipy import sparse
@@ -202,6 +205,46 @@ def test_equal_things_have_one_digest_and_different_ones_several() -> None:
     assert len(set(found)) == len(found)
 
 
+class Point:
+    """An object whose state is beside its dictionary."""
+
+    __slots__ = ("__dict__", "x")
+
+    def __init__(self, x: float) -> None:
+        self.x = x
+
+
+def test_what_is_not_in_the_cells_counts_as_well() -> None:
+    X = np.arange(6.0).reshape(3, 2)
+    masks = [np.ma.array(X, mask=np.arange(6).reshape(3, 2) == k) for k in range(2)]
+    orders = [["low", "high"], ["high", "low"]]
+    words = ["low", "high", "low"]
+    frames = [pd.DataFrame({"a": pd.Categorical(words, order, ordered=True)}) for order in orders]
+    frames.append(pd.DataFrame({"a": pd.Categorical(words, orders[0])}))
+    enums = [pl.DataFrame({"a": pl.Series(words, dtype=pl.Enum(order))}) for order in orders]
+    days = [pd.DataFrame({"a": pd.to_datetime([day]).tz_localize("UTC")}) for day in ("2020-01-01", "2020-01-02")]
+    stamps = [pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-02"), pd.Period("2020"), pd.Period("2021")]
+    different = [X, *masks, *frames, *enums, *days, *stamps, Point(1.0), Point(2.0), deque([1]), deque([2])]
+    found = same(*different)
+    assert len(set(found)) == len(found)
+    assert same(masks[0].copy(), frames[0].copy(), days[0].copy(), Point(1.0)) == same(
+        masks[0], frames[0], days[0], Point(1.0)
+    )
+
+
+def test_a_checkpoint_does_not_answer_for_categories_in_another_order(tmp_path: Path) -> None:
+    sizes = np.random.default_rng(0).choice(["s", "m", "l"], size=60)
+    y = np.where(sizes == "m", 1, np.arange(60) % 3)
+    truths = []
+    for order in (["s", "m", "l"], ["m", "s", "l"]):
+        X = pd.DataFrame({"size": pd.Categorical(sizes, order, ordered=True)})
+        family = kernels.for_columns(X)
+        kept, truth = (EasyMKLClassifier(family, checkpoint=folder).fit(X, y) for folder in (tmp_path, None))
+        truths.append(truth.decision_function(X))
+        np.testing.assert_array_equal(kept.decision_function(X), truths[-1])
+    assert not np.allclose(*truths)
+
+
 SCRIPT = """
 import numba
 import numpy as np
@@ -252,11 +295,8 @@ def test_a_checkpoint_does_not_answer_for_a_kernel_with_another_constant(tmp_pat
 
 
 def test_what_cannot_be_told_apart_is_refused(tmp_path: Path) -> None:
-    class Opaque:
-        __slots__ = ()
-
-    with pytest.raises(TypeError, match="a checkpoint cannot decide whether a Opaque is the same"):
-        Checkpoint.of(tmp_path, "work", Opaque())
+    with pytest.raises(TypeError, match="a checkpoint cannot decide whether a lock is the same"):
+        Checkpoint.of(tmp_path, "work", threading.Lock())
     (tmp_path / "file").touch()
     with pytest.raises(NotADirectoryError, match="is a file: name a directory"):
         Checkpoint.of(tmp_path / "file", "work")

@@ -8,12 +8,9 @@ now and then, with all that was chosen before, so that a fit that was killed goe
 
 from __future__ import annotations
 
-import hashlib
-import os
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,12 +22,9 @@ from multikernel.auto.goal import TargetColumns
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.table import as_table
+from multikernel.estimators.streamed.checkpoint import KeptPass, PassFile
 from multikernel.estimators.streamed.rows import merged
-from multikernel.files import replacing
 from multikernel.machines.ridge.centres import CentreSums
-from multikernel.persistence.archive import Archive, write
-from multikernel.persistence.reader import Reader
-from multikernel.persistence.writer import Writer
 from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk, Source
 from multikernel.streams.survey import drawn
@@ -121,22 +115,6 @@ class CentrePass:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
-    """A checkpoint.
-
-    Parameters
-    ----------
-    chosen : what was chosen before the pass
-    rows : int, how many rows are done
-    sums : tuple of Moments over these, for each kernel; empty before the pass
-    """
-
-    chosen: Any
-    rows: int = 0
-    sums: tuple[Moments, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
 class AllRows:
     """The rows of a source, of which the samples of a fit are some.
 
@@ -145,17 +123,17 @@ class AllRows:
     source : Source
     reader : RowReader
     seconds : float, that reading all of them once took
-    key : str, which distinguishes this fit from others
+    file : PassFile
     report : is told how many rows of a pass are done
-    kept : Kept of an earlier fit that did not come to its end; None for none
+    kept : KeptPass of an earlier fit that did not come to its end; None for none
     """
 
     source: Source
     reader: RowReader
     seconds: float
-    key: str
+    file: PassFile
     report: Callable[[int], Report]
-    kept: Kept | None = None
+    kept: KeptPass | None = None
 
     def sums(
         self, similarities: Sequence[Similarity], centres: PreparedSamples, targets: int, chosen: Any
@@ -178,69 +156,16 @@ class AllRows:
     def _passed(self, rows: CentrePass, chosen: Any) -> list[CentreSums]:
         """The sums of a pass of this process."""
         sums = rows.nothing()
-        done = 0
-        if self.kept is not None and self.kept.sums:
-            done = self.kept.rows
-            for one, moments in zip(sums, self.kept.sums, strict=True):
+        kept = self.kept
+        if kept is not None and kept.sums:
+            for one, moments in zip(sums, kept.sums, strict=True):
                 one.sums = Summing.of(moments)
-        elif self.source.checkpoint is not None:
-            self._keep(Kept(chosen))
-        report = self.report(done)
-        written = done
-        for chunk in self.source.chunks(done):
-            rows.add(sums, chunk)
-            done += len(chunk)
-            report(done)
-            if self.source.checkpoint is not None and done - written >= self.source.every:
-                self._keep(Kept(chosen, done, tuple(each.sums.moments() for each in sums)))
-                written = done
+        else:
+            kept = KeptPass(chosen)
+            self.file.write(kept)
+
+        def all_sums() -> tuple[Moments, ...]:
+            return tuple(each.sums.moments() for each in sums)
+
+        self.file.go_on(self.source, kept, partial(rows.add, sums), all_sums, self.report(kept.rows))
         return [each.total for each in sums]
-
-    def _keep(self, kept: Kept) -> None:
-        path = Path(str(self.source.checkpoint))
-        writer = Writer()
-        header = {"key": self.key, "kept": writer.encode(kept, "checkpoint")}
-        try:
-            with replacing(path) as temporary:
-                write(temporary, header, writer.arrays, [zipfile.ZIP_STORED])
-        except OSError as error:
-            raise OSError(
-                f"the checkpoint {path} could not be written at row {kept.rows} ({error.strerror or error}): make room "
-                "and fit again, which resumes from the last one that was written"
-            ) from None
-
-
-def kept_of(source: Source, key: str) -> Kept | None:
-    """What a file keeps of a fit that did not come to its end; None where there is no file.
-
-    Raises
-    ------
-    ValueError : where the file is of another fit, or no checkpoint
-    """
-    if source.checkpoint is None or not Path(source.checkpoint).exists():
-        return None
-    path = Path(source.checkpoint)
-    try:
-        with path.open("rb") as content, zipfile.ZipFile(content) as unpacked:
-            archive = Archive(unpacked, os.fstat(content.fileno()).st_size)
-            header = archive.header()
-            if not archive.sealed:
-                raise ValueError("the digest of its header is missing")
-            if header["key"] == key:
-                kept = Reader(archive.array, archive.take).decode(header["kept"])
-                if not isinstance(kept, Kept):
-                    raise ValueError("it holds something else")
-                return kept
-    except Exception as error:  # whatever a damaged file leads to
-        raise ValueError(f"{path} is no checkpoint of this fit, or is damaged ({error}): remove it") from None
-    raise ValueError(
-        f"the checkpoint {path} belongs to other rows, to a file that has changed since, or to other parameters: "
-        "remove it, or give another name"
-    )
-
-
-def key_of(model: Any, source: Source) -> str:
-    """A digest of the model and of the source: another fit has another one."""
-    parameters = {name: value for name, value in model.get_params().items() if name not in ("verbose", "n_jobs")}
-    what = repr((type(model).__name__, parameters, source.identity))
-    return hashlib.sha256(what.encode()).hexdigest()

@@ -21,7 +21,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multikernel._arrays import refuse_masked
 from multikernel._folds import Resampling
 from multikernel._memory import check_memory
 from multikernel._parameters import Positive, Seed, Threads, Verbosity, check_parameters
@@ -113,7 +112,6 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         check_parameters(self)
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
-        refuse_masked(y, "y")
         self._check_target(y)
         return self._table(X, reset=True)
 

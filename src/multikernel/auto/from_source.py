@@ -7,6 +7,7 @@ rows the fit is the one to arrays of them.
 from __future__ import annotations
 
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -19,10 +20,11 @@ from multikernel._parameters import check_parameters
 from multikernel._rules import abbreviated
 from multikernel._warnings import keeping
 from multikernel._workers import limited
-from multikernel.auto.all_rows import AllRows, RowReader, kept_of, key_of
+from multikernel.auto.all_rows import AllRows, RowReader
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.table import as_table, read
 from multikernel.estimators.progress import pace
+from multikernel.estimators.streamed.checkpoint import PassFile
 from multikernel.procedures.centres import compared_first
 from multikernel.streams import Chunk, Source, Survey, survey
 
@@ -46,7 +48,7 @@ def fit_source(model: MultiKernelEstimator, source: Source, y: Any, groups: Any)
     check_parameters(model)
     if y is not None:
         raise ValueError(f"{name}: a source holds its target: name it where the source is made")
-    if groups is not None or not (model.cv is None or isinstance(model.cv, int)):
+    if groups is not None or not (model.cv is None or isinstance(model.cv, Integral)):
         raise ValueError(
             f"{name}: rows that are read in chunks are held out by chance, and not as groups or cv say: read the rows "
             "into an array, or leave these out"
@@ -72,13 +74,13 @@ def _learn(model: MultiKernelEstimator, source: Source, seen: Survey, sample: Ch
     goal, weight = model._goal(sample.y, sample.weight, table.n, seen.classes if is_classifier(model) else None)
     with_weight = np.arange(table.n) if weight is None else np.flatnonzero(weight > 0)
     least = float(seen.numbers[with_weight[compared_first(len(with_weight)) - 1]])
-    key = key_of(model, source)
+    file = PassFile.of(model, source)
 
     def beyond(preparation: Preparation) -> tuple[AllRows, int]:
         unit = 1.0 if weight is None else float(weight[with_weight].mean())
         reader = RowReader(preparation, model._columns_of_target(), unit, seed, least)
         report = partial(pace, model, seen.rows)
-        return AllRows(source, reader, seconds, key, report, kept_of(source, key)), seen.rows
+        return AllRows(source, reader, seconds, file, report, file.read()), seen.rows
 
     model._answer(table, goal, weight, None, beyond)
 

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import refuse_masked
 from multikernel._typing import Array
 from multikernel.banks import KernelBank, precomputed
 from multikernel.banks.checks import as_positive, check_finite, check_symmetric
 
 
 def _real(values: Any, name: str) -> Array:
+    refuse_masked(values, name)
     array = np.asarray(values)
     if not (np.issubdtype(array.dtype, np.number) or array.dtype == bool) or np.iscomplexobj(array):
         raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}")
@@ -65,6 +67,7 @@ def as_bank(K: Any) -> KernelBank:
         if not K.square:
             raise ValueError(f"the bank must be square, its matrices have shape {K.shape}")
         return K
+    refuse_masked(K, "K")
     if isinstance(K, list | tuple) and len(K) > 0 and np.ndim(K[0]) > 1:
         return precomputed(list(K))
     array = np.asarray(K)
@@ -85,6 +88,7 @@ def target(y: Any, n: int) -> Array:
 
 def signs(y: Any, n: int) -> Array:
     """Labels of two classes as -1 and +1, the larger label +1."""
+    refuse_masked(y, "y")
     labels = np.asarray(y)
     if labels.shape != (n,):
         raise ValueError(f"y must have one label for each of the {n} samples, got shape {labels.shape}")

@@ -38,7 +38,8 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     time_budget: Positive | None = None
     _method: ClassVar[Method]
-    _bank_parameters: ClassVar[tuple[str, ...]] = ("kernels", "approximation", "rank")  # those that the bank depends on
+    # Those that the bank, or what its weights belong to, depends on: models that differ in one of them share no bank.
+    _bank_parameters: ClassVar[tuple[str, ...]] = ("kernels", "approximation", "rank")
 
     # what new samples have to meet; no annotations, which would make parameters of them
     _strings = ()  # the columns that held strings in training

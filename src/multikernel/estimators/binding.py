@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from multikernel._arrays import foreign, host, refuse_masked, taken, unmasked
+from multikernel._arrays import foreign, host, taken, unmasked
 from multikernel._rules import abbreviated, shortened
 from multikernel._typing import Array
 from multikernel._warnings import Message, keeping, warn_once
@@ -208,7 +208,6 @@ def bind_training(
     require_target(model, y)
     [y] = aligned(X, y=y)
     y = host(y)
-    refuse_masked(y, "y")
     if y is not None:
         if checks.get("y_numeric"):
             check_target(y)

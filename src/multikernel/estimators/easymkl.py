@@ -119,7 +119,7 @@ class EasyMKLClassifier(BinaryClassifier):
     approximation : None, "nystroem", "fourier" or "auto", default None
         Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
         random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
         certificate is that of the approximate problem.
     rank : int >= 1 or float in (0, 1), default 256
         Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are

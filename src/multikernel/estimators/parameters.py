@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from multikernel._arrays import host, refuse_masked
+from multikernel._arrays import host
 from multikernel._parameters import NON_NEGATIVE, POSITIVE, WITHIN_ONE
 from multikernel._rules import AnyOf, Choice, Rule, Whole
 from multikernel._typing import Array
@@ -58,7 +58,6 @@ def checked_weights(sample_weight: Any, n: int) -> Array | None:
     """
     if sample_weight is None:
         return None
-    refuse_masked(sample_weight, "sample_weight")
     weight = numbers(host(sample_weight), "sample_weight")
     if weight.shape != (n,) or not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
         raise ValueError(

@@ -22,7 +22,7 @@ from sklearn.base import is_classifier
 from multikernel._folds import UNDECIDED, Resampling, complete, pairs_of
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
-from multikernel._warnings import keeping
+from multikernel._warnings import PredictionWarning, keeping, warn_user
 from multikernel._workers import check_interrupted, time_is_up, warn_of_cut_choice
 from multikernel.banks import KernelBank
 from multikernel.estimators.parameters import AUTO
@@ -283,6 +283,12 @@ def best_place(model: Model, name: str, learn: Any, whole: Samples) -> int:
     found = best() if np.isfinite(errors).any() else middle
     if time_is_up():
         _warn_of_cut_search(model, name, candidates, errors, found)
+    elif folds and not np.isfinite(errors).any():
+        warn_user(
+            f"{type(model).__name__}: no candidate for {name}='auto' could be fitted to a part of the samples, so that "
+            f"{candidates[found]:.2g} is the one in the middle; give {name} a number",
+            PredictionWarning,
+        )
     return found
 
 
@@ -393,10 +399,11 @@ def search_folds(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Sampl
     key = np.column_stack([targets, _rounded(image), _rounded(gram.diagonal())])[given]
     unique, place = np.unique(key, axis=0, return_inverse=True)
     place = np.ravel(place)
-    step = -(-len(unique) // SEARCHED_SAMPLES)
-    kept = place % step == 0
+    wanted = whole.resampling.count or SEARCH_FOLDS
+    chosen = _spread_evenly(unique[:, 0], wanted if classes else 0)
+    kept = chosen[place]
     rows = given[kept]
-    fold = place[kept] // step
+    fold = (np.cumsum(chosen) - 1)[place[kept]]
     if whole.resampling.decided:
         labels = targets[rows, 0] if classes else np.zeros(len(rows), dtype=int)
         pairs = complete(whole.resampling.among(rows).folds(labels, SEARCH_FOLDS, np.random.default_rng(0)), labels)
@@ -410,10 +417,32 @@ def search_folds(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Sampl
             smallest = np.unique(unique[:, 0], return_counts=True)[1].min()
         else:
             smallest = len(unique) // 2
-        count = min(whole.resampling.count or SEARCH_FOLDS, int(smallest))
+        count = min(wanted, int(smallest))
         pairs = pairs_of(fold % count) if count > 1 else []
     for train, test in pairs:
         yield whole.of(rows[train], rows[train]), whole.of(rows[test], rows[train])
+
+
+def _spread_evenly(classes: Array, least: int) -> Array:
+    """Which of many distinct samples, ordered by their class, choose: every so many, and of each class some at least.
+
+    Parameters
+    ----------
+    classes : int array (u,), increasing
+    least : int, how many of each class, which may be rare, where it has so many
+
+    Returns
+    -------
+    bool array (u,)
+    """
+    chosen = np.arange(len(classes)) % -(-len(classes) // SEARCHED_SAMPLES) == 0
+    for label in np.unique(classes):
+        own = np.flatnonzero(classes == label)
+        few = min(least, len(own))
+        if chosen[own].sum() < few:
+            chosen[own] = False
+            chosen[own[np.linspace(0, len(own) - 1, few).round().astype(int)]] = True
+    return chosen
 
 
 def _rounded(values: Array) -> Array:

@@ -65,14 +65,16 @@ class Steps:
         return [step for _, step in self.before.steps if step is not None and not isinstance(step, str)]
 
     def own(self, name: str) -> str | None:
-        """A parameter's name in the last step, where it belongs to that and leaves its kernels alone; else None."""
+        """A parameter's name in the last step, where models that differ in it share a bank; else None."""
         if self.name:
             head, _, name = name.partition("__")
             if head != self.name or not name:
                 return None
-        if name.split("__")[0] in self.last._bank_parameters:
-            return None
-        return name
+        return name if self.share_a_bank(name) else None
+
+    def share_a_bank(self, name: str) -> bool:
+        """Whether models that differ in a parameter of the last step share a bank, so that one may start another."""
+        return name.split("__")[0] not in self.last._bank_parameters
 
     def applied(self, X: Any, y: Any = None) -> tuple[Any, Any]:
         """Samples after the other steps, which are fitted to them; and these steps."""

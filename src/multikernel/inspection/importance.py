@@ -10,8 +10,9 @@ so that all shuffles follow from one evaluation of the contributions. The shuffl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -108,8 +109,8 @@ def kernel_importance(
     Raises
     ------
     TypeError : where the model is none of this package
-    ValueError : where kernels are not combined by a weighted sum, a group is empty or names a kernel beyond the last,
-        or n_repeats is no integer >= 1
+    ValueError : where kernels are not combined by a weighted sum, a group is empty, or names a kernel twice or one
+        beyond the last, or n_repeats is no integer >= 1
 
     Examples
     --------
@@ -145,7 +146,7 @@ def kernel_importance(
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max + 1)
     importances = np.empty((len(chosen), n_repeats))
     for g, members in enumerate(chosen.values()):
-        own = parts[:, list(members)].sum(axis=1)
+        own = parts[:, members].sum(axis=1)
         rest = values - own
         rng = np.random.RandomState(seed)
         order = np.arange(len(values))
@@ -156,11 +157,25 @@ def kernel_importance(
     return KernelImportance(tuple(chosen), importances, whole)
 
 
-def _checked(groups: Mapping[str, Sequence[int]] | None, names: Sequence[str], m: int) -> dict[str, Sequence[int]]:
+def _checked(groups: Mapping[str, Sequence[int]] | None, names: Sequence[str], m: int) -> dict[str, list[int]]:
     """The kernels of each group by its name."""
     if groups is None:
         return {name if names.count(name) == 1 else f"{name} ({k})": [k] for k, name in enumerate(names)}
-    for name, members in groups.items():
-        if len(members) == 0 or not all(0 <= k < m for k in members):
-            raise ValueError(f"kernel_importance: group {name!r} must name kernels by number, from 0 to {m - 1}")
-    return dict(groups)
+    if not (isinstance(groups, Mapping) and groups):
+        raise ValueError(
+            "kernel_importance: groups must be a dict from the name of each group to numbers of kernels, got "
+            f"{groups!r}"
+        )
+    return {name: _members(name, members, m) for name, members in groups.items()}
+
+
+def _members(name: str, members: Any, m: int) -> list[int]:
+    """The kernels of a group; ValueError where they are no numbers of different kernels."""
+    each = list(members) if isinstance(members, Iterable) else []
+    valid = all(isinstance(k, Integral) and not isinstance(k, bool) and 0 <= k < m for k in each)
+    if not (each and valid and len(set(each)) == len(each)):
+        raise ValueError(
+            f"kernel_importance: group {name!r} must name kernels by number, from 0 to {m - 1}, each once; got "
+            f"{members!r}"
+        )
+    return [int(k) for k in each]

@@ -24,6 +24,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils import check_array
 
+from multikernel._arrays import refuse_masked, unmasked
 from multikernel._parameters import FINITE, FLAG
 from multikernel._rules import Choice
 from multikernel._typing import Array
@@ -140,8 +141,8 @@ def normalized_scores(scores: Any, ceiling: Any, *, minimum: float = 0.0) -> Any
     array([0.25, 0.5 ,  nan])
     """
     FINITE.check(minimum, "normalized_scores: minimum")
-    values = np.asarray(scores, dtype=float)
-    limit = np.asarray(ceiling, dtype=float)
+    values = np.asarray(unmasked(scores), dtype=float)
+    limit = np.asarray(unmasked(ceiling), dtype=float)
     if minimum < 0 or limit.shape != values.shape[values.ndim - limit.ndim :]:
         raise ValueError(
             "normalized_scores: give a minimum >= 0 and one ceiling for each target, got scores of shape "
@@ -154,6 +155,7 @@ def normalized_scores(scores: Any, ceiling: Any, *, minimum: float = 0.0) -> Any
 
 def _powers(repeats: Any, name: str) -> tuple[Array, Array, Array]:
     """P, V and SP of every target, arrays (t,)."""
+    refuse_masked(repeats, "repeats")
     values = check_array(repeats, ensure_2d=False, allow_nd=True, dtype=(np.float64, np.float32), input_name="repeats")
     if values.ndim not in (2, 3) or min(values.shape[:2]) < 2:
         raise ValueError(

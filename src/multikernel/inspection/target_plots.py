@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import unmasked
 from multikernel._parameters import COUNT, FINITE
 from multikernel._typing import Array
 from multikernel.estimators.bars import draw_bars
@@ -91,7 +92,7 @@ def plot_best_kernels(parts: Any, names: Sequence[Any], *, minimum: float = 0.0,
     ValueError : where there are not as many names as rows of parts, or no target has a sum above the minimum
     """
     FINITE.check(minimum, "plot_best_kernels: minimum")
-    values = np.asarray(parts, dtype=float)
+    values = np.asarray(unmasked(parts), dtype=float)
     if values.ndim != 2 or len(values) != len(names):
         raise ValueError(
             f"plot_best_kernels: parts must have a row for each of {len(names)} kernels and a column for each target, "
@@ -107,7 +108,7 @@ def plot_best_kernels(parts: Any, names: Sequence[Any], *, minimum: float = 0.0,
 
 def _scores(scores_1: Any, scores_2: Any) -> tuple[Array, Array]:
     """The scores of the targets that have both."""
-    first, second = np.asarray(scores_1, dtype=float), np.asarray(scores_2, dtype=float)
+    first, second = (np.asarray(unmasked(scores), dtype=float) for scores in (scores_1, scores_2))
     if first.ndim != 1 or first.shape != second.shape:
         raise ValueError(
             f"plot_hist2d: give two scores for each target, arrays (t,); got shapes {first.shape} and {second.shape}"

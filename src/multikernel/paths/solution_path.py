@@ -10,9 +10,11 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import r2_score
 
+from multikernel._arrays import host
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.checks import check_finite, numbers
 from multikernel.diagnostics import positive_weights
 from multikernel.estimators.several import informed
 from multikernel.estimators.simplicity import simplest_first
@@ -75,11 +77,23 @@ def left_out_losses(models: Sequence[Any]) -> Array:
 
 
 def losses_of(models: Sequence[Any], X: Any, y: Any) -> Array:
-    """Zero or one for a classifier, the squared error of a regressor, of every model and sample: (steps, n)."""
+    """Zero or one for a classifier, the squared error of a regressor, of every model and sample: (steps, n).
+
+    Raises
+    ------
+    ValueError : for targets that are not like the predictions
+    """
+    predicted = np.stack([host(model.predict(X)) for model in models])
     if is_classifier(models[0]):
-        return np.stack([np.not_equal(model.predict(X), y).astype(float) for model in models])
-    truth = as_columns(np.asarray(y, dtype=float))
-    return np.stack([((as_columns(model.predict(X)) - truth) ** 2).sum(axis=1) for model in models])
+        try:
+            return np.not_equal(predicted, np.asarray(y)).astype(float)
+        except TypeError:
+            raise ValueError("best: y holds labels of another type than the classes that were learned") from None
+    truth = numbers(y, "y")
+    if truth.shape not in (predicted.shape[1:], (*predicted.shape[1:], 1)):
+        raise ValueError(f"best: y must be an array of shape {predicted.shape[1:]}, got shape {truth.shape}")
+    check_finite(as_columns(truth), "y")
+    return np.stack([((as_columns(values) - as_columns(truth)) ** 2).sum(axis=1) for values in predicted])
 
 
 def n_positive(weights: Array) -> int:
@@ -271,7 +285,7 @@ class Path:
         [y] = aligned(X, y=y)
         X = self._after(X)
         models = informed(self.models, X)
-        if not is_regressor(models[0]) or np.ndim(y) != 1:
+        if not is_regressor(models[0]) or np.ndim(y) != 1 or len(y) < 2:
             return np.array([model.score(X, y) for model in models])
         predicted = np.stack([model.predict(X) for model in models], axis=1)
         return r2_score(np.broadcast_to(y, predicted.shape[::-1]).T, predicted, multioutput="raw_values")
@@ -291,8 +305,8 @@ class Path:
 
         Raises
         ------
-        ValueError : where there is nothing to choose by, and where ``one_standard_error`` is given without the errors
-            of single samples
+        ValueError : where there is nothing to choose by, as where no step has a score, and where
+            ``one_standard_error`` is given without the errors of single samples
         """
         return joined(self.before, self.name, self.models[self._chosen(X, y, one_standard_error)])
 
@@ -300,6 +314,8 @@ class Path:
         """The step to take."""
         order = simplest_first(self.parameter, np.asarray(self.values, dtype=float))
         named = isinstance(X, str)
+        if not (X is None or named) and y is None:
+            raise ValueError("best needs the target of the samples as well: best(X, y)")
         if one_standard_error:
             if X is None or (named and X != "loo"):
                 raise ValueError(
@@ -317,7 +333,11 @@ class Path:
         scores = self.validation_score if X is None else self.score(X, y)
         if scores is None:
             raise ValueError("best needs samples and targets, or a path that was computed with validation=(X, y)")
-        return int(order[np.argmax(scores[order])])
+        if np.isnan(scores).all():
+            raise ValueError(
+                "best: no step has a score that is a number; R^2, that of regressors, needs two samples or more"
+            )
+        return int(order[np.argmax(np.where(np.isnan(scores), -np.inf, scores)[order])])
 
     def _after(self, X: Any) -> Any:
         """Samples after the other steps of a pipeline."""

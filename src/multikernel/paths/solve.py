@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -19,6 +18,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators.protocol import FitsManyAlphas, Fitted
+from multikernel.estimators.search import with_parameters
 from multikernel.estimators.several import share_reference
 from multikernel.estimators.simplicity import simplest_first
 from multikernel.estimators.steps import Steps
@@ -89,20 +89,20 @@ def path(
     head, _, own = parameter.partition("__")
     if steps.name and head == steps.name:
         parameter = own
-    numbers = _checked(steps.last, parameter, values)
+    numbers = _checked(steps, parameter, values)
     VERBOSITY.check(verbose, "path: verbose")
     FOLDER_OR_NONE.check(checkpoint, "path: checkpoint")
     if not (validation is None or (isinstance(validation, list | tuple) and len(validation) == 2)):
         raise ValueError(f"path: validation must be a pair of samples and their target, got {abbreviated(validation)}")
     private = clone(steps.last)
     for value in numbers:
-        _with(private, parameter, value.item()).check_parameters()
+        with_parameters(private, **{parameter: value.item()}).check_parameters()
     work = f"path of {type(private).__name__} along {parameter}"
     kept = Checkpoint.of(checkpoint, work, estimator, X, y, parameter, numbers, groups)
     y, groups = aligned(X, y=y, groups=groups)
     learned, before = steps.applied(X, y)
     bank, target = private.bind(learned, y)
-    models = [_with(copy(private), parameter, value.item()) for value in numbers]
+    models = [with_parameters(private, **{parameter: value.item()}) for value in numbers]
     seconds = np.empty(len(numbers))
     with one_blas_thread(bank.shape[0]):
         for count, (s, seconds[s]) in enumerate(_solved(models, bank, target, parameter, numbers, kept, groups), 1):
@@ -161,32 +161,22 @@ def _since(start: float) -> float:
     return perf_counter() - start
 
 
-def _checked(estimator: Any, parameter: str, values: Iterable[float]) -> Array:
+def _checked(steps: Steps, parameter: str, values: Iterable[float]) -> Array:
     """The values as an array of numbers, for a parameter that a path can follow."""
-    name = type(estimator).__name__
-    if parameter not in estimator.get_params():
-        raise ValueError(
-            f"path: {name} has no parameter {parameter!r}; it has {', '.join(estimator.get_params(deep=False))}"
-        )
-    if parameter.split("__")[0] == "kernels":
+    own = steps.last.get_params(deep=False)
+    if parameter.split("__")[0] in own and not steps.share_a_bank(parameter):
         raise ValueError(
             f"path: {parameter!r} changes the kernels, and a path has one set of them; "
             "use BankSearchCV to compare kernels"
         )
+    if parameter not in own:
+        raise ValueError(f"path: {type(steps.last).__name__} has no parameter {parameter!r}; it has {', '.join(own)}")
     numbers = np.array(list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [])
     if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
         raise ValueError(
             f"path: values of {parameter!r} must be a list of finite numbers, at least one; got {abbreviated(values)}"
         )
     return numbers
-
-
-def _with(estimator: Any, parameter: str, value: float) -> Any:
-    """The estimator with this value, without a look through its signature each time where the parameter is its own."""
-    if "__" in parameter:
-        return estimator.set_params(**{parameter: value})
-    setattr(estimator, parameter, value)
-    return estimator
 
 
 def _line(model: Any, seconds: float) -> str:

@@ -46,6 +46,9 @@ def _pieces(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
     match value:
         case None | bool() | int() | float() | complex() | str() | bytes() | slice() | range():
             yield f"{type(value).__name__} {value!r}".encode()
+        case np.ma.MaskedArray():
+            yield b"masked"
+            yield from _pieces([np.asarray(value.data), np.ma.getmaskarray(value)], callers)
         case np.ndarray():
             yield from _array(value, callers)
         case np.generic():
@@ -76,7 +79,7 @@ def _array(value: Array, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
 
 
 def _object(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
-    """What an object is made of: its code, its parameters, its columns, its numbers, or its attributes."""
+    """What an object is made of: its code, its parameters, its columns, its numbers, or what pickle makes it of."""
     if isinstance(value, FunctionType):
         yield from _function(value, callers)
         return
@@ -98,11 +101,12 @@ def _object(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
         yield from _pieces([rows.shape, rows.data, rows.indices, rows.indptr], callers)
     elif hasattr(value, "columns") and hasattr(value, "__getitem__"):  # a data frame, or a table of Arrow
         names = list(getattr(value, "column_names", value.columns))
-        yield from _pieces({name: np.asarray(value[name]) for name in names}, callers)
+        for name in names:
+            yield from _pieces([name, _type_of(value[name]), np.asarray(value[name])], callers)
     elif hasattr(value, "__array__"):
         yield from _array(np.asarray(value), callers)
     else:
-        yield from _attributes(value, callers)
+        yield from _state(value, callers)
     call = type(value).__call__ if callable(value) else None
     if isinstance(call, FunctionType):
         yield from _function(call, callers)
@@ -148,20 +152,38 @@ def _is_installed(value: FunctionType) -> bool:
     return own or value.__code__.co_filename.startswith(_INSTALLED)
 
 
-def _attributes(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
-    """Random generators by their state, other plain objects by their attributes, and all else by its words."""
+def _type_of(column: Any) -> list[Any]:
+    """The type of a column of a data frame or of a table of Arrow, with the categories of its cells in their order."""
+    kind = getattr(column, "dtype", getattr(column, "type", None))
+    categories = getattr(kind, "categories", None)
+    known = np.asarray(categories) if hasattr(categories, "__array__") else None
+    return [str(kind), known, getattr(kind, "ordered", None)]
+
+
+def _state(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
+    """Random generators by their state, compiled functions by their code, and all else by what pickle makes it of."""
     if isinstance(value, np.random.RandomState):
         yield from _pieces(value.get_state(), callers)
     elif isinstance(value, np.random.Generator):
         yield from _pieces(value.bit_generator.state, callers)
     elif isinstance(getattr(value, "py_func", None), FunctionType):  # compiled by numba
         yield from _pieces(value.py_func, callers)
-    elif hasattr(value, "__dict__") and not hasattr(value, "__name__"):
-        yield from _pieces(vars(value), callers)
-    elif " at 0x" in (words := repr(value)):
+    elif hasattr(value, "__name__") and " at 0x" not in (words := repr(value)):
+        yield words.encode()
+    else:
+        yield from _pieces(_reduced(value), callers)
+
+
+def _reduced(value: Any) -> Any:
+    """The arguments, the state and the items of which pickle makes an object; TypeError where it makes none."""
+    try:
+        reduced = value.__reduce_ex__(2)
+    except Exception:  # as it pleases those who wrote the class
         raise TypeError(
             f"a checkpoint cannot decide whether a {type(value).__name__} is the same the next time; give arrays, data "
             "frames, or parameters that are numbers, words, dataclasses or functions"
-        )
-    else:
-        yield words.encode()
+        ) from None
+    if isinstance(reduced, str):
+        return reduced
+    arguments, state, items, pairs = (*reduced[1:5], None, None, None)[:4]
+    return [arguments, state, list(items or ()), list(pairs or ())]

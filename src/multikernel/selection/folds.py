@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import KFold, check_cv
 
-from multikernel._folds import FOLDS, Fold, Resampling, rows_of
+from multikernel._folds import FOLDS, Fold, Resampling
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 
@@ -28,40 +27,27 @@ def folds_of(cv: Any, model: Any, target: Array, scoring: Any, groups: Any = Non
 
     Raises
     ------
-    ValueError : for folds that leave nothing to learn from or to score
+    ValueError : for folds that leave nothing to learn from or to score, and as ``Resampling.of``
     """
-    n = len(target)
     classifier = is_classifier(model)
-    if groups is not None:
-        if classifier:
-            labels = np.unique(target, return_inverse=True)[1]
+    if groups is None and (cv is None or isinstance(cv, Integral)):
+        count = FOLDS if cv is None else int(cv)
+        if not classifier and _ordered(target):
+            warn_user(
+                "BankSearchCV: the rows are ordered by the target, so that consecutive folds would leave out a part of "
+                "its range; the folds are shuffled. Give cv=KFold(5) for consecutive ones"
+            )
+            cv = KFold(count, shuffle=True, random_state=0)
         else:
-            labels = np.zeros(n, dtype=int)
-        return Resampling.of("BankSearchCV", cv, groups, target).folds(labels, FOLDS, np.random.default_rng(0))
-    splitter = check_cv(cv, target, classifier=classifier)
-    if (cv is None or isinstance(cv, Integral)) and not classifier and _ordered(target):
-        warn_user(
-            "BankSearchCV: the rows are ordered by the target, so that consecutive folds would leave out a part of its "
-            "range; the folds are shuffled. Give cv=KFold(5) for consecutive ones"
+            cv = check_cv(count, target, classifier=classifier)
+    resampling = Resampling.of("BankSearchCV", cv, groups, target)
+    folds = resampling.folds(_shared(target, classifier), FOLDS, np.random.default_rng(0))
+    single = [f for f, (_, test) in enumerate(folds) if len(test) == 1]
+    if single and scoring in (None, "r2") and not classifier:
+        raise ValueError(
+            f"BankSearchCV: fold {single[0]} of cv has one test sample, whose R^2 is not defined: give larger folds, "
+            "or scoring='neg_mean_squared_error'"
         )
-        splitter = KFold(FOLDS if cv is None else int(cv), shuffle=True, random_state=0)
-    listed = isinstance(cv, Iterable) and not hasattr(cv, "split")
-    given = cv if listed else splitter.split(np.empty((n, 1)), target)
-    folds = [rows_of("BankSearchCV", f, fold, n) for f, fold in enumerate(given)]
-    if not folds:
-        raise ValueError("cv gives no folds: give a number of folds, a splitter, or pairs of training and test rows")
-    for f, (train, test) in enumerate(folds):
-        trained = len(train)
-        tested = len(test)
-        if min(trained, tested) == 0:
-            raise ValueError(
-                f"fold {f} of cv has {trained} training and {tested} test samples: each fold needs some of both"
-            )
-        if tested == 1 and scoring in (None, "r2") and not classifier:
-            raise ValueError(
-                f"fold {f} of cv has one test sample, whose R^2 is not defined: give larger folds, or "
-                "scoring='neg_mean_squared_error'"
-            )
     return folds
 
 
@@ -80,11 +66,13 @@ def grouped_folds(y: Array, groups: Any, count: int, *, stratify: bool, random_s
     ------
     ValueError : where groups are not n values, or there is one only
     """
-    if stratify:
-        labels = np.unique(y, return_inverse=True)[1]
-    else:
-        labels = np.zeros(len(y), dtype=int)
-    return Resampling.of("groups", count, groups, y).folds(labels, count, np.random.default_rng(random_state))
+    rng = np.random.default_rng(random_state)
+    return Resampling.of("groups", count, groups, y).folds(_shared(y, stratify), count, rng)
+
+
+def _shared(y: Array, stratify: bool) -> Array:
+    """The labels of which each fold gets its share: the values of y, or one of all samples."""
+    return np.unique(y, return_inverse=True)[1] if stratify else np.zeros(len(y), dtype=int)
 
 
 def _ordered(target: Array) -> bool:

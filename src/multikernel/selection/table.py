@@ -74,7 +74,7 @@ def best(table: dict[str, Any], metric: str, one_standard_error: bool, complexit
         )
     highest = float(np.nanmax(mean))
     # Scores that differ by less are equal but for rounding.
-    first = _simplest(mean >= highest - 1e-12 * abs(highest), complexity)
+    first = _simplest(_within(mean, highest, 1e-12 * abs(highest)), complexity)
     if not one_standard_error:
         return first
     scores = [
@@ -84,7 +84,12 @@ def best(table: dict[str, Any], metric: str, one_standard_error: bool, complexit
         one = float(np.std(scores, ddof=1)) / np.sqrt(len(scores))
     else:
         one = 0.0
-    return _simplest(mean >= mean[first] - one, complexity)
+    return _simplest(_within(mean, mean[first], one), complexity)
+
+
+def _within(mean: Array, highest: float, margin: float) -> Array:
+    """Which scores are so near to the highest, also where that is infinite."""
+    return mean >= (highest - margin if np.isfinite(highest) else highest)
 
 
 def _simplest(among: Array, complexity: list[tuple[float, ...]]) -> int:

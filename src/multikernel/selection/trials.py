@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -32,9 +32,9 @@ from multikernel.tuning import SEARCH_ONE_THREAD
 _ALL = "all folds"  # the one part of candidates that are found together
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Trials:
-    """How groups of candidates are tried.
+    """How groups of candidates are tried: all on the folds of the first, as a splitter may draw others each time.
 
     Parameters
     ----------
@@ -50,13 +50,14 @@ class Trials:
     verbose: Any
     checkpoint: str | os.PathLike[str] | None
     groups: Any = None
+    _drawn: list[Fold] | None = field(default=None, init=False)
 
     def of(self, group: Group, X: Any, y: Any) -> SearchedGroup:
         """Every candidate of a group on every fold; on one bank where no step learns from the samples."""
         model = group.models()[0]
         if not group.steps.once:
             target = np.asarray(y)
-            folds = folds_of(self.cv, model, target, self.scoring, self.groups)
+            folds = self._folds(model, target)
             kept = self._checkpoint(group, X, y, folds)
             each = [partial(self._on_own_bank, group, X, target, *fold, kept, name) for name, fold in _named(folds)]
             with blas_threads(len(target), self.n_jobs):
@@ -64,11 +65,17 @@ class Trials:
             return SearchedGroup([scored for scored, _ in done], done[0][1], None, kept)
         samples, before = group.steps.applied(X, y)
         bank, target = model.bind(samples, y)
-        folds = folds_of(self.cv, model, target, self.scoring, self.groups)
+        folds = self._folds(model, target)
         kept = self._checkpoint(group, X, y, folds)
         with blas_threads(len(target), self.n_jobs):
             found = self._on_one_bank(group, bank, target, folds, kept)
         return SearchedGroup(found, len(bank), (before, model, bank, target), kept)
+
+    def _folds(self, model: Any, target: Array) -> list[Fold]:
+        """The folds of every group."""
+        if self._drawn is None:
+            self._drawn = folds_of(self.cv, model, target, self.scoring, self.groups)
+        return self._drawn
 
     def _checkpoint(self, group: Group, X: Any, y: Any, folds: list[Fold]) -> Checkpoint:
         """Where the folds of a group of candidates are kept."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from multikernel._arrays import refuse_masked
 from multikernel._row_labels import check_labels_of_rows, row_labels
 from multikernel._rules import shortened
 from multikernel.sources.views import Views, is_views, keyed
@@ -41,13 +42,16 @@ def aligned(X: Any, **beside: Any) -> list[Any]:
 
     Raises
     ------
-    ValueError : where the labels contradict the order; or, beside joined views, lack a sample or have one twice
+    ValueError : where a value is masked; where the labels contradict the order; or, beside joined views, lack a sample
+        or have one twice
     TypeError : where X is an AnnData or MuData object, which ``views`` reads
     """
     several = isinstance(getattr(X, "mod", None), Mapping)  # of a data frame, ``mod`` is a method
     if several or (hasattr(X, "obs_names") and hasattr(X, "var_names")):
         reader = "from_mudata" if several else "from_anndata"
         raise TypeError(f"X is an object of type {type(X).__name__}: give multikernel.views.{reader}(X)")
+    for name, values in beside.items():
+        refuse_masked(values, name)
     if isinstance(X, Views) and X.joined:
         return [_by_label(X.index, name, values) for name, values in beside.items()]
     check_labels_of_rows([*labels_of_samples(X), *((name, row_labels(each)) for name, each in beside.items())])

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -80,6 +80,8 @@ class GeneralizedModel(KernelEstimator):
     verbose: Verbosity = 0
     approximation: ApproximationName = None
     rank: Rank = 256
+
+    _bank_parameters: ClassVar[tuple[str, ...]] = (*KernelEstimator._bank_parameters, "combination", "profile")
 
 
 # -- parameters --------------------------------------------------------------------------------------------------------

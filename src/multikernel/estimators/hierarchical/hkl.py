@@ -80,6 +80,8 @@ class HierarchicalModel(KernelEstimator):
     max_nodes: Count = 2000
     verbose: Verbosity = 0
 
+    _bank_parameters: ClassVar[tuple[str, ...]] = (*KernelEstimator._bank_parameters, "chains", "parents")
+
     def kernel_keys(self) -> Sequence[Any]:
         """The selected products, small ones first: each fit selects its own."""
         return [(len(node), node) for node in self.nodes_]

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from multikernel.estimators.progress import Reporter, pace
 from multikernel.estimators.protocol import Fitted, Task
 from multikernel.estimators.samples import samples_of
 from multikernel.estimators.scales.method import ScalesModel, dual_of, has_logistic_loss, posed_scales, profiles
-from multikernel.estimators.streamed import checkpoint
+from multikernel.estimators.streamed.checkpoint import KeptPass, PassFile
 from multikernel.estimators.streamed.rows import numbers_of, weights_of
 from multikernel.estimators.streamed.source import looked_at, random_seed
 from multikernel.machines.ridge.centres import CentreSums, Over, Tile
@@ -61,12 +60,13 @@ def fit_scales(model: ScalesModel, source: Source) -> None:
         )
     if model.rank >= 1:
         _check_budget(model, int(model.rank), source.budget)
-    seen = looked_at(model, source, _count(source))
+    seed = random_seed(model)
+    seen = looked_at(model, source, _count(source), seed)
     if seen.rows <= len(seen.sample):
-        rows = in_order(seen, random_seed(model))
+        rows = in_order(seen, seed)
         fit_model(model, rows.X, rows.y, rows.weight)
     else:
-        _fit_to_more(model, source, seen)
+        _fit_to_more(model, source, seen, seed)
 
 
 def _count(source: Source) -> int:
@@ -84,7 +84,7 @@ def _check_budget(model: ScalesModel, centres: int, budget: float) -> None:
         )
 
 
-def _fit_to_more(model: ScalesModel, source: Source, seen: Survey) -> None:
+def _fit_to_more(model: ScalesModel, source: Source, seen: Survey, seed: int) -> None:
     """From a sample of the rows to all of them."""
     name, sample = type(model).__name__, seen.sample
     bank: Any = model.bind(sample.X, sample.y)[0]
@@ -99,7 +99,6 @@ def _fit_to_more(model: ScalesModel, source: Source, seen: Survey) -> None:
     Y, weight = numbers_of(model, sample, classes, columns), weights_of(model, sample)
     labels = np.zeros(len(Y), dtype=int) if classes is None else np.searchsorted(classes, y)
     advise_on_far_values(name, bank.X, getattr(model, "feature_names_in_", None), "a row of the sample")
-    seed = random_seed(model)
     posed = posed_scales(model, bank, Task(np.arange(len(Y)), Y, weight), labels, seed)
     compared = compared_first(len(posed.rows))
     if compared < 2:
@@ -110,7 +109,8 @@ def _fit_to_more(model: ScalesModel, source: Source, seen: Survey) -> None:
     least = float(seen.numbers[posed.rows[compared - 1]])
     maker = TileMaker(model, bank, profiles(model), classes, columns, seed, least)
     observe = Reporter.of(model, 1).observer(0)
-    beyond = _Rows(source, maker, seen.rows, checkpoint.key_of(model, source), _kept(model, source, columns))
+    file = PassFile.of(model, source)
+    beyond = _Rows(source, maker, seen.rows, file, file.read())
     found, solution = scales_of_many(posed, model.rank, model.penalty, model.tol, model.max_iter, observe, beyond)
     assert found.centred is not None
     centres = found.centred.rows
@@ -121,17 +121,6 @@ def _fit_to_more(model: ScalesModel, source: Source, seen: Survey) -> None:
     if classes is not None:
         model.classes_ = classes
     model.publish(bank.block(centres, centres), [Fitted(kept, found, dual)], True)
-
-
-Kept = tuple[ChosenScales, int, Summing]
-
-
-def _kept(model: ScalesModel, source: Source, targets: int) -> Kept | None:
-    """What the checkpoint of a source keeps: the scales, how many rows are done, and the sums over these."""
-    if source.checkpoint is None or source.together:
-        return None
-    key = checkpoint.key_of(model, source)
-    return checkpoint.read_chosen(Path(source.checkpoint), key, lambda chosen: Summing(len(chosen.centres), targets))
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,19 +208,19 @@ class _Rows:
     source : Source
     maker : TileMaker
     total : int, how many rows there are
-    key : str, which distinguishes this fit from others
-    before : Kept of an earlier fit that did not come to its end; None for none
+    file : PassFile
+    before : KeptPass of an earlier fit that did not come to its end; None for none
     """
 
     source: Source
     maker: TileMaker
     total: int
-    key: str
-    before: Kept | None
+    file: PassFile
+    before: KeptPass | None
 
     @property
     def kept(self) -> ChosenScales | None:
-        return None if self.before is None else self.before[0]
+        return None if self.before is None else self.before.chosen
 
     def over(self, chosen: ChosenScales) -> Over:
         maker = replace(self.maker.of(chosen), least=-1.0)
@@ -242,23 +231,17 @@ class _Rows:
         maker = self.maker.of(chosen)
         if self.source.together:
             return CentreSums(self.source.over(maker, Moments.merge))
-        done = 0
         sums = Summing(len(chosen.centres), maker.targets)
-        if self.before is not None:
-            _, done, sums = self.before
-        else:
-            self._keep(chosen, 0, sums)
-        report = pace(maker.model, self.total, done)
-        written = done
-        for chunk in self.source.chunks(done):
-            maker.add(sums, [chunk])
-            done += len(chunk)
-            report(done)
-            if done - written >= self.source.every:
-                self._keep(chosen, done, sums)
-                written = done
-        return CentreSums(sums.moments())
+        kept = self.before
+        if kept is None:
+            kept = KeptPass(chosen)
+            self.file.write(kept)
+        elif kept.sums:
+            sums = Summing.of(kept.sums[0])
 
-    def _keep(self, chosen: ChosenScales, rows: int, sums: Summing) -> None:
-        if self.source.checkpoint is not None:
-            checkpoint.write(Path(self.source.checkpoint), self.key, np.zeros(0), rows, [sums], chosen)
+        def add(chunk: Chunk) -> None:
+            maker.add(sums, [chunk])
+
+        report = pace(maker.model, self.total, kept.rows)
+        self.file.go_on(self.source, kept, add, lambda: (sums.moments(),), report)
+        return CentreSums(sums.moments())

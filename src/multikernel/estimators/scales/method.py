@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -376,6 +376,8 @@ class NotOfCentres(ValueError, AttributeError):
 
 class ScalesModel(RidgeModel):
     """A fitted model with scales."""
+
+    _bank_parameters: ClassVar[tuple[str, ...]] = ("kernels", "metric", "groups")
 
     @property
     def _known(self) -> Posterior:

@@ -2,123 +2,140 @@
 
 from __future__ import annotations
 
-import hashlib
+import os
 import zipfile
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import numpy as np
-
-from multikernel._typing import Array
-from multikernel.estimators.protocol import Model
-from multikernel.estimators.streamed.rows import Pass
 from multikernel.files import replacing
 from multikernel.persistence import archive
+from multikernel.persistence.digest import digest
 from multikernel.persistence.reader import Reader
 from multikernel.persistence.writer import Writer
-from multikernel.statistics import Moments, Summing
+from multikernel.statistics import Moments
 from multikernel.streams import Chunk, Source
 
-T = TypeVar("T")
-_PARTS = ("squares", "products", "sums", "target_sums", "target_squares", "count")
 
-
-def key_of(model: Model, source: Source) -> str:
-    """A digest of the model and of the source: another pass has another one."""
-    what = repr((type(model).__name__, model.get_params(), source.identity))
-    return hashlib.sha256(what.encode()).hexdigest()
-
-
-def write(path: Path, key: str, probe: Array, rows: int, sums: list[Summing], chosen: Any = None) -> None:
-    """The sums over the first rows, and what was chosen before the pass where it is more than the features.
-
-    Raises
-    ------
-    OSError : where the file cannot be written; an earlier one is left as it is
-    """
-    arrays = {f"{part}{k}": np.asarray(getattr(each, part), float) for k, each in enumerate(sums) for part in _PARTS}
-    writer = Writer()
-    header = {"key": key, "rows": rows, "chosen": writer.encode(chosen, "checkpoint")}
-    try:
-        with replacing(path) as temporary:
-            archive.write(temporary, header, arrays | {"probe": probe} | writer.arrays, [zipfile.ZIP_STORED])
-    except OSError as error:
-        raise OSError(
-            f"the checkpoint {path} could not be written at row {rows} ({error.strerror or error}): make room and fit "
-            "again, which resumes from the last one that was written"
-        ) from None
-
-
-def read(path: Path, key: str, probe: Array, nothing: list[Summing]) -> tuple[int, list[Summing]]:
-    """How many rows are done, and the sums over them; 0 and ``nothing`` where there is no checkpoint.
-
-    Raises
-    ------
-    ValueError : where the file is of another pass, or no checkpoint
-    """
-
-    def kept(found: archive.Archive, rows: int) -> tuple[int, list[Summing]] | None:
-        own = found.array("probe")
-        # Another machine makes features of the same landmarks that differ by less.
-        if own.shape != probe.shape or not np.allclose(own, probe, rtol=1e-6, atol=1e-6):
-            return None
-        return rows, [_summing(found, k, empty) for k, empty in enumerate(nothing)]
-
-    return _read(path, key, kept) or (0, nothing)
-
-
-def read_chosen(path: Path, key: str, like: Callable[[Any], Summing]) -> tuple[Any, int, Summing] | None:
-    """What was chosen before a pass, how many rows are done, and the sums; None where there is no checkpoint.
+@dataclass(frozen=True, eq=False)
+class KeptPass:
+    """The state of a pass.
 
     Parameters
     ----------
-    path, key : as in ``read``
-    like : of what was chosen, sums over no row
-
-    Raises
-    ------
-    ValueError : where the file is of another pass, or no checkpoint
+    chosen : what was chosen before the pass
+    rows : int, how many rows are done
+    sums : tuple of Moments over these; empty before the pass
     """
 
-    def kept(found: archive.Archive, rows: int) -> tuple[Any, int, Summing]:
-        chosen = Reader(found.array, found.take).decode(found.header()["chosen"])
-        return chosen, rows, _summing(found, 0, like(chosen))
-
-    return _read(path, key, kept)
+    chosen: Any
+    rows: int = 0
+    sums: tuple[Moments, ...] = ()
 
 
-def _read(path: Path, key: str, kept: Callable[[archive.Archive, int], T | None]) -> T | None:
-    """What ``kept`` makes of a file and of the number of rows that are done; None where there is no file."""
-    if not path.exists():
-        return None
-    try:
-        with zipfile.ZipFile(path) as unpacked:
-            found = archive.Archive(unpacked, path.stat().st_size)
-            header = found.header()
-            if not found.sealed:
-                raise ValueError("the digest of its header is missing")
-            result = kept(found, int(header["rows"])) if header["key"] == key else None
-    except Exception as error:  # whatever a damaged file leads to
-        raise ValueError(f"{path} is no checkpoint of a fit, or is damaged ({error}): remove it") from None
-    if result is not None:
-        return result
-    raise ValueError(
-        f"the checkpoint {path} belongs to other rows, to a file that has changed since, or to other parameters: "
-        "remove it, or give another name"
-    )
+@dataclass(frozen=True)
+class PassFile:
+    """Where the state of a pass is kept.
 
+    Parameters
+    ----------
+    path : Path or None, where nothing is kept
+    key : str, which is another one for another model, other parameters, and rows that are not the same
+    """
 
-def probe(rows: Pass, sample: Chunk) -> Array:
-    """Features of a few rows, by which the features of an earlier pass are known again."""
-    return rows.bank.cross(rows.samples(sample.head(4))).bank.F
+    path: Path | None = None
+    key: str = ""
 
+    @classmethod
+    def of(cls, model: Any, source: Source) -> PassFile:
+        """The file that a source names, for a pass of a model; of a cluster nothing is kept.
 
-def _summing(found: archive.Archive, fold: int, empty: Summing) -> Summing:
-    """The sums of a fold; ValueError where they are of other shapes than sums of none."""
-    parts = {part: found.array(f"{part}{fold}") for part in _PARTS}
-    for part, values in parts.items():
-        if values.shape != np.shape(getattr(empty, part)) or values.dtype != np.float64:
-            raise ValueError(f"its {part} have the shape {values.shape}")
-    count = float(parts.pop("count"))
-    return Summing.of(Moments(count=count, **parts))
+        Raises
+        ------
+        TypeError : where a parameter of the model cannot be compared with that of the next time
+        """
+        if source.checkpoint is None or source.together:
+            return cls()
+        return cls(Path(source.checkpoint), digest(version("multikernel"), model, source.identity))
+
+    def read(self) -> KeptPass | None:
+        """What is kept of a pass that did not come to its end; None where there is no file.
+
+        Raises
+        ------
+        ValueError : where the file is of another pass, or no checkpoint
+        """
+        if self.path is None or not self.path.exists():
+            return None
+        try:
+            with self.path.open("rb") as content, zipfile.ZipFile(content) as unpacked:
+                found = archive.Archive(unpacked, os.fstat(content.fileno()).st_size)
+                header = found.header()
+                if not found.sealed:
+                    raise ValueError("the digest of its header is missing")
+                kept = None
+                if header["key"] == self.key:
+                    kept = Reader(found.array, found.take).decode(header["kept"])
+                    if not isinstance(kept, KeptPass):
+                        raise ValueError("it holds something else")
+        except Exception as error:  # whatever a damaged file leads to
+            raise ValueError(f"{self.path} is no checkpoint of a fit, or is damaged ({error}): remove it") from None
+        if kept is None:
+            raise self.of_another()
+        return kept
+
+    def of_another(self) -> ValueError:
+        """What is said of a file that is of another pass."""
+        return ValueError(
+            f"the checkpoint {self.path} belongs to other rows, to a file that has changed since, to other parameters, "
+            "or to another version of multikernel: remove it, or give another name"
+        )
+
+    def write(self, kept: KeptPass) -> None:
+        """Keep a state, where there is a file to keep it in.
+
+        Raises
+        ------
+        OSError : where the file cannot be written; an earlier one is left as it is
+        """
+        if self.path is None:
+            return
+        writer = Writer()
+        header = {"key": self.key, "kept": writer.encode(kept, "checkpoint")}
+        try:
+            with replacing(self.path) as temporary:
+                archive.write(temporary, header, writer.arrays, [zipfile.ZIP_STORED])
+        except OSError as error:
+            raise OSError(
+                f"the checkpoint {self.path} could not be written at row {kept.rows} ({error.strerror or error}): make "
+                "room and fit again, which resumes from the last one that was written"
+            ) from None
+
+    def go_on(
+        self,
+        source: Source,
+        kept: KeptPass,
+        add: Callable[[Chunk], None],
+        sums: Callable[[], tuple[Moments, ...]],
+        report: Callable[[int], None],
+    ) -> None:
+        """Add the rows of a source that are left, and keep the state now and then.
+
+        Parameters
+        ----------
+        source : Source
+        kept : the state to begin with
+        add : of a chunk
+        sums : over all rows so far
+        report : is told how many rows are done
+        """
+        done = written = kept.rows
+        for chunk in source.chunks(done):
+            add(chunk)
+            done += len(chunk)
+            report(done)
+            if self.path is not None and done - written >= source.every:
+                self.write(replace(kept, rows=done, sums=sums()))
+                written = done

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from multikernel._arrays import host
-from multikernel._row_labels import check_rows
 from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel.numerics.cholesky import factorise
+from multikernel.sources.rows import aligned
 from multikernel.statistics import Moments
 from multikernel.streams import Chunk
 from multikernel.streams.survey import taken
@@ -23,7 +23,7 @@ def given(X: Any, y: Any, sample_weight: Any) -> Chunk:
         raise ValueError(
             "partial_fit and forget take an array, a data frame or strings with a row for each sample, got a dict"
         )
-    check_rows(("X", X), ("y", y), ("sample_weight", sample_weight))
+    y, sample_weight = aligned(X, y=y, sample_weight=sample_weight)
     if not hasattr(X, "shape"):
         X = np.asarray(X)
     if not X.shape:

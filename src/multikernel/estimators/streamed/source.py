@@ -11,14 +11,16 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
+from multikernel._arrays import host
+from multikernel._typing import Array
 from multikernel.estimators.progress import pace
 from multikernel.estimators.protocol import Model
-from multikernel.estimators.streamed import checkpoint
+from multikernel.estimators.streamed.checkpoint import KeptPass, PassFile
 from multikernel.estimators.streamed.learning import begin_state, learn_state, pass_of, sample_size
 from multikernel.estimators.streamed.rows import Pass, absent_cell, earlier, first_absent, merged, over
 from multikernel.estimators.streamed.state import StreamState, forget_sums
 from multikernel.estimators.streamed.streaming import check_sums, streaming_of
-from multikernel.statistics import Moments
+from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk, Source, Survey, survey
 
 
@@ -45,14 +47,20 @@ def fit_source(model: Model, source: Source, y: Any = None, groups: Any = None) 
         Path(source.checkpoint).unlink(missing_ok=True)
 
 
-def looked_at(model: Model, source: Source, count: int) -> Survey:
+def looked_at(model: Model, source: Source, count: int, seed: int) -> Survey:
     """The number of rows, the classes, and a sample of so many rows.
+
+    Parameters
+    ----------
+    model, source : as in ``fit_source``
+    count : int, how many rows are sampled
+    seed : int, by which they are drawn
 
     Raises
     ------
     ValueError : where there is no target, or one of more values than classes can be
     """
-    seen = survey(source, count, seed=random_seed(model))
+    seen = survey(source, count, seed=seed)
     if is_classifier(model) and seen.classes is None and seen.sample.y is not None:
         raise ValueError(f"{type(model).__name__}: the target has more than 10,000 values, which are no classes")
     if seen.sample.y is None:
@@ -62,7 +70,7 @@ def looked_at(model: Model, source: Source, count: int) -> Survey:
 
 def _fit_by_sums(model: Model, source: Source) -> None:
     """In two passes over the rows: a look at them, and the sums."""
-    seen = looked_at(model, source, sample_size(model))
+    seen = looked_at(model, source, sample_size(model), random_seed(model))
     try:
         state = begin_state(model, seen.sample, seen.classes)
     except ValueError as error:
@@ -78,21 +86,30 @@ def _summed(model: Model, rows: Pass, source: Source, known: int, sample: Chunk)
     """The sums over all rows, from a checkpoint on where there is one."""
     if source.together:
         return source.over(partial(over, rows), merged)
-    done, sums, path = 0, rows.nothing(), None
-    key, probe = "", np.zeros(0)
-    if source.checkpoint is not None:
-        path, key, probe = Path(source.checkpoint), checkpoint.key_of(model, source), checkpoint.probe(rows, sample)
-        done, sums = checkpoint.read(path, key, probe, rows.nothing())
-    report = pace(model, known, done)
-    written = done
-    for chunk in source.chunks(done):
-        rows.add(sums, chunk)
-        done += len(chunk)
-        report(done)
-        if path is not None and done - written >= source.every:
-            checkpoint.write(path, key, probe, done, sums)
-            written = done
-    return tuple(each.moments() for each in sums)
+    file = PassFile.of(model, source)
+    kept = file.read()
+    sums = rows.nothing()
+    if kept is not None:
+        # Another machine makes features of the same landmarks that differ by less.
+        probe = _probe(rows, sample)
+        if kept.chosen.shape != probe.shape or not np.allclose(kept.chosen, probe, rtol=1e-6, atol=1e-6):
+            raise file.of_another()
+        sums = [Summing.of(each) for each in kept.sums]
+    elif file.path is not None:
+        kept = KeptPass(_probe(rows, sample))
+    else:
+        kept = KeptPass(None)
+
+    def moments() -> tuple[Moments, ...]:
+        return tuple(each.moments() for each in sums)
+
+    file.go_on(source, kept, partial(rows.add, sums), moments, pace(model, known, kept.rows))
+    return moments()
+
+
+def _probe(rows: Pass, sample: Chunk) -> Array:
+    """Features of a few rows, by which those of an earlier pass are known again."""
+    return np.asarray(host(rows.bank.cross(rows.samples(sample.head(4))).bank.F))
 
 
 def _check_budget(model: Model, state: StreamState, budget: float) -> None:
@@ -113,5 +130,5 @@ def _check_budget(model: Model, state: StreamState, budget: float) -> None:
 
 
 def random_seed(model: Model) -> int:
-    """The seed by which rows of a source are drawn."""
+    """The seed by which rows of a source are drawn; of a generator another one each time."""
     return int(check_random_state(getattr(model, "random_state", None) or 0).randint(np.iinfo(np.int32).max))
