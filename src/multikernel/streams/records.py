@@ -30,7 +30,9 @@ DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bar
 _OPENERS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _KINDS = {
     b"PK\x03\x04": "is a spreadsheet or a zip archive; save the sheet as CSV, or give an archive the ending .zip",
-    b"\x1f\x8b": "is compressed; give it a name that ends in .gz",
+    b"\x1f\x8b": "is compressed; unpack it, or give it a name that ends in .gz",
+    b"BZh9": "is compressed by bzip2; unpack it, or give it a name that ends in .bz2",
+    b"\xfd7zXZ\x00": "is compressed by xz; unpack it, or give it a name that ends in .xz",
     b"\x89PNG": "is a picture; give a CSV file",
     b"%PDF": "is a PDF; give a CSV file",
     b"\xd0\xcf\x11\xe0": "is an Excel file of an old kind or with a password; save the sheet as CSV",
@@ -143,9 +145,10 @@ def _rows(path: Path, lines: Iterator[str], delimiter: str, headed: bool = True)
                 yield from held
                 held = []
     except csv.Error as error:
-        raise ValueError(
-            f"{path}: line {reader.line_num} is not CSV ({error}); close every quoted cell, and double a quote in one"
-        ) from None
+        advice = "close every quoted cell, and double a quote in one"
+        if "field limit" in str(error):
+            advice += f", or shorten a text of more than {csv.field_size_limit():,} characters"
+        raise ValueError(f"{path}: line {reader.line_num} is not CSV ({error}); {advice}") from None
 
 
 def _count(cells: list[str]) -> str:

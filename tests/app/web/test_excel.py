@@ -67,8 +67,12 @@ _SHEET = "xl/worksheets/sheet1.xml"
 _SPACE = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 
 
-def _sheet(rows: str) -> str:
-    return f"<worksheet {_SPACE}><sheetData>{rows}</sheetData></worksheet>"
+_GROUPS = "".join(f'<mergeCell ref="A2:A{k}"/>' for k in range(3, 9))
+_OVERLAPPING = f"<mergeCells>{_GROUPS}</mergeCells>"
+
+
+def _sheet(rows: str, behind: str = "") -> str:
+    return f"<worksheet {_SPACE}><sheetData>{rows}</sheetData>{behind}</worksheet>"
 
 
 def test_the_other_sheets_are_named_and_can_be_chosen(tmp_path: Path) -> None:
@@ -149,6 +153,8 @@ def test_formulas_without_a_result_are_said(tmp_path: Path) -> None:
         (_SHEET, _sheet('<row><c t="s"><v>0</v></c></row>' * 900), "more than 1 MB of text"),
         ("xl/sharedStrings.xml", "<sst>" + "<si/>" * 3000 + "</sst>", "The file has 3000 texts"),
         ("xl/styles.xml", "<styleSheet>" + "<xf/>" * 1_000_000 + "</styleSheet>", "elements of styles.xml"),
+        (_SHEET, _sheet(f"<!--{'a' * (10 << 20)}-->"), "An element of sheet1.xml has more than 8 MB"),
+        (_SHEET, _sheet("<row><c><v>1</v></c></row>" * 9, _OVERLAPPING), "Groups of merged cells overlap in row 2"),
     ],
 )
 def test_a_small_file_of_many_cells_is_refused_before_they_are_made(
@@ -159,7 +165,7 @@ def test_a_small_file_of_many_cells_is_refused_before_they_are_made(
         book = _with_text(book, "x" * 2000)
     assert len(book) < 40_000
     with pytest.raises(ValueError, match=sentence):
-        _read(book, tmp_path, most_cells=2500, unpacked_limit=8 << 20 if "styles" in member else 1 << 20)
+        _read(book, tmp_path, most_cells=2500, unpacked_limit=16 << 20 if len(text) > 4 << 20 else 1 << 20)
 
 
 def _archive(*names: str) -> bytes:
@@ -188,3 +194,19 @@ def test_a_sheet_that_is_no_xml_is_looked_through_in_time(tmp_path: Path) -> Non
     book = _replaced(_book({"a": _ROWS}), _SHEET, "<f <mergeCell " * 200_000)
     with pytest.raises(ValueError, match="cannot be read"):
         _read(book, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    ['<row r="1"><c><v>1,5</v></c></row>', '<row r="x"><c><v>1</v></c></row>', '<row><c t="s"><v>a</v></c></row>'],
+)
+def test_a_cell_that_no_program_writes_is_a_sentence_and_not_words_of_python(tmp_path: Path, cells: str) -> None:
+    with pytest.raises(ValueError, match=r"The spreadsheet cannot be read .*; save its sheet as CSV"):
+        _read(_replaced(_book({"a": _ROWS}), _SHEET, _sheet(cells)), tmp_path)
+
+
+def test_what_a_formula_could_not_compute_is_missing(tmp_path: Path) -> None:
+    cells = '<row r="1"><c t="inlineStr"><is><t>x</t></is></c></row>'
+    cells += "".join(f'<row><c t="e"><v>{word}</v></c></row>' for word in ("#DIV/0!", "#VALUE!", "#REF!", "#N/A"))
+    found = _read(_replaced(_book({"a": _ROWS}), _SHEET, _sheet(cells + "<row><c><v>2.5</v></c></row>")), tmp_path)
+    assert found.columns == {"x": ["", "", "", "", "2.5"]}

@@ -17,7 +17,7 @@ import pytest
 from app_server import Person, people, said, saved
 from sklearn import metrics
 from sklearn.datasets import load_iris
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import get_scorer
 
 import multikernel
@@ -25,7 +25,7 @@ from multikernel.app.tables.table import read_table
 from multikernel.app.toml import toml
 from multikernel.app.web.exports import code, repeated
 from multikernel.app.web.learning.division import Division, Layout, layout_of
-from multikernel.app.web.learning.measures import MEASURES, scorer_of
+from multikernel.app.web.learning.measures import MEASURES, measure_of, scorer_of
 from multikernel.app.web.learning.measuring import Measuring, in_time
 from multikernel.app.web.learning.quality import thresholds
 from multikernel.app.web.learning.recipe import Recipe
@@ -189,6 +189,31 @@ def test_measures_are_those_of_scikit_learn_also_in_exported_code(classes: int) 
         if name in named:
             assert value == pytest.approx(get_scorer(named[name])(model, X, truth), rel=1e-12)
         assert _run(own.scorer_code, model, X, truth) == pytest.approx(value, rel=1e-12)
+
+
+def test_errors_of_several_targets_do_not_depend_on_their_units() -> None:
+    rng = np.random.default_rng(0)
+    X, units = rng.normal(size=(40, 3)), np.array([1.0, 1e6])
+    Y = X[:, :2] + rng.normal(size=(40, 2))
+    for name in ("rmse", "mae"):
+        own = measure_of("regression", name, 2)
+        assert own.label.endswith("in standard deviations")
+        found = []
+        for y in (Y, Y * units):
+            model = LinearRegression().fit(X[:20], y[:20])
+            predicted, truth = model.predict(X[20:]), y[20:]
+            expected = 0.0
+            for k in range(2):
+                away = np.abs(predicted[:, k] - truth[:, k])
+                error = np.sqrt(np.mean(away**2)) if name == "rmse" else np.mean(away)
+                expected += error / np.sqrt(np.mean((truth[:, k] - truth[:, k].mean()) ** 2)) / 2.0
+            found += [-scorer_of(own)(model, X[20:], truth), _run(own.code, model, X[20:], truth), expected]
+        assert found == pytest.approx([expected] * 6, rel=1e-9)
+        single = LinearRegression().fit(X[:20], Y[:20, 0])
+        plain = metrics.root_mean_squared_error if name == "rmse" else metrics.mean_absolute_error
+        value = plain(Y[20:, 0], single.predict(X[20:]))
+        assert -scorer_of(own)(single, X[20:], Y[20:, 0]) == pytest.approx(value, rel=1e-12)
+        assert _run(own.code, single, X[20:], Y[20:, 0]) == pytest.approx(value, rel=1e-12)
 
 
 def _run(lines_of_code: str, model: Any, X: Any, y: Any) -> float:

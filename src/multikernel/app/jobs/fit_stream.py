@@ -17,7 +17,7 @@ from multikernel.app.jobs.methods import PRINTED_WEIGHTS, FitRequest, check, mak
 from multikernel.app.jobs.stream_rows import WatchedRows, WrittenNumbers, learned_of, written_in
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.files import is_excel
-from multikernel.app.tables.table import cells_of
+from multikernel.app.tables.parquet import cells_of
 from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.datasets import Task

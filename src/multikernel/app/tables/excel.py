@@ -9,9 +9,12 @@ from __future__ import annotations
 import csv
 import re
 import zipfile
+import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -21,7 +24,10 @@ _BLOCK = 1 << 20
 _MOST_ELEMENTS = 1_000_000  # of the parts that are no sheet: the styles of large books have some ten thousand
 _MOST_ROWS = 1_048_576  # that a sheet of Excel can have
 _LONGEST_ROW = 16_384  # columns that a sheet of Excel can have
+_LONGEST_ELEMENT = 8 * _BLOCK  # bytes: 25 times what the longest text takes that Excel has, 32,767 characters
 _APART = 4  # places of a table with gaps for each cell that may be read
+
+_UNREADABLE = "The spreadsheet cannot be read ({}); save its sheet as CSV."
 
 _CELL = re.compile(rb"<(?:\w+:)?(?:c|mergeCell)[\s/>]")
 _STRING = re.compile(rb"<(?:\w+:)?si[\s/>]")
@@ -146,11 +152,20 @@ def sheet_as_csv(
                 writer.writerow(cells)
     except zipfile.BadZipFile as error:
         raise ValueError(f"The file is damaged or cut off ({error}); copy it again.") from None
-    except (ValueError, MemoryError):
-        raise
-    except Exception as error:  # openpyxl raises whatever a damaged file runs into
-        raise ValueError(f"The spreadsheet cannot be read ({error}); save its sheet as CSV.") from None
+    except (KeyError, NotImplementedError, RuntimeError, zlib.error) as error:  # of zipfile, where a part is odd
+        raise ValueError(_UNREADABLE.format(error)) from None
     return sheet, places
+
+
+@contextmanager
+def _in_a_sentence() -> Iterator[None]:
+    """What openpyxl raises, which is whatever a damaged file runs into, becomes a sentence."""
+    try:
+        yield
+    except (zipfile.BadZipFile, MemoryError):
+        raise
+    except Exception as error:
+        raise ValueError(_UNREADABLE.format(error)) from None
 
 
 def sheet_of(content: BinaryIO, name: str, limits: WorkbookLimits) -> Sheet:
@@ -167,7 +182,8 @@ def sheet_of(content: BinaryIO, name: str, limits: WorkbookLimits) -> Sheet:
     from openpyxl import load_workbook
 
     content.seek(0)
-    book = load_workbook(content, read_only=True, data_only=True)
+    with _in_a_sentence():
+        book = load_workbook(content, read_only=True, data_only=True)
     titles = [sheet.title for sheet in book.worksheets]
     if name and name not in titles:
         raise ValueError(f"There is no sheet {name!r}; the file has {listed([repr(title) for title in titles])}.")
@@ -214,12 +230,13 @@ def _check_parts(archive: zipfile.ZipFile, limits: WorkbookLimits) -> None:
     if "xl/workbook.xml" not in names:
         raise ValueError("The file is a zip archive and no spreadsheet; give the CSV file inside it.")
     for name in names:
-        if name.startswith("xl/worksheets/") or not name.endswith((".xml", ".rels")):
+        if not name.endswith((".xml", ".rels")):
             continue
         strings = elements = 0
-        for block in _blocks(archive, name):
-            strings += len(_STRING.findall(block))
-            elements += block.count(b"<")
+        for block in _blocks(archive, name):  # of a sheet, too: openpyxl looks for its size in quadratic time
+            if not name.startswith("xl/worksheets/"):
+                strings += len(_STRING.findall(block))
+                elements += block.count(b"<")
         if name == "xl/sharedStrings.xml":
             if strings > limits.most_cells:
                 raise ValueError(
@@ -272,6 +289,11 @@ def _blocks(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:
                 end = text.rfind(b">") + 1
             yield text[:end]
             left = text[end:]
+            if len(left) > _LONGEST_ELEMENT:
+                raise ValueError(
+                    f"An element of {member.rpartition('/')[2]} has more than {_LONGEST_ELEMENT >> 20} MB, far more "
+                    "than the longest text of a cell; save the sheet as CSV."
+                )
     yield left
 
 
@@ -291,8 +313,13 @@ def _rows(sheet: Any, text: SheetText, limits: WorkbookLimits) -> Iterator[tuple
 
 def _filled_rows(sheet: Any, limits: WorkbookLimits) -> NumberedRows:
     """The place of each row that has a value, and its cells, as many as the first such row has at least."""
-    width = count = places = 0
-    for k, row in enumerate(sheet.iter_rows(values_only=True)):
+    width = filled = places = 0
+    found = sheet.iter_rows(values_only=True)
+    for k in count():
+        with _in_a_sentence():
+            row = next(found, None)
+        if row is None:
+            return
         places += len(row)
         if k >= _MOST_ROWS or places > _APART * limits.most_cells + _LONGEST_ROW:
             raise ValueError("The sheet has cells far apart from each other; move its table to the first rows.")
@@ -308,8 +335,8 @@ def _filled_rows(sheet: Any, limits: WorkbookLimits) -> NumberedRows:
                 f"Row {k + 1} of the sheet has a cell in column {len(cells)}, and its first row ends in column "
                 f"{width}: begin the sheet with the names of all columns, without a title above them."
             )
-        count += 1
-        if count > limits.most_rows + 1:
+        filled += 1
+        if filled > limits.most_rows + 1:
             raise ValueError(f"The sheet has more than {limits.most_rows} rows; give a part of them.")
         yield k, cells + [None] * (width - len(cells))
 
@@ -324,6 +351,8 @@ def _with_merged(rows: NumberedRows, groups: Sequence[MergedCells]) -> NumberedR
             if group.top == k and group.left < len(cells):
                 values[group] = cells[group.left]
         values = {group: value for group, value in values.items() if group.bottom >= k}
+        if len(values) > len(cells):
+            raise ValueError(f"Groups of merged cells overlap in row {k + 1} of the sheet; save it as CSV.")
         for group, value in values.items():
             for j in range(group.left, min(group.right + 1, len(cells))):
                 cells[j] = value

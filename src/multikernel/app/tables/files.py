@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from multikernel.app.tables.excel import sheet_as_csv
-from multikernel.app.tables.table import CsvTable, read_parquet, read_table
+from multikernel.app.tables.parquet import read_parquet
+from multikernel.app.tables.table import CsvTable, read_table
 
 _EXCEL = (".xlsx", ".xlsm")  # files of Office Open XML, which openpyxl reads
 _GZIP = b"\x1f\x8b"  # with which a file of gzip begins

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -235,54 +236,28 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_LISTED]) + more
 
 
-def read_table(path: Path, delimiter: str | None = None) -> CsvTable:
+def read_table(path: Path, delimiter: str | None = None, most_rows: int | None = None) -> CsvTable:
     """Read a CSV file (compressed where it ends in .gz, .zip, .bz2 or .xz) with the names of the columns in row 1.
 
     Parameters
     ----------
     path : the file
     delimiter : the character between cells; None to infer it from the first rows
+    most_rows : how many rows there may be after the names; None for any number
 
     Raises
     ------
-    ValueError : where it is no CSV, has no row after the names, or a name is empty or occurs twice
+    ValueError : where it is no CSV, has no row after the names or too many, or a name is empty or occurs twice
     """
     found = Records.of(path, delimiter)
-    numbered = list(found)
+    numbered = list(found if most_rows is None else islice(found, most_rows + 1))
+    if most_rows is not None and len(numbered) > most_rows:
+        raise ValueError(f"The table has more than {most_rows} rows, and these are the most; give a part of them.")
     if not numbered:
         raise ValueError(f"{path} has column names in row 1 and no row after it")
     rows, cells = zip(*numbered, strict=True)
     raw = dict(zip(found.names, zip(*cells, strict=True), strict=True))
-    return _of_cells(path, raw, rows, found.delimiter, found.notes)
-
-
-def read_parquet(path: Path) -> CsvTable:
-    """Read a whole Parquet file as a CSV file with the same cells is read; ValueError where it cannot be read."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        found = pq.read_table(path)
-    except pa.ArrowException as error:
-        raise ValueError(f"{path} cannot be read as Parquet ({error})") from None
-    if not found.num_rows or not found.num_columns:
-        raise ValueError(f"{path} has no row or no column")
-    if len(set(found.column_names)) < found.num_columns or "" in found.column_names:
-        raise ValueError(f"{path} has a column without a name, or two of one name; give each column its own")
-    raw = {name: [text_of(cell) for cell in found[name].to_pylist()] for name in found.column_names}
-    return _of_cells(path, raw, range(2, 2 + found.num_rows), ",")
-
-
-def cells_of(path: Path) -> int:
-    """How many cells a Parquet file has; ValueError where it is none."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        about = pq.read_metadata(path)
-    except pa.ArrowException as error:
-        raise ValueError(f"{path} cannot be read as Parquet ({error})") from None
-    return int(about.num_rows * about.num_columns)
+    return table_of_cells(path, raw, rows, found.delimiter, found.notes)
 
 
 def text_of(cell: Any) -> str:
@@ -294,13 +269,23 @@ def text_of(cell: Any) -> str:
     return " ".join(str(cell).split())
 
 
-def _of_cells(
+def table_of_cells(
     path: Path,
     raw: Mapping[str, Sequence[str]],
     rows: Sequence[int],
     delimiter: str,
     said: Sequence[str] = (),
 ) -> CsvTable:
+    """A table of cells as they stand in a file.
+
+    Parameters
+    ----------
+    path : the file
+    raw : dict from the names of the columns to their cells
+    rows : their numbers, as a spreadsheet shows them
+    delimiter : the character between cells
+    said : what is to be said beside the marks of numbers
+    """
     columns, numerals, notes = plainly(raw, delimiter, is_missing)
     notes = [*said, *notes]
     if delimiter != ",":

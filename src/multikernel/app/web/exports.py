@@ -49,15 +49,15 @@ def code(recipe: Recipe, dtype: str) -> str:
             arguments=_arguments(recipe),
             families=_families(recipe),
             values=path_values(recipe.path, recipe.path_count) if recipe.path else [],
-            measure=_named(recipe.task, recipe.measured.measure),
-            chosen_by=_named(recipe.task, recipe.chosen_by if recipe.path else ""),
+            measure=_named(recipe, recipe.measured.measure),
+            chosen_by=_named(recipe, recipe.chosen_by if recipe.path else ""),
         )
     )
 
 
-def _named(task: Task, measure: str) -> Measure | None:
+def _named(recipe: Recipe, measure: str) -> Measure | None:
     """A measure that is not the score of an estimator."""
-    return measure_of(task, measure) if measure else None
+    return measure_of(recipe.task, measure, len(recipe.targets)) if measure else None
 
 
 def taken_home(recipe: Recipe) -> Recipe:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from multikernel.app.tables.table import text_of
 from multikernel.app.tables.views import view_name
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.views import UploadedPart
@@ -59,7 +58,7 @@ def read(
         if start == b"PK\x03\x04":
             notes = _from_excel(upload, path, settings)
         elif start == b"PAR1":
-            _from_parquet(upload.content, path, settings)
+            notes = _from_parquet(upload.content, path, settings)
         elif start[:2] == b"\x1f\x8b":
             delimiter = None
             _unpacked(upload.content, path, settings)
@@ -92,11 +91,8 @@ def _part(
     width = 1 + max(first.count(delimiter.encode()) for delimiter in DELIMITERS)
     if width > 4 * settings.most_columns:
         settings.check_columns(width)
-    table = read_table(path, delimiter).written_as(written)
+    table = read_table(path, delimiter, settings.most_rows).written_as(written)
     settings.check_columns(len(table.columns))
-    n = len(next(iter(table.columns.values())).cells)
-    if n > settings.most_rows:
-        raise ValueError(f"The table has {n} rows, and {settings.most_rows} are the most; give a part of them.")
     columns = {
         key: ["" if is_missing(cell) else cell for cell in column.cells] for key, column in table.columns.items()
     }
@@ -122,27 +118,19 @@ def _from_excel(upload: Upload, path: Path, settings: Settings) -> tuple[str, ..
     return sheet_as_csv(upload.content, path, upload.sheet, settings, first=True)[0].notes
 
 
-def _from_parquet(content: BinaryIO, path: Path, settings: Settings) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def _from_parquet(content: BinaryIO, path: Path, settings: Settings) -> tuple[str, ...]:
+    """Writes the rows; what is to be said of them."""
+    from multikernel.app.tables.parquet import blocks_of, note_of, opened
 
-    try:
-        file = pq.ParquetFile(content)
-        about = file.metadata
-        settings.check_columns(about.num_columns)
-        if about.num_rows > settings.most_rows:
-            raise ValueError(f"The table has {about.num_rows} rows, and {settings.most_rows} are the most.")
-        settings.check_unpacked(sum(about.row_group(k).total_byte_size for k in range(about.num_row_groups)))
-        names = file.schema_arrow.names
-
-        def rows() -> Any:
-            for batch in file.iter_batches(4096):
-                columns = [column.to_pylist() for column in batch.columns]
-                yield from ([text_of(cell) for cell in row] for row in zip(*columns, strict=True))
-
-        _write(path, rows(), names)
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"The Parquet file cannot be read ({error}); write it again, or give CSV.") from None
+    file = opened(content)
+    about = file.metadata
+    settings.check_columns(about.num_columns)
+    if about.num_rows > settings.most_rows:
+        raise ValueError(f"The table has {about.num_rows} rows, and {settings.most_rows} are the most.")
+    settings.check_unpacked(sum(about.row_group(k).total_byte_size for k in range(about.num_row_groups)))
+    blocks = blocks_of(file, settings.unpacked_limit)
+    _write(path, (row for block in blocks for row in zip(*block, strict=True)), file.schema_arrow.names)
+    return tuple(filter(None, [note_of(file.schema_arrow)]))
 
 
 def _write(path: Path, rows: Any, names: Iterable[str] | None = None) -> None:

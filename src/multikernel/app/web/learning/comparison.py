@@ -154,7 +154,7 @@ def compared(recipe: Recipe, division: Division, report: Report) -> dict[str, An
     methods = {name: _with_measure(weighted(model, recipe), recipe) for name, model in plain.items()}
     if recipe.other_targets:
         methods = {name: _of_targets(model) for name, model in methods.items()}
-    measure = measure_of(recipe.task, recipe.measured.measure)
+    measure = measure_of(recipe.task, recipe.measured.measure, len(recipe.targets))
     scored = scorer_of(measure) if recipe.measured.measure else None
     least = [trivial(recipe, known, held).score for known, held in division.parts()]
     rows: list[dict[str, Any]] = [{"method": "no column at all", "scores": least, "seconds": 0.0}]

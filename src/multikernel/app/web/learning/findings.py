@@ -121,7 +121,7 @@ def _learned(
         model.fit(given, whole.y, **whole.inner_groups)
     best = getattr(model, "best_estimator_", model)
     multikernel.save(best, folder / "model.mk", metadata=dict(metadata))
-    measure = measure_of(recipe.task, recipe.measured.measure)
+    measure = measure_of(recipe.task, recipe.measured.measure, len(recipe.targets))
     held_rows = [rows for _, rows in division.parts()]
     answers = Answers(held_rows, own, single, constant, layout.first_round)
     scores = {

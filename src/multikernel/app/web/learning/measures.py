@@ -7,7 +7,8 @@ ROC area              of two rows, one of the class and one not, how often the f
                       than two classes, the mean over the classes
 log loss              the mean of -log p, p the probability that was predicted of the true class
 R²                    1 - sum (y - f)^2 / sum (y - mean y)^2
-root mean square and mean absolute error, in the units of the target
+root mean square and mean absolute error, in the units of the target; of several targets, whose units differ, the mean
+of each target's error by the standard deviation of its true values, so that 1 is what their means would reach
 
 Of log loss and of errors less is better: scores of scikit-learn are their negatives, and pages show them as they are.
 """
@@ -15,7 +16,7 @@ Of log loss and of errors less is better: scores of scikit-learn are their negat
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ from sklearn.metrics import (
 from multikernel.app.web.learning.samples import scores
 from multikernel.datasets import Task
 from multikernel.typing import Array
+
+IN_DEVIATIONS = "in standard deviations"  # how the label of an error of several targets ends
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,27 @@ def _log_loss(truth: Array, predicted: Array, values: Array | None, labels: Arra
     return float(log_loss(truth, values, labels=labels))
 
 
+def _by_deviations(error: Callable[..., Any]) -> Callable[[Array, Array, Array | None, Array], float]:
+    """An error in the units of the target; of several targets the mean, each by the deviation of its true values."""
+
+    def of(truth: Array, predicted: Array, values: Array | None, labels: Array) -> float:
+        each = error(truth, predicted, multioutput="raw_values")
+        if truth.ndim == 1:
+            return float(each[0])
+        deviation = truth.std(axis=0)
+        return float(np.mean(each / np.where(deviation > 0.0, deviation, 1.0)))
+
+    return of
+
+
+def _error_code(name: str) -> str:
+    """The same as code."""
+    return f"""\
+each = metrics.{name}(y, model.predict(X), multioutput="raw_values")
+deviation = np.std(np.asarray(y), axis=0) if np.ndim(y) > 1 else np.ones(1)
+return np.mean(each / np.where(deviation > 0.0, deviation, 1.0))"""
+
+
 _AREA_CODE = """\
 proba = hasattr(model, "predict_proba")
 values = model.predict_proba(X) if proba else model.decision_function(X)
@@ -123,28 +147,36 @@ MEASURES: dict[Task, dict[str, Measure]] = {
         "r2": Measure("R²", lambda y, f, v, c: float(r2_score(y, f)), "return metrics.r2_score(y, model.predict(X))"),
         "rmse": Measure(
             "root mean square error",
-            lambda y, f, v, c: float(root_mean_squared_error(y, f)),
-            "return metrics.root_mean_squared_error(y, model.predict(X))",
+            _by_deviations(root_mean_squared_error),
+            _error_code("root_mean_squared_error"),
             error=True,
         ),
         "mae": Measure(
             "mean absolute error",
-            lambda y, f, v, c: float(mean_absolute_error(y, f)),
-            "return metrics.mean_absolute_error(y, model.predict(X))",
+            _by_deviations(mean_absolute_error),
+            _error_code("mean_absolute_error"),
             error=True,
         ),
     },
 }
 
 
-def measure_of(task: Task, name: str) -> Measure:
-    """A measure by its name, "" for that of scikit-learn's ``score``; ValueError where the task has none of it."""
+def measure_of(task: Task, name: str, targets: int = 1) -> Measure:
+    """A measure by its name; ValueError where the task has none of it.
+
+    Parameters
+    ----------
+    task : what is learned
+    name : "" for that of scikit-learn's ``score``
+    targets : int, how many are predicted: errors of several have no unit, and are called so
+    """
     known = MEASURES[task]
-    if not name:
-        return next(iter(known.values()))
-    if name not in known:
+    if name and name not in known:
         raise ValueError(f"The measure must be one of {', '.join(known)}, got {name!r}.")
-    return known[name]
+    found = known[name] if name else next(iter(known.values()))
+    if targets > 1 and found.error:
+        return replace(found, label=f"{found.label} {IN_DEVIATIONS}")
+    return found
 
 
 def scorer_of(measure: Measure) -> Any:

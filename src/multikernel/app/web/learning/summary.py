@@ -159,7 +159,7 @@ def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | N
     along = path(search.estimator, X, y, recipe.path, values)
     linear = hasattr(X, "columns") and all(words == ["slopes"] for words in recipe.kernels.values())
     profiles = profiles_of(along, slopes_along(along, X) if linear and recipe.kernels else None)
-    chosen_by = measure_of(recipe.task, recipe.chosen_by)
+    chosen_by = measure_of(recipe.task, recipe.chosen_by, len(recipe.targets))
     return {
         "parameter": recipe.path,
         "measure": chosen_by.label,

@@ -1,0 +1,117 @@
+"""A Parquet file as the cells that a CSV file with the same values has.
+
+Values are made a block of rows at a time, and their characters counted: a file of some kB may refer to one long text a
+million times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from multikernel.app.tables.table import CsvTable, listed, table_of_cells, text_of
+
+_BLOCK = 4096  # rows whose values are made at a time
+_MOST_TEXT = 1 << 30  # characters on a person's own computer, as of a sheet of Excel
+
+
+def read_parquet(path: Path) -> CsvTable:
+    """Read a whole Parquet file as a CSV file with the same cells is read; ValueError where it cannot be read."""
+    file = opened(path)
+    names = file.schema_arrow.names
+    if not file.metadata.num_rows or not names:
+        raise ValueError(f"{path} has no row or no column")
+    if len(set(names)) < len(names) or "" in names:
+        raise ValueError(f"{path} has a column without a name, or two of one name; give each column its own")
+    columns: list[list[str]] = [[] for _ in names]
+    try:
+        for block in blocks_of(file, _MOST_TEXT):
+            for column, cells in zip(columns, block, strict=True):
+                column += cells
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    raw = dict(zip(names, columns, strict=True))
+    return table_of_cells(path, raw, range(2, 2 + len(columns[0])), ",", [*filter(None, [note_of(file.schema_arrow)])])
+
+
+def blocks_of(file: Any, most: int) -> Iterator[list[list[str]]]:
+    """The columns of each block of rows, as texts.
+
+    Parameters
+    ----------
+    file : ParquetFile of pyarrow
+    most : int, characters that all cells may have together
+
+    Raises
+    ------
+    ValueError : where the file is damaged, there are more characters, or a value is none that Python has
+    """
+    import pyarrow as pa
+
+    names = file.schema_arrow.names
+    size = 0
+    batches = file.iter_batches(_BLOCK)
+    while True:
+        try:
+            batch = next(batches, None)
+        except (pa.ArrowException, OSError) as error:
+            raise ValueError(f"The Parquet file is damaged ({error}); write it again, or give CSV") from None
+        if batch is None:
+            return
+        columns = [_texts(column, name) for name, column in zip(names, batch.columns, strict=True)]
+        size += sum(sum(map(len, cells)) for cells in columns)
+        if size > most:
+            raise ValueError(
+                f"The table has more than {most >> 20} MB of text, the most that is taken; give fewer rows, or leave "
+                "columns of long texts out"
+            )
+        yield columns
+
+
+def note_of(schema: Any) -> str:
+    """What is to be said of columns whose cells are no numbers, dates or words; "" where there are none.
+
+    Parameters
+    ----------
+    schema : of pyarrow
+    """
+    import pyarrow.types as types
+
+    odd = [field.name for field in schema if types.is_nested(field.type) or types.is_binary(field.type)]
+    if not odd:
+        return ""
+    return (
+        f"cells of {listed(list(map(repr, odd)))} are lists, records or bytes, which are read as words; if numbers in "
+        "them count, give each a column of its own"
+    )
+
+
+def cells_of(path: Path) -> int:
+    """How many cells a Parquet file has; ValueError where it is none."""
+    about = opened(path).metadata
+    return int(about.num_rows * about.num_columns)
+
+
+def opened(given: Path | BinaryIO) -> Any:
+    """The file, of which only the description at its end is read; ValueError where it is none of Parquet."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(given)
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # the file is not there, or may not be read
+            raise
+        name = given if isinstance(given, Path) else "The file"
+        raise ValueError(f"{name} cannot be read as Parquet ({error}); write it again, or give CSV") from None
+
+
+def _texts(column: Any, name: str) -> list[str]:
+    try:
+        return [text_of(cell) for cell in column.to_pylist()]
+    except (OverflowError, ValueError) as error:  # of pyarrow as well
+        raise ValueError(
+            f"Column {name!r} has a value that cannot be read ({error}); dates have to be of the years 1 to 9999, and "
+            "their time zone a known one"
+        ) from None
