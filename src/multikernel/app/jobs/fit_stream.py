@@ -13,13 +13,12 @@ import numpy as np
 
 from multikernel import PredictionWarning, streams
 from multikernel.app.jobs.fit import automatic_summary
-from multikernel.app.jobs.methods import PRINTED_WEIGHTS, FitRequest, check, make_model
+from multikernel.app.jobs.methods import PRINTED_WEIGHTS, FitRequest, automatic_model, make_model, score_name
 from multikernel.app.jobs.stream_rows import WatchedRows, WrittenNumbers, learned_of, written_in
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.files import is_excel
 from multikernel.app.tables.table import cells_of
 from multikernel.app.tables.training_ranges import TrainingRanges
-from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.datasets import Column, Task, decide
 from multikernel.kernels import for_columns
 from multikernel.streams import Source, bytes_of
@@ -106,13 +105,9 @@ def train_automatic(
     """The automatic estimator, the metadata of its file, and what was learned, by names."""
     source = streaming.source(path, request.target)
     task = request.task or _task(path, request.target, np.asarray(_head(path, source).y))
-    if request.types and "types" in request.parameters:
-        raise ValueError("types of columns are given twice, by --type and by --set; give them once")
-    estimator = MultiKernelClassifier if task == "classification" else MultiKernelRegressor
-    check(estimator, dict(request.parameters))
-    given = {"random_state": request.seed, "types": dict(request.types) or None, **request.parameters}
+    model = automatic_model(request, task)
     with watch.fitting("fit"):
-        model = estimator(**given).fit(source)
+        model.fit(source)
     metadata = {
         "stream": {"features": list(source.taken), "target": request.target},
         **learned_of(source, streaming.written(path)),
@@ -162,7 +157,7 @@ def train(
             "target": request.target,
             "features": list(source.taken),
             "score_first_rows": float(model.score(head.X, head.y)),
-            "measure": "accuracy" if task == "classification" else "R2",
+            "measure": score_name(task),
             "certificate": asdict(model.certificate_),
             "kernels": len(weights),
             "approximation_error": float(np.max(model.approximation_error_)),
