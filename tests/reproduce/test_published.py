@@ -54,7 +54,13 @@ def test_what_counts_as_a_result() -> None:
 def test_variants_that_look_at_the_published_numbers_are_named() -> None:
     for each in EXPERIMENTS:
         assert each.fitted <= set(each.variants)
-    assert {name for each in EXPERIMENTS for name in each.fitted} == {"20 values", "tied lambda"}
+    assert {name for each in EXPERIMENTS for name in each.fitted} == {
+        "20 values",
+        "C = 2",
+        "C = 4",
+        "lambda = 1, training half",
+        "tied lambda",
+    }
 
 
 def test_cells_are_told_apart_by_their_fields() -> None:

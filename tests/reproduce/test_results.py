@@ -14,19 +14,19 @@ STAMP = Stamp("nkrr/x", 1, "1.0", 1e-6)
 
 def test_a_broken_last_line_is_left_out_and_does_not_spoil_the_next(tmp_path: Path) -> None:
     file = tmp_path / "cells.jsonl"
-    Ledger(file).add(STAMP, {"seed": 0}, {"error": np.float64(1.5), "path": np.arange(3)}, 0.1)
+    Ledger(file).add(STAMP, {"seed": 0}, {"error": np.float64(1.5), "path": np.arange(3)}, 0.1, 50.0)
     whole = file.read_text()
     file.write_text(whole + whole[: len(whole) // 2])
 
     again = Ledger(file)
     assert [line["found"] for line in again.lines(STAMP)] == [{"error": 1.5, "path": [0, 1, 2]}]
-    again.add(STAMP, {"seed": 1}, {"error": 2.5}, 0.1)
+    again.add(STAMP, {"seed": 1}, {"error": 2.5}, 0.1, 50.0)
     assert [line["fields"]["seed"] for line in Ledger(file).lines(STAMP)] == [0, 1]
 
 
 def test_results_of_another_version_are_noticed(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "cells.jsonl")
-    ledger.add(STAMP, {"seed": 0}, {"error": 1.0}, 0.1)
+    ledger.add(STAMP, {"seed": 0}, {"error": 1.0}, 0.1, 50.0)
     for other in (
         replace(STAMP, protocol=2),
         replace(STAMP, package="1.1"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -12,12 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from multikernel.reproduce import catalogue
 from multikernel.reproduce.command import CELLS, reproduce
 from multikernel.reproduce.data import DataSource
-from multikernel.reproduce.experiment import Cell, Experiment, Extent
+from multikernel.reproduce.experiment import Cell, Experiment, Extent, grid
 from multikernel.reproduce.pages import write as pages
 from multikernel.reproduce.published import PAPERS, published
 from multikernel.reproduce.results import Ledger
@@ -56,6 +58,19 @@ def test_order_failures_and_what_is_kept(made_up: Experiment, tmp_path: Path) ->
         "nkrr/made-up 4",
     ]
     assert "cell 1 of 4, " in told[0]
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak of the memory cannot begin anew")
+def test_a_line_says_the_memory_of_its_own_cell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def filled(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"sum": float(np.ones(cell["megabytes"] << 17).sum())}
+
+    made = Experiment("nkrr", "made-up", "", "", lambda quick: grid(data=[""], megabytes=[300, 1]), filled)
+    monkeypatch.setitem(catalogue._BY_KEY, made.key, made)
+    ledger = Ledger(tmp_path / "cells.jsonl")
+    run([made], ledger, DataSource(), extent=Extent.USUAL, jobs=1, report=len)
+    large, small = (json.loads(line)["megabytes"] for line in ledger.file.read_text().splitlines())
+    assert 270 < large - small < 330
 
 
 def test_a_report_is_written_where_some_cells_fail(

@@ -9,7 +9,7 @@ import pytest
 
 from multikernel.reproduce.catalogue import _judged
 from multikernel.reproduce.experiment import Experiment
-from multikernel.reproduce.pages.tables import Counts, headline, line, variant_counts
+from multikernel.reproduce.pages.tables import Counts, headline, table_line, variant_counts
 from multikernel.reproduce.published import Kind, PublishedNumber
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.verdict import (
@@ -106,7 +106,7 @@ def test_a_variant_never_replaces_what_is_stated() -> None:
     verdict = _judged(row(), experiment(), query, results(stated=0.9, raw=0.71))
     assert (verdict.mark, verdict.agreeing, verdict.cause) == (Mark.WORSE, ("raw",), "centring")
     assert Counts.of([verdict]).variant == 1
-    assert "raw" in line(verdict).variants
+    assert "raw" in table_line(verdict).variants
 
     alone = _judged(row(), experiment(), query, results(raw=0.71))
     assert alone.mark is Mark.NOT_RUN
@@ -124,7 +124,7 @@ def test_what_differs_without_a_cause_is_open_also_for_the_better(error: float, 
     verdict = _judged(row(), experiment(), Query({}, ("error",), "lower"), results(stated=error))
     assert not verdict.explained
     assert Counts.of([verdict]).unexplained == 1
-    assert (line(verdict).remark, line(verdict).sign) == ("Open", sign)
+    assert (table_line(verdict).remark, table_line(verdict).sign) == ("Open", sign)
 
 
 def test_the_cells_of_one_variant_can_be_what_is_stated() -> None:
@@ -145,15 +145,15 @@ def test_constants_and_what_is_not_comparable() -> None:
 def test_what_is_known_of_an_open_difference_is_told_and_explains_nothing() -> None:
     verdict = _judged(row(), experiment(), Query({}, ("error",), "lower", known="folds matter"), results(stated=0.9))
     assert (verdict.mark, verdict.explained) == (Mark.WORSE, False)
-    assert line(verdict).remark == "Open. Folds matter"
+    assert table_line(verdict).remark == "Open. Folds matter"
     alike = _judged(row(), experiment(), Query({}, ("error",), "lower", known="folds matter"), results(stated=0.71))
-    assert line(alike).remark == ""
+    assert table_line(alike).remark == ""
 
 
 def test_what_was_measured_on_something_else_is_shown_and_not_compared() -> None:
     verdict = _judged(row(), experiment(), Query({}, ("error",), "lower", instead="other rows"), results(stated=0.9))
     assert (verdict.mark, verdict.cause) == (Mark.NOT_COMPARABLE, "other rows")
-    assert (line(verdict).stated, line(verdict).by_errors) == ("0.900", "")
+    assert (table_line(verdict).stated, table_line(verdict).by_errors) == ("0.900", "")
     assert (Counts.of([verdict]).not_comparable, Counts.of([verdict]).judged) == (1, 0)
 
 

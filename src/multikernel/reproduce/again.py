@@ -2,7 +2,8 @@
 
 Two samples: cells that are drawn at random from all, each as likely as another, to see whether today's code gives the
 numbers that are kept and in which time; and of each experiment the longest cell up to a limit, in the same process as
-the drawn ones of it, to see how much memory it takes. Writes DIR/again.jsonl, from which the first page tells.
+the drawn ones of it, to see how much memory it takes, which cells of earlier versions do not say. Writes
+DIR/again.jsonl, which the first page reports.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import argparse
 import json
 import math
 import multiprocessing
-import resource
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import asdict, dataclass
@@ -24,7 +24,7 @@ from multikernel.files import write_whole
 from multikernel.reproduce.catalogue import EXPERIMENTS
 from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.experiment import Cell
-from multikernel.reproduce.results import Ledger, Line
+from multikernel.reproduce.results import Ledger, Line, plain
 from multikernel.reproduce.running import finished, in_order, measured, stamp_of
 
 NAME = "again.jsonl"
@@ -44,7 +44,7 @@ class Check:
     drawn : bool, whether it is one of those drawn at random
     before, now : float, processor seconds
     package : str, the version that measured it now
-    megabytes : float, the most memory of its process so far, which measures cells of this experiment only
+    megabytes : float, the most memory of its process, which measures cells of this experiment only
     difference : float, the largest relative difference of two numbers, infinite where they have another form
     """
 
@@ -131,11 +131,18 @@ def check(sample: Sequence[CellAgain], source: DataSource, pool: Callable[[], Ex
             for each in sample:
                 if each.key != key:
                     continue
-                found, seconds, megabytes = process.submit(_measured, source, key, each.cell, each.given).result()
-                apart = 0.0 if key in _TIMES else difference(each.line["found"], found)
-                fields = dict(each.cell.fields)
-                before = each.line["seconds"]
-                yield Check(key, fields, each.drawn, before, round(seconds, 3), packages[key], megabytes, apart)
+                now = process.submit(measured, source, key, each.cell, each.given).result()
+                found = json.loads(json.dumps(dict(now.found), default=plain))
+                yield Check(
+                    experiment=key,
+                    fields=dict(each.cell.fields),
+                    drawn=each.drawn,
+                    before=each.line["seconds"],
+                    now=round(now.seconds, 3),
+                    package=packages[key],
+                    megabytes=now.megabytes,
+                    difference=0.0 if key in _TIMES else difference(each.line["found"], found),
+                )
 
 
 def said(checks: Sequence[Check]) -> str:
@@ -154,16 +161,8 @@ def said(checks: Sequence[Check]) -> str:
         f"{len(drawn)} cells of at most {longest:.0f} seconds, drawn at random, were measured again by version "
         f"{versions}: {same} gave the kept numbers to all digits, {close} others to {_CLOSE:g}, and the largest "
         f"relative difference of two numbers is {worst.difference:.2g} ({worst.experiment}). They took {now:.0f} "
-        f"processor seconds, for {before:.0f} that are kept. Memory is the peak of a process that measured, of an "
-        "experiment, the drawn cells and a longest one under a limit of seconds."
+        f"processor seconds, for {before:.0f} that are kept."
     )
-
-
-def _measured(source: DataSource, key: str, cell: Cell, given: Mapping[str, Any]) -> tuple[Any, float, float]:
-    """What is found, as it would be read from the file, the processor seconds, and the peak of memory in MB."""
-    found, seconds = measured(source, key, cell, given)
-    plain = json.loads(json.dumps(dict(found), default=lambda value: value.tolist()))
-    return plain, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
 
 
 def main() -> None:

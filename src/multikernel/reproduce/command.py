@@ -9,7 +9,8 @@ from multikernel.reproduce import again
 from multikernel.reproduce.catalogue import chosen
 from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.experiment import Experiment, Extent
-from multikernel.reproduce.pages import ExperimentCost, write_pages
+from multikernel.reproduce.pages.tables import ExperimentCost
+from multikernel.reproduce.pages.write import write_pages
 from multikernel.reproduce.results import Ledger
 from multikernel.reproduce.running import finished, in_order, results_of, run, stamp_of
 
@@ -88,7 +89,9 @@ def _cost(experiment: Experiment, ledger: Ledger, extent: Extent, checks: Sequen
     """What the finished cells of a run took."""
     cells = in_order(experiment.planned(extent))
     done = finished(experiment, ledger)
-    seconds = [done[cell.fields]["seconds"] for cell in cells if cell.fields in done]
-    megabytes = max((check.megabytes for check in checks if check.experiment == experiment.key), default=0.0)
+    lines = [done[cell.fields] for cell in cells if cell.fields in done]
+    peaks = [line.get("megabytes", 0.0) for line in lines]  # lines of earlier versions have none
+    peaks += [check.megabytes for check in checks if check.experiment == experiment.key]
     title = f"{experiment.paper}: {experiment.title}"
-    return ExperimentCost(title, len(seconds), len(cells), sum(seconds), megabytes)
+    seconds = sum(line["seconds"] for line in lines)
+    return ExperimentCost(title, len(lines), len(cells), seconds, max(peaks, default=0.0))

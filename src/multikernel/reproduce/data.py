@@ -38,8 +38,12 @@ class DataSource:
 
     def signs(self, name: str) -> tuple[Array, Array]:
         """The features, and labels -1 and +1; +1 is the last of two classes."""
-        data = self.load(name)
-        return np.asarray(data.X, dtype=float), np.where(data.y == np.unique(data.y)[-1], 1.0, -1.0)
+        return np.asarray(self.load(name).X, dtype=float), self.labels(name)
+
+    def labels(self, name: str) -> Array:
+        """The labels alone, as of texts."""
+        y = self.load(name).y
+        return np.where(y == np.unique(y)[-1], 1.0, -1.0)
 
     def has(self, name: str) -> bool:
         """Whether a data set is there; "" stands for made-up samples."""

@@ -37,6 +37,10 @@ class Cell:
         """This cell, to be measured with what another one gave."""
         return replace(self, needs=needs)
 
+    def followed_by(self, **fields: Scalar) -> Cell:
+        """The cell with these fields in place of its own, or behind them, that is measured with what this one gave."""
+        return Cell.of(**{**dict(self.fields), **fields}).after(self)
+
     def __getitem__(self, name: str) -> Any:
         return dict(self.fields)[name]
 

@@ -17,7 +17,7 @@ from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.report.methods import LAMBDAS, RADII
 from multikernel.reproduce.rls2.benchmark import SETS, features
 from multikernel.reproduce.rls2.conjugate import DELTA
-from multikernel.reproduce.smkl import table2, table3, toy
+from multikernel.reproduce.smkl import methods, table2, table3, toy
 from multikernel.reproduce.verdict import Binding, Constant, NotComparable, Query
 
 _QUANTITIES = {
@@ -202,8 +202,8 @@ def _smkl_others(row: PublishedNumber) -> Binding | None:
         return Constant(table3.DATA[row.data][1])
     constants: dict[str, float | str] = {
         "base kernels": 13 * 33,
-        "duality gap": table2.GAP,
-        "max iterations": table2.ITERATIONS,
+        "duality gap": methods.GAP,
+        "max iterations": methods.ITERATIONS,
         "points / dims / irrelevant": f"{toy.POINTS} / {toy.DIMENSIONS} / {toy.IRRELEVANT}",
         "training fraction %": round(100 * toy.PART),
     }

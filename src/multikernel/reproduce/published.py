@@ -78,7 +78,8 @@ class PublishedNumber:
         found = _RANGE.fullmatch(self.value)
         if found is None:
             return None
-        low, high = found[1], found[2] or found[1]
+        low = found[1]
+        high = found[2] or low
         return float(low) - _half(low), float(high) + _half(high)
 
 

@@ -77,10 +77,13 @@ class Ledger:
         self._also = also
         self._lines = list(_readable(file))
 
-    def add(self, stamp: Stamp, fields: Mapping[str, Any], found: Mapping[str, Any], seconds: float) -> None:
+    def add(
+        self, stamp: Stamp, fields: Mapping[str, Any], found: Mapping[str, Any], seconds: float, megabytes: float
+    ) -> None:
         """Keep a finished cell; the line is handed to the system in one piece."""
-        line = {**vars(stamp), "fields": dict(fields), "seconds": round(seconds, 3), "found": dict(found)}
-        text = json.dumps(line, default=_plain) + "\n"
+        took = {"seconds": round(seconds, 3), "megabytes": round(megabytes)}
+        line = {**vars(stamp), "fields": dict(fields), **took, "found": dict(found)}
+        text = json.dumps(line, default=plain) + "\n"
         if self._cut_off():
             text = "\n" + text
         handle = os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -124,6 +127,6 @@ def _readable(file: Path) -> Iterator[Line]:
             yield line
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Arrays and numbers of NumPy as JSON has them."""
     return value.tolist()

@@ -9,9 +9,10 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -22,7 +23,25 @@ from multikernel.reproduce.results import Ledger, Results, Stamp
 
 Report = Callable[[str], None]
 Fields = tuple[tuple[str, Any], ...]
-Outcome = tuple[Mapping[str, Any], float]  # what was found, and the processor seconds that it took
+_STATUS = Path("/proc/self/status")  # what Linux says of this process
+_REFERENCES = Path("/proc/self/clear_refs")  # 5, written to it, lets the peak of the memory begin anew
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a cell gave.
+
+    Parameters
+    ----------
+    found : by name
+    seconds : float, of a processor
+    megabytes : float, the most memory that the process held meanwhile, with what it had held before the cell; 0 where
+        the system does not say. Where it cannot begin anew, as on macOS, the most that the process has held so far
+    """
+
+    found: Mapping[str, Any]
+    seconds: float
+    megabytes: float
 
 
 @dataclass(frozen=True)
@@ -76,14 +95,15 @@ def run(
     with _workers(jobs, source) as submit:
         for task, future in _outcomes(tasks, done, submit, 1 if jobs == 1 else 2 * jobs):
             try:
-                found, seconds = future.result()
+                outcome = future.result()
             except Exception as error:  # the other cells are measured all the same
                 failures.append(f"{task.experiment.key} {task.cell}: {type(error).__name__}: {error}")
                 report(f"failed: {failures[-1]}")
                 done[task.experiment.key][task.cell.fields] = {"found": None}
                 continue
-            done[task.experiment.key][task.cell.fields] = {"found": found}
-            ledger.add(stamp_of(task.experiment), dict(task.cell.fields), found, seconds)
+            done[task.experiment.key][task.cell.fields] = {"found": outcome.found}
+            ledger.add(stamp_of(task.experiment), dict(task.cell.fields), **vars(outcome))
+            seconds = outcome.seconds
             report(f"{task.experiment.key} {task.cell}: {seconds:.1f} s, {clock.after(task, seconds)}")
     if failures:
         raise ValueError(f"{len(failures)} cells could not be measured; the first: {failures[0]}")
@@ -187,14 +207,28 @@ def _at_once(source: DataSource, *task: Any) -> Future[Outcome]:
 
 
 def measured(source: DataSource, key: str, cell: Cell, given: Mapping[str, Any]) -> Outcome:
-    """What is found in a cell, with linear algebra on one thread, and the processor seconds that it took."""
+    """What is found in a cell, with linear algebra on one thread, and what it took."""
     from multikernel.reproduce.catalogue import experiment  # which imports every experiment
 
+    with suppress(OSError):
+        _REFERENCES.write_text("5")
     start = time.process_time()
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what was reached stands in the results
         found = experiment(key).measure(cell, source, given)
-    return found, time.process_time() - start
+    return Outcome(found, time.process_time() - start, _peak_memory())
+
+
+def _peak_memory() -> float:
+    """The most megabytes that this process has held; 0 where the system does not say."""
+    if _STATUS.exists():
+        known = dict(line.split(":", 1) for line in _STATUS.read_text().splitlines() if ":" in line)
+        return float(known["VmHWM"].split()[0]) / 1024.0
+    try:
+        import resource
+    except ImportError:  # on Windows
+        return 0.0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0**2  # bytes on macOS
 
 
 def _end_with_parent() -> None:

@@ -1,6 +1,7 @@
 """Files in chunks, from the command line."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,8 @@ def test_fit_and_predict_in_chunks(folder):
     said = pd.read_csv("said.csv")["prediction"]
     assert np.corrcoef(said, folder["y"][:50])[0, 1] > 0.95
     assert run("predict m.mk new.csv").splitlines()[1] == str(said[0])
-    found = json.loads(run("fit big.parquet --target word --method rls2 --rank 20 --out c.mk --json"))
+    words = "fit big.parquet --target word --method rls2 --rank 20 --out c.mk --json"
+    found = json.loads(CliRunner().invoke(app, words.split()).stdout)
     assert found["task"] == "classification"
     assert found["weights"]
     assert run("predict c.mk big.parquet --out said.parquet").startswith("900 predictions")
@@ -60,6 +62,18 @@ def test_the_automatic_estimator_learns_in_chunks(folder, monkeypatch):
     assert (found["task"], found["samples"], found["left_out"]) == ("classification", 900, ["_note"])
     assert run("predict c.mk big.parquet --proba").splitlines()[0] == "probability down,probability up"
     assert "--leave-out names" in run("fit big.parquet --target y --memory 1GB --leave-out z --out n.mk", 1)
+
+
+@pytest.mark.parametrize("values", [[0, 1, 2], [0.5, 1, 2], [0.0, 1.0, float("nan")]])
+def test_the_task_is_that_of_the_same_file_read_at_once(folder, values):
+    rows = pd.DataFrame({"a": np.arange(30) % 7, "y": np.resize(values, 30)}).dropna()
+    Path("many").mkdir()
+    for path in ("many/part.csv", "one.csv"):
+        rows.assign(a=rows["a"] + 0.1 * rows["y"]).to_csv(path, index=False, float_format="%g")
+    words = "--target y --method rls2 --set alpha=1e-3 --json --force"
+    fits = [CliRunner().invoke(app, f"fit {path} {words}".split()) for path in ("many", "one.csv")]
+    tasks = [json.loads(done.stdout)["task"] for done in fits]
+    assert tasks == ["regression" if 0.5 in values else "classification"] * 2
 
 
 def test_what_is_refused_in_chunks(folder):

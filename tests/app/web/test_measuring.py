@@ -21,12 +21,13 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import get_scorer
 
 import multikernel
+from multikernel.app.tables.held_out import later_and_later
 from multikernel.app.tables.table import read_table
 from multikernel.app.toml import toml
 from multikernel.app.web.exports import code, repeated
 from multikernel.app.web.learning.division import Division, Layout, layout_of
 from multikernel.app.web.learning.measures import MEASURES, measure_of, scorer_of
-from multikernel.app.web.learning.measuring import Measuring, in_time
+from multikernel.app.web.learning.measuring import Measuring
 from multikernel.app.web.learning.quality import thresholds
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.pages.result import best_first, charts
@@ -82,9 +83,15 @@ def test_groups_are_whole_times_ascend_and_each_row_is_held_out_once_a_round(tmp
 
 def test_rows_of_one_time_stay_together() -> None:
     times = np.array([3.0, 1.0, 1.0, 2.0, 2.0, 2.0, 3.0, 3.0])
-    found = [(train.tolist(), test.tolist()) for train, test in in_time(times, 3)]
+    found = [(train.tolist(), test.tolist()) for train, test in later_and_later(times, 3)]
     assert found == [([1, 2], [3, 4, 5]), ([1, 2, 3, 4, 5], [0, 6, 7])]
-    assert in_time(np.ones(5), 3) == []
+    assert later_and_later(np.ones(5), 3) == []
+
+
+def test_two_times_of_which_one_is_common_make_a_fold(tmp_path: Path) -> None:
+    table = _table().assign(when=[1] * 20 + [2] * 4)
+    (only,) = _laid_out(tmp_path, _recipe(measured=Measuring("time", "when")), table).rounds[0]
+    assert [rows.tolist() for rows in only] == [list(range(20)), [20, 21, 22, 23]]
 
 
 def _with(name: str, cells: Callable[[pd.DataFrame], Any]) -> pd.DataFrame:

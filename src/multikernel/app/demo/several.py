@@ -15,7 +15,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from multikernel.app.jobs.compare import Comparison, MethodScores, fold_score, methods_to_compare
-from multikernel.app.jobs.methods import shuffled_folds
+from multikernel.app.jobs.methods import score_name, shuffled_folds
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.datasets import Task
 from multikernel.typing import Array
@@ -128,6 +128,5 @@ def compared(job: Job, folds: int, seed: int, observe: Callable[[str], None] = l
         scores = tuple(score for score, _ in found)
         results.append(MethodScores(name, scores, sum(seconds for _, seconds in found) / folds))
         observe(f"method {name}")
-    measure = "accuracy" if job.task == "classification" else "R2"
-    shape = len(job.y), job.table.shape[1]
-    return Comparison(job.name, job.target, measure, *shape, folds, seed, tuple(results))
+    shape = (len(job.y), job.table.shape[1])
+    return Comparison(job.name, job.target, score_name(job.task), *shape, folds, seed, tuple(results))

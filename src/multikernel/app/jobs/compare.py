@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import multikernel as mk
-from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, count_of_folds, folds_of_task, shuffled_folds
+from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, count_of_folds, folds_of_task, score_name, shuffled_folds
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
 from multikernel.app.tables.held_out import RowsHeldOut
@@ -94,6 +94,11 @@ class Comparison:
     seed: int
     results: tuple[MethodScores, ...]
 
+    @property
+    def best_first(self) -> list[MethodScores]:
+        """The methods by their mean scores."""
+        return sorted(self.results, key=lambda result: -result.mean)
+
     def to_json(self) -> dict[str, Any]:
         """The comparison by names, its methods in the order in which they ran."""
         methods = [
@@ -151,20 +156,19 @@ def compare_methods(
     if unknown:
         raise ValueError(f"--only {unknown[0]!r} is none of the methods; they are {', '.join(models)}")
     kept = Checkpoint.of(checkpoint, "comparison", X, y, models, folds, seed, held_out.groups, held_out.times)
-    kept.expect([_part(name, fold) for name in models if only is None or name in only for fold in range(folds)])
-    results = []
     chosen = {name: model for name, model in models.items() if only is None or name in only}
+    kept.expect([_part(name, fold) for name in chosen for fold in range(folds)])
+    results = []
+    folds_here = folds_of_task(decided, folds, seed, y, held_out)
     with watch.steps(len(chosen), Path(table.file).name) as observe:
         for k, (name, model) in enumerate(chosen.items(), start=1):
             own = _of_views(model) if views else None
-            folds_here = folds_of_task(decided, folds, seed, y, held_out)
             if own is None:
                 results.append(_result(name, model, X, y, held_out, folds_here, kept))
             else:
                 results.append(_result(name, own, given, y, held_out, folds_here, kept))
             observe(f"{name}, method {k}")
-    measure = "accuracy" if decided == "classification" else "R2"
-    return Comparison(table.file, target, measure, len(y), X.shape[1], folds, seed, tuple(results))
+    return Comparison(table.file, target, score_name(decided), len(y), X.shape[1], folds, seed, tuple(results))
 
 
 def _result(
@@ -305,7 +309,6 @@ def gaussian(task: Task, columns: int, inner: Any, *, quick: bool = False) -> An
     return TransformedTargetRegressor(ridge, transformer=StandardScaler())
 
 
-def rows_of(results: Sequence[MethodScores]) -> list[list[str]]:
+def rows_of(comparison: Comparison) -> list[list[str]]:
     """The lines of the table, the best first."""
-    ordered = sorted(results, key=lambda result: -result.mean)
-    return [[r.method, f"{r.mean:.4f} +- {r.std:.4f}", f"{r.seconds:.2f}"] for r in ordered]
+    return [[r.method, f"{r.mean:.4f} +- {r.std:.4f}", f"{r.seconds:.2f}"] for r in comparison.best_first]

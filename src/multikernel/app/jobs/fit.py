@@ -18,8 +18,9 @@ from multikernel.app.jobs.methods import (
     OUTER_FOLDS,
     PRINTED_WEIGHTS,
     FitRequest,
-    check,
+    automatic_model,
     folds_of_task,
+    score_name,
     with_search,
 )
 from multikernel.app.jobs.watch import Watch
@@ -28,7 +29,6 @@ from multikernel.app.tables.held_out import RowsHeldOut
 from multikernel.app.tables.table import CsvTable, read_target
 from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.tables.views import some_samples, split
-from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.typing import Array
 
 
@@ -92,7 +92,9 @@ def _cross_validate(
     model: Any, samples: MethodSamples, held_out: RowsHeldOut, request: FitRequest, watch: Watch
 ) -> tuple[float, ...]:
     """Scores on held-out folds, with the steps learned outside the fold; none where a class is too small."""
-    X, y, task = samples.X, samples.y, samples.task
+    X = samples.X
+    y = samples.y
+    task = samples.task
     n_folds = min(OUTER_FOLDS, held_out.most(y, task))
     if n_folds < 2:
         return ()
@@ -113,7 +115,6 @@ def _cross_validate(
 def summary(trained: Trained) -> dict[str, Any]:
     """What was learned, by names; those that the automatic estimator has as well have the same names there."""
     model = trained.model
-    classify = trained.samples.task == "classification"
     weights = np.atleast_2d(model.weights_).mean(axis=0)
     return {
         "method": type(model).__name__,
@@ -122,7 +123,7 @@ def summary(trained: Trained) -> dict[str, Any]:
         "samples": len(trained.samples.y),
         "features": list(trained.samples.features),
         "left_out": list(trained.left_out),
-        "measure": "accuracy" if classify else "R2",
+        "measure": score_name(trained.samples.task),
         "score_training": trained.score,
         "score_folds": list(trained.fold_scores) or None,
         "chosen": trained.chosen,
@@ -154,8 +155,7 @@ def _of_classes(model: Any) -> dict[str, Any] | None:
 def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
     """What ``fit`` prints: tables, each as its title, its header and its rows."""
     model = trained.model
-    classify = trained.samples.task == "classification"
-    measure = "accuracy" if classify else "R2"
+    measure = score_name(trained.samples.task)
     cv = np.array(trained.fold_scores)
     of = "folds, each later than what was learned from" if trained.later else "folds"
     if len(cv):
@@ -195,19 +195,12 @@ def train_automatic(table: CsvTable, request: FitRequest, watch: Watch) -> tuple
     """The automatic estimator, fitted, and what it was fitted to; ValueError where the table does not allow it."""
     y, decided, found = read_target(table, request.target, request.task)
     table.check_types(request.types, request.target)
-    if request.types and "types" in request.parameters:
-        raise ValueError("types of columns are given twice, by --type and by --set; give them once")
     columns = ColumnKinds.learn(found, request.types)
     X = columns.frame(table)
     views = table.by_view(columns.numeric)
-    if decided == "classification":
-        estimator = MultiKernelClassifier
-    else:
-        estimator = MultiKernelRegressor
-    check(estimator, dict(request.parameters))
-    given = {"random_state": request.seed, "types": dict(request.types) or None, **request.parameters}
+    model = automatic_model(request, decided)
     with watch.fitting("fit"):
-        return estimator(**given).fit(split(X, views) if views else X, y, groups=table.held_out.together()), columns
+        return model.fit(split(X, views) if views else X, y, groups=table.held_out.together()), columns
 
 
 def automatic_metadata(model: Any, columns: ColumnKinds, table: CsvTable, request: FitRequest) -> dict[str, Any]:

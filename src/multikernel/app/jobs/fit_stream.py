@@ -13,20 +13,18 @@ import numpy as np
 
 from multikernel import PredictionWarning, streams
 from multikernel.app.jobs.fit import automatic_summary
-from multikernel.app.jobs.methods import PRINTED_WEIGHTS, FitRequest, check, make_model
+from multikernel.app.jobs.methods import PRINTED_WEIGHTS, FitRequest, automatic_model, make_model, score_name
 from multikernel.app.jobs.stream_rows import WatchedRows, WrittenNumbers, learned_of, written_in
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.files import is_excel
 from multikernel.app.tables.parquet import cells_of
 from multikernel.app.tables.training_ranges import TrainingRanges
-from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
-from multikernel.datasets import Task
+from multikernel.datasets import Column, Task, decide
 from multikernel.kernels import for_columns
 from multikernel.streams import Source, bytes_of
 from multikernel.typing import Array
 
 _METHOD = "rls2"  # without --method: weights of few kernels, from sums
-_CLASSES = 20  # distinct integers at most that are taken for classes
 _CELLS = 4.0  # times its size that a CSV file takes where it is read at once
 _BYTES = 80.0  # that a cell of a Parquet file takes as a string of up to 20 signs
 
@@ -106,14 +104,10 @@ def train_automatic(
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """The automatic estimator, the metadata of its file, and what was learned, by names."""
     source = streaming.source(path, request.target)
-    task = request.task or _task(np.asarray(_head(path, source).y))
-    if request.types and "types" in request.parameters:
-        raise ValueError("types of columns are given twice, by --type and by --set; give them once")
-    estimator = MultiKernelClassifier if task == "classification" else MultiKernelRegressor
-    check(estimator, dict(request.parameters))
-    given = {"random_state": request.seed, "types": dict(request.types) or None, **request.parameters}
+    task = request.task or _task(path, request.target, np.asarray(_head(path, source).y))
+    model = automatic_model(request, task)
     with watch.fitting("fit"):
-        model = estimator(**given).fit(source)
+        model.fit(source)
     metadata = {
         "stream": {"features": list(source.taken), "target": request.target},
         **learned_of(source, streaming.written(path)),
@@ -138,7 +132,7 @@ def train(
         raise ValueError(f"{path} is read in chunks, which --type does not reach; declare the types in the file")
     source = streaming.source(path, request.target)
     head = _head(path, source)
-    task = request.task or _task(np.asarray(head.y))
+    task = request.task or _task(path, request.target, np.asarray(head.y))
     given = {"approximation": "nystroem"} | dict(request.parameters)
     decided = replace(request, method=request.method or _METHOD, parameters=given, task=task)
     if request.kernels is None:
@@ -163,7 +157,7 @@ def train(
             "target": request.target,
             "features": list(source.taken),
             "score_first_rows": float(model.score(head.X, head.y)),
-            "measure": "accuracy" if task == "classification" else "R2",
+            "measure": score_name(task),
             "certificate": asdict(model.certificate_),
             "kernels": len(weights),
             "approximation_error": float(np.max(model.approximation_error_)),
@@ -208,11 +202,9 @@ def watched_rows(path: Path, metadata: Mapping[str, Any], streaming: StreamOptio
     return WatchedRows(rows, path, TrainingRanges.of(metadata))
 
 
-def _task(y: Array) -> Task:
-    """Words, truth values and few distinct integers are classes, all else is a quantity."""
+def _task(path: Path, target: str, y: Array) -> Task:
+    """What the target of the first rows is, as of a file that is read at once; truth values are classes."""
     if y.dtype.kind not in "iuf":
         return "classification"
-    few = len(np.unique(y)) <= _CLASSES and len(y) > 2 * _CLASSES
-    if few and bool((y == np.round(y)).all()):
-        return "classification"
-    return "regression"
+    cells = [f"{value:.17g}" for value in y.tolist()]
+    return decide(Column(str(path), target, cells, range(len(cells))), None)[1]

@@ -19,6 +19,7 @@ from multikernel.app.jobs.methods import (
     estimator_of,
     folds_of_task,
     regularisation,
+    score_name,
 )
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.table import CsvTable
@@ -125,7 +126,9 @@ def follow(
     With a directory ``checkpoint``, each step is kept there. Where no values are given, ``count`` says how many.
     """
     samples = MethodSamples.of(table, request)
-    X, y, task = samples.X, samples.y, samples.task
+    X = samples.X
+    y = samples.y
+    task = samples.task
     held_out = table.held_out
     folds = count_of_folds(table, request.target, y, task, folds)
     model = samples.model(request)
@@ -138,14 +141,19 @@ def follow(
         whole = path(pipeline, X, y, parameter, values, checkpoint=checkpoint, groups=held_out.together())
         observe("all samples")
         for k, (fit, held) in enumerate(folds_of_task(task, folds, request.seed, y, held_out), start=1):
-            validation = (X.iloc[held], y[held])
-            own = X.iloc[fit], y[fit]
-            groups = held_out.together(fit)
-            found = path(pipeline, *own, parameter, values, validation=validation, checkpoint=checkpoint, groups=groups)
+            found = path(
+                pipeline,
+                X.iloc[fit],
+                y[fit],
+                parameter,
+                values,
+                validation=(X.iloc[held], y[held]),
+                checkpoint=checkpoint,
+                groups=held_out.together(fit),
+            )
             scores.append(found.validation_score)
             observe(f"fold {k}")
-    measure = "accuracy" if task == "classification" else "R2"
-    return Followed(type(model).__name__, parameter, measure, whole, np.array(scores))
+    return Followed(type(model).__name__, parameter, score_name(task), whole, np.array(scores))
 
 
 def _parameter_of(model: Any, request: FitRequest, task: Task) -> str:

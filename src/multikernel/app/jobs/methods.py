@@ -153,6 +153,21 @@ def estimators_of(name: str | None) -> tuple[type, ...]:
     return tuple(getattr(mk, found) for found in (method.classifier, method.regressor) if found)
 
 
+def automatic_model(request: FitRequest, task: Task) -> Any:
+    """The automatic estimator with the parameters of a request; ValueError where one is not what it may be."""
+    if request.types and "types" in request.parameters:
+        raise ValueError("types of columns are given twice, by --type and by --set; give them once")
+    classifier, regressor = estimators_of(None)
+    estimator: Any = classifier if task == "classification" else regressor
+    check(estimator, dict(request.parameters))
+    return estimator(**{"random_state": request.seed, "types": dict(request.types) or None, **request.parameters})
+
+
+def score_name(task: Task) -> str:
+    """What ``score`` of an estimator is."""
+    return "accuracy" if task == "classification" else "R2"
+
+
 def kernels_by_type(request: FitRequest, task: Task) -> bool:
     """Whether kernels may follow the types of columns: the request names none, and the method takes any."""
     of_numbers = METHODS[request.chosen(task)].of_numbers

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from multikernel.app.jobs.method_samples import MethodSamples
-from multikernel.app.jobs.methods import FitRequest, check, count_of_folds, with_search
+from multikernel.app.jobs.methods import FitRequest, automatic_model, count_of_folds, with_search
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
 from multikernel.app.tables.encoding import TableEncoding
 from multikernel.app.tables.table import CsvTable, read_target
 from multikernel.app.tables.views import split
-from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.datasets import Task
 from multikernel.inspection import source_values
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 HEADER = ["source", "alone", "without", "adds", "p"]  # of the table that ``rows_of`` gives
 
@@ -176,18 +178,8 @@ def _automatic(
 ) -> tuple[Any, Any, Mapping[str, list[str]] | None]:
     """The automatic estimator, the columns as it takes them, and those of each source; None where these are views."""
     table.check_types(request.types, request.target)
-    if task == "classification":
-        estimator = MultiKernelClassifier
-    else:
-        estimator = MultiKernelRegressor
-    check(estimator, dict(request.parameters))
-    X = ColumnKinds.learn(found, request.types).frame(table)
-    for name, kind in request.types.items():  # a model of some sources lacks the columns of the others
-        if kind in ("date", "text"):
-            raise ValueError(f"--type {name}={kind}: a column is a {kind} here where its cells show it; leave it out")
-        if kind == "category":
-            X[name] = X[name].astype("category")
-    model = estimator(**{"random_state": request.seed, **request.parameters})
+    model = automatic_model(replace(request, types={}), task)
+    X = _as_declared(ColumnKinds.learn(found, request.types).frame(table), request.types)
     if table.views:
         return model, split(X, table.by_view(X.columns)), None
     return model, X, sources
@@ -203,21 +195,19 @@ def _by_method(
         return model, samples.X, None
     if "table" not in samples.metadata:
         kept = {name: [column for column in own if column in samples.features] for name, own in sources.items()}
-        X = samples.X.copy()
-        for name, kind in request.types.items():  # a model of some sources lacks the columns of the others
-            if kind in ("date", "text"):
-                raise ValueError(
-                    f"--type {name}={kind}: a column is a {kind} here where its cells show it; leave it out"
-                )
-            if name in X and kind == "category":
-                X[name] = X[name].astype("category")
+        X = _as_declared(samples.X, request.types)
         return model, X, {name: own for name, own in kept.items() if own}
-    spread = {each.name: list(each.names) for each in TableEncoding.from_json(dict(samples.metadata["table"])).features}
-    return (
-        model,
-        samples.X,
-        {name: [part for column in own for part in spread[column]] for name, own in sources.items()},
-    )
+    spread = {each.name: each.names for each in TableEncoding.from_json(dict(samples.metadata["table"])).features}
+    parts = {name: [part for column in own for part in spread[column]] for name, own in sources.items()}
+    return model, samples.X, parts
+
+
+def _as_declared(X: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
+    """Columns of the types that are declared, which a model of some sources cannot be given by their names."""
+    for name, kind in types.items():
+        if kind in ("date", "text"):
+            raise ValueError(f"--type {name}={kind}: a column is a {kind} here where its cells show it; leave it out")
+    return X.astype({name: kind for name, kind in types.items() if kind == "category" and name in X})
 
 
 def _known(value: Any) -> Any:

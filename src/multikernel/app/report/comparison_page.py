@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +16,11 @@ from multikernel.app.report.page import page
 
 def render(comparison: Comparison) -> str:
     """The report as HTML text."""
-    ordered = sorted(comparison.results, key=lambda result: -result.mean)
     return page(
         "comparison.html.j2",
         comparison=comparison,
         name=Path(comparison.file).name,
-        results=ordered,
+        results=comparison.best_first,
         headline=headline(comparison),
         scores=scores(comparison),
         seconds=seconds(comparison),
@@ -35,21 +35,19 @@ def render(comparison: Comparison) -> str:
 
 def scores(comparison: Comparison) -> Markup:
     """The scores as a drawing, the best method above."""
-    ordered = sorted(comparison.results, key=lambda result: -result.mean)
     title = f"Scores on held-out folds of {Path(comparison.file).name}"
-    return charts.folds(title, [(result.method, result.scores) for result in ordered], comparison.measure)
+    return charts.folds(title, [(each.method, each.scores) for each in comparison.best_first], comparison.measure)
 
 
 def seconds(comparison: Comparison) -> Markup:
     """What the methods cost as a drawing, in the same order."""
-    ordered = sorted(comparison.results, key=lambda result: -result.mean)
     title = f"Seconds of choosing and fitting of {Path(comparison.file).name}"
-    return charts.times(title, [(result.method, [("choice and fit", result.seconds)]) for result in ordered])
+    return charts.times(title, [(each.method, [("choice and fit", each.seconds)]) for each in comparison.best_first])
 
 
 def headline(comparison: Comparison) -> str:
     """The result in two sentences: the best method, and how the automatic estimator stands beside it."""
-    ordered = sorted(comparison.results, key=lambda result: -result.mean)
+    ordered = comparison.best_first
     best = ordered[0]
     own = next((result for result in ordered if result.method == "automatic"), None)
     name = "The automatic estimator"
@@ -65,11 +63,13 @@ def headline(comparison: Comparison) -> str:
 
 
 def _beside(one: MethodScores, other: MethodScores) -> str:
-    difference = np.array(one.scores) - np.array(other.scores)
+    return f"Against {other.method!r} it is {folds_ahead(one.scores, other.scores)}."
+
+
+def folds_ahead(scores: Sequence[float], others: Sequence[float]) -> str:
+    """In how many folds scores are above others, equal to them, and below, in words."""
+    difference = np.array(scores) - np.array(others)
     ahead = int((difference > 1e-12).sum())
     behind = int((difference < -1e-12).sum())
     equal = len(difference) - ahead - behind
-    return (
-        f"Against {other.method!r} it is ahead in {ahead} of {len(difference)} folds, equal in {equal} and behind in "
-        f"{behind}."
-    )
+    return f"ahead in {ahead} of {len(difference)} folds, equal in {equal} and behind in {behind}"

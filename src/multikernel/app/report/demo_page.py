@@ -65,7 +65,8 @@ def _chosen(score: Score) -> str:
     """What the inner folds chose: the median of lam with its range, and the most frequent of the other choices."""
     parts = []
     if score.lams:
-        low, high = min(score.lams), max(score.lams)
+        low = min(score.lams)
+        high = max(score.lams)
         lam = f"lam {median(score.lams):g}"
         if high > low:
             lam += f" ({low:g} to {high:g})"
@@ -118,13 +119,10 @@ def headline(study: Study) -> str:
     learned = study.score("easymkl")
     average = study.score("average")
     rival = max((s for s in study.scores if s.key != "easymkl"), key=lambda s: s.mean)
-    difference = np.array([a.auc - b.auc for a, b in zip(learned.outcomes, average.outcomes, strict=True)])
-    ahead = int((difference > 1e-12).sum())
-    behind = int((difference < -1e-12).sum())
+    ahead = comparison_page.folds_ahead([o.auc for o in learned.outcomes], [o.auc for o in average.outcomes])
     return (
         f"EasyMKL reaches an area under the curve of {learned.mean:.3f} ± {learned.std:.3f}; the best of the others, "
-        f"{rival.label}, {rival.mean:.3f} ± {rival.std:.3f}. Against the plain average of the kernels it is ahead in "
-        f"{ahead} of {len(difference)} folds, equal in {len(difference) - ahead - behind} and behind in {behind}."
+        f"{rival.label}, {rival.mean:.3f} ± {rival.std:.3f}. Against the plain average of the kernels it is {ahead}."
     )
 
 
@@ -152,9 +150,8 @@ def render(
             "headline": headline,
             "draw": draw,
             "said": comparison_page.headline,
-            "lines": lambda comparison: sorted(comparison.results, key=lambda result: -result.mean),
-            "scores": lambda comparison: comparison_page.scores(comparison),
-            "seconds": lambda comparison: comparison_page.seconds(comparison),
+            "scores": comparison_page.scores,
+            "seconds": comparison_page.seconds,
         },
         studies=studies,
         plan=plan,

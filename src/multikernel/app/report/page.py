@@ -18,10 +18,11 @@ from multikernel.files import path_of, write_whole
 from multikernel.inspection import short_names
 from multikernel.reproduce.pages.html import provenance, templates
 
-# mid tones, to be seen on white and on black
-LEARNED = "#4a7fe0"
-BASELINE = "#8d96a8"
-OUTSIDE = "#dd8a33"
+_COLORS = {  # mid tones, to be seen on white and on black
+    "learned": "#4a7fe0",
+    "baseline": "#8d96a8",
+    "outside": "#dd8a33",
+}
 
 
 def page(template: str, functions: Mapping[str, Callable[..., Any]] | None = None, **values: Any) -> str:
@@ -37,7 +38,7 @@ def page(template: str, functions: Mapping[str, Callable[..., Any]] | None = Non
     environment.globals |= dict(functions or {})
     return environment.get_template(template).render(
         **provenance(),
-        colors={"learned": LEARNED, "baseline": BASELINE, "outside": OUTSIDE},
+        colors=_COLORS,
         **values,
     )
 

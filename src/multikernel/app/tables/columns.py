@@ -1,4 +1,4 @@
-"""ColumnKinds as a person has them, for the automatic estimator: numbers or words, with missing cells."""
+"""Columns as a person has them, for the automatic estimator: numbers or words, with missing cells."""
 
 from __future__ import annotations
 

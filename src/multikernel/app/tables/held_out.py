@@ -7,7 +7,6 @@ out whole stretches of time, since many methods need folds that together hold ou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -88,7 +87,7 @@ class RowsHeldOut:
             from multikernel.selection import grouped_folds  # which loads scikit-learn; a table is read without it
 
             return grouped_folds(y, self.groups, count, stratify=task == "classification", random_state=seed)
-        found = _later_and_later(self.times, count)
+        found = later_and_later(self.times, count)
         for k, (train, _) in enumerate(found, start=1):
             if task == "classification" and len(np.unique(y[train])) < 2:
                 raise ValueError(
@@ -126,8 +125,13 @@ def _stretches(times: Array, count: int) -> Array:
     return np.unique(np.floor(middle * count), return_inverse=True)[1][of]
 
 
-def _later_and_later(times: Array, count: int) -> list[Fold]:
-    """Folds each of which tests on the stretch after all rows that it trains on."""
+def later_and_later(times: Array, count: int) -> list[Fold]:
+    """Folds each of which tests on the stretch after all rows that it trains on; fewer where too few times differ.
+
+    Parameters
+    ----------
+    times : array (n,), when each row was
+    count : int, how many folds there are to be
+    """
     stretch = _stretches(times, count + 1)
-    ends: Sequence[int] = range(1, int(stretch.max()) + 1)
-    return [(np.flatnonzero(stretch < k), np.flatnonzero(stretch == k)) for k in ends]
+    return [(np.flatnonzero(stretch < k), np.flatnonzero(stretch == k)) for k in range(1, int(stretch.max()) + 1)]

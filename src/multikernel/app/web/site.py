@@ -10,7 +10,7 @@ from statistics import stdev
 from typing import Any
 from urllib.parse import urlencode
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup, escape
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
@@ -24,6 +24,7 @@ from multikernel.app.web.security import Tokens
 from multikernel.app.web.sentences import score
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import DataSet, Store, StoredModel, StoredRun
+from multikernel.reproduce.pages.html import templates
 
 _NAME_LENGTH = 120  # characters of a name
 _FIELDS = 20_000  # of a form: a table of columns has several for each
@@ -86,13 +87,7 @@ class Site:
 
 def environment(settings: Settings) -> Environment:
     """The templates: everything from outside is text."""
-    made = Environment(
-        loader=PackageLoader("multikernel.app.web"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    made = templates("multikernel.app.web")
     made.globals |= {"root": settings.root_path, "closer": CLOSER}
     made.filters |= {
         "ago": ago,
@@ -174,8 +169,7 @@ def ago(moment: float | None) -> str:
     past = time.time() - moment
     for size, name in ((86400, "day"), (3600, "hour"), (60, "minute")):
         if past >= size:
-            count = int(past // size)
-            return f"{count} {name}{'s' if count > 1 else ''} ago"
+            return f"{counted(int(past // size), name)} ago"
     return "just now"
 
 
@@ -194,10 +188,7 @@ def seconds(value: float) -> str:
 
 def duration(value: float) -> str:
     """A duration that is not known to the second."""
-    size, name = 1.0, "second"
-    if value >= 90.0:
-        size, name = 60.0, "minute"
-    if value >= 5400.0:
-        size, name = 3600.0, "hour"
-    count = max(1, round(value / size))
-    return f"{count} {name}{'s' if count > 1 else ''}"
+    for size, name in ((3600.0, "hour"), (60.0, "minute")):
+        if value >= 1.5 * size:
+            return counted(round(value / size), name)
+    return counted(max(1, round(value)), "second")

@@ -24,8 +24,8 @@ Far from the end targets want much, and few candidates serve many; near it each 
 gauss_newton.py. That is for one number, as the sum over targets that share their weights: its model may be one of
 residuals where kernels outnumber samples, and one exact step takes the place of steps of all targets in compiled code.
 Of 1,000 targets, three spaces and 400 samples, 12 candidates led to a stationarity of 1e-4 those that had not ended
-near a point of the survey; without such ends, some 1,200 led all. Errors never rise: no target ends worse than any point
-of the survey. Stationarity, and when a target ends without it, are as in gauss_newton.py.
+near a point of the survey; without such ends, some 1,200 led all. Errors never rise: no target ends worse than at the
+best point of the survey. Stationarity, and when a target ends without it, are as in gauss_newton.py.
 
 (To move every target to the best of all candidates of the first rounds, not only to the one that it was promised
 something by, was tried: it takes each candidate twice, and saves no round.)

@@ -49,7 +49,8 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
         rows = np.random.default_rng(0).permutation(len(y))[:ROWS]
     else:
         rows = np.arange(len(y))
-    X, y = normalize(SCALINGS["stated"](X[rows])), y[rows]  # a draw is bound once for all folds
+    X = normalize(SCALINGS["stated"](X[rows]))  # a draw is bound once for all folds
+    y = y[rows]
     family = kernels.random_monomials(
         cell["D"], n_monomials=cell["drawn"], grouping=FAMILIES[cell["family"]], random_state=cell["draw"]
     )

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from multikernel import BankSearchCV, PolynomialMKLRegressor, kernels
 from multikernel.reproduce.data import DataSource, folds, share
-from multikernel.reproduce.experiment import Cell, Experiment, Figure, Scalar
+from multikernel.reproduce.experiment import Cell, Experiment, Figure
 from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.verdict import Binding, Constant, Measured, Query, extent
@@ -82,12 +82,10 @@ def _cells(quick: bool) -> Sequence[Cell]:
     else:
         numbers = NUMBERS
     return [
-        Cell.of(**setting, bigrams=bigrams, step="test", seed=seed).after(
-            Cell.of(**setting, bigrams=choosing, step="choice")
-        )
+        choice.followed_by(bigrams=bigrams, step="test", seed=seed)
         for name, each in numbers.items()
         for method in (["uniform", "L2"] if quick else METHODS)
-        for setting in [dict[str, Scalar](data=name, rows=rows, folds=inner, method=method)]
+        for choice in [Cell.of(data=name, rows=rows, folds=inner, method=method, bigrams=choosing, step="choice")]
         for bigrams in each
         for seed in range(2 if quick else SPLITS)
     ]

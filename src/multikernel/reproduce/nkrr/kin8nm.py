@@ -44,7 +44,7 @@ def _cells(quick: bool) -> Sequence[Cell]:
         step=["choice"],
     )
     return [
-        Cell.of(**{**dict(choice.fields), "step": "test", "seed": seed}).after(choice)
+        choice.followed_by(step="test", seed=seed)
         for choice in choices
         for seed in range(2 if quick else _halves(choice["factor"]))
     ]

@@ -34,7 +34,8 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
         X, y = reviews(source, TEXTS, cell["rows"], cell["bigrams"])
     else:
         X, y = source.signs(cell["data"])
-        X, y = FeatureScaling("interval", "features")(X), y - y.mean()
+        X = FeatureScaling("interval", "features")(X)
+        y = y - y.mean()
     bank = bind(kernels.linear_features(), X)
     machine = RidgeMachine(cell["alpha"], fit_intercept=False)
     problem = Problem(bank, HadamardPower(2), machine, NormBall(cell["norm"], cell["radius"], 1.0), y)

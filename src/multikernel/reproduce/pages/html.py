@@ -10,11 +10,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from html import escape
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _INK = "#010203"  # stands for the page's text colour until the SVG is written
 STYLE = {
@@ -69,6 +70,9 @@ def inline_svg(plot: Callable[[Any], None], title: str, size: tuple[float, float
     title : str, for those who cannot see it
     size : width and height in inches, for the proportions and the size of the text
     """
+    import matplotlib as mpl  # takes long to import, and most pages have no figure of it
+    from matplotlib.figure import Figure
+
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=size, layout="constrained")
         plot(figure.subplots())
@@ -77,6 +81,8 @@ def inline_svg(plot: Callable[[Any], None], title: str, size: tuple[float, float
 
 def svg_of(figure: Figure, title: str) -> str:
     """A figure of matplotlib, drawn in ``STYLE``, as an element of a page."""
+    import matplotlib as mpl
+
     with mpl.rc_context({"svg.hashsalt": title}):  # equal figures, equal bytes
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})

@@ -58,7 +58,7 @@ class Counts:
         nowhere = [v for v in differing if not v.agreeing]
         fitted = sum(bool(v.agreeing) and set(v.agreeing) == set(v.fitted) for v in differing)
 
-        def of(mark: Mark, among: Sequence[Verdict] = nowhere) -> int:
+        def marked(mark: Mark, among: Sequence[Verdict] = nowhere) -> int:
             return sum(v.mark is mark for v in among)
 
         return cls(
@@ -68,12 +68,12 @@ class Counts:
             with_deviation=sum(v.row.deviation is not None for v in (*within, *differing)),
             variant=len(differing) - len(nowhere) - fitted,
             fitted=fitted,
-            better=of(Mark.BETTER),
-            worse=of(Mark.WORSE),
-            other=of(Mark.OTHER),
+            better=marked(Mark.BETTER),
+            worse=marked(Mark.WORSE),
+            other=marked(Mark.OTHER),
             unexplained=sum(not v.explained for v in nowhere),
-            not_comparable=of(Mark.NOT_COMPARABLE, results),
-            not_run=of(Mark.NOT_RUN, results),
+            not_comparable=marked(Mark.NOT_COMPARABLE, results),
+            not_run=marked(Mark.NOT_RUN, results),
         )
 
     @property
@@ -178,8 +178,8 @@ def measure(agreement: Agreement | None, by_errors: bool) -> str:
 
 
 @dataclass(frozen=True)
-class Line:
-    """One published number as a line of a table."""
+class TableLine:
+    """One published number as a line of a table, each cell as text."""
 
     place: str
     data: str
@@ -197,7 +197,7 @@ class Line:
     ratio: str
 
 
-def line(verdict: Verdict) -> Line:
+def table_line(verdict: Verdict) -> TableLine:
     """A published number beside the measured ones, with the verdict."""
     row = verdict.row
     spread = f" ({row.deviation:g})" if row.deviation else ""
@@ -218,7 +218,7 @@ def line(verdict: Verdict) -> Line:
         else:
             remark = remark or ". ".join(filter(None, ("open", verdict.known[:1].upper() + verdict.known[1:])))
     agreement = verdict.agreement.get(STATED)
-    return Line(
+    return TableLine(
         place=row.place,
         data=row.data,
         method=row.method,

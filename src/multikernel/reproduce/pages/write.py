@@ -18,10 +18,10 @@ from multikernel.reproduce.pages.html import inline_svg, provenance, templates
 from multikernel.reproduce.pages.tables import (
     Counts,
     ExperimentCost,
-    Line,
+    TableLine,
     VariantCount,
     headline,
-    line,
+    table_line,
     variant_counts,
 )
 from multikernel.reproduce.published import AUTHORS, PAPERS, Kind, published
@@ -42,11 +42,11 @@ class Section:
         return [verdict for verdict in self.verdicts if verdict.row.kind in kinds]
 
     @property
-    def places(self) -> dict[str, list[Line]]:
+    def places(self) -> dict[str, list[TableLine]]:
         """The results of each table or figure of the paper."""
-        found: dict[str, list[Line]] = {}
+        found: dict[str, list[TableLine]] = {}
         for verdict in self.of(Kind.RESULT):
-            found.setdefault(verdict.row.place, []).append(line(verdict))
+            found.setdefault(verdict.row.place, []).append(table_line(verdict))
         return found
 
     @property
@@ -99,25 +99,25 @@ class Page:
         return Counts.of(self.verdicts)
 
     @property
-    def differing(self) -> list[Line]:
+    def differing(self) -> list[TableLine]:
         """The results that differ in every variant, or agree only in one that was fitted to them."""
         return [
-            line(v)
+            table_line(v)
             for v in self.verdicts
             if v.row.kind is Kind.RESULT and v.differs and set(v.agreeing) == set(v.fitted)
         ]
 
     @property
-    def facts(self) -> dict[str, list[Line]]:
+    def facts(self) -> dict[str, list[TableLine]]:
         """What is printed beside results: sizes of data, and constants of the protocol."""
         kinds = {"Sizes of the data": Kind.SIZE, "Constants of the protocol": Kind.PROTOCOL}
-        found = {title: [line(v) for v in self.verdicts if v.row.kind is kind] for title, kind in kinds.items()}
+        found = {title: [table_line(v) for v in self.verdicts if v.row.kind is kind] for title, kind in kinds.items()}
         return {title: lines for title, lines in found.items() if lines}
 
     @property
-    def times(self) -> list[Line]:
+    def times(self) -> list[TableLine]:
         """Running times, of another processor."""
-        return [line(v) for v in self.verdicts if v.row.kind is Kind.TIME]
+        return [table_line(v) for v in self.verdicts if v.row.kind is Kind.TIME]
 
     @property
     def errata(self) -> list[Erratum]:

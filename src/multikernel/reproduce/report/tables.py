@@ -50,7 +50,7 @@ def _cells(quick: bool) -> Sequence[Cell]:
             )
         ]
     tests = [
-        Cell.of(**{**dict(choice.fields), "step": "test", "seed": seed}).after(choice)
+        choice.followed_by(step="test", seed=seed)
         for choice in choices
         if choice["seed"] == 0
         for seed in range(3 if quick else SPLITS)

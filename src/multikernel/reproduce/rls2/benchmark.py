@@ -31,7 +31,7 @@ _ZERO = 1e-10  # of the largest weight
 
 
 @dataclass(frozen=True)
-class Set:
+class BenchmarkSet:
     """A data set of the benchmark: our name, and what Table 2 says of it."""
 
     source: str
@@ -40,16 +40,16 @@ class Set:
 
 
 SETS = {
-    "Auto-mpg": Set("auto_mpg", True, regression=True),
-    "Cpu": Set("cpu", True, regression=True),
-    "Servo": Set("servo", False, regression=True),
-    "Housing": Set("housing_boston", True, regression=True),
-    "Heart": Set("heart_statlog", True),
-    "Liver": Set("liver_bupa", False),
-    "Pima": Set("diabetes_pima", True),
-    "Ionosphere": Set("ionosphere", True),
-    "Wpbc": Set("wpbc", True),
-    "Sonar": Set("sonar", False),
+    "Auto-mpg": BenchmarkSet("auto_mpg", True, regression=True),
+    "Cpu": BenchmarkSet("cpu", True, regression=True),
+    "Servo": BenchmarkSet("servo", False, regression=True),
+    "Housing": BenchmarkSet("housing_boston", True, regression=True),
+    "Heart": BenchmarkSet("heart_statlog", True),
+    "Liver": BenchmarkSet("liver_bupa", False),
+    "Pima": BenchmarkSet("diabetes_pima", True),
+    "Ionosphere": BenchmarkSet("ionosphere", True),
+    "Wpbc": BenchmarkSet("wpbc", True),
+    "Sonar": BenchmarkSet("sonar", False),
 }
 _BY_SOURCE = {each.source: each for each in SETS.values()}
 
@@ -103,7 +103,8 @@ def _prepared(source: DataSource, name: str, erp: bool) -> tuple[KernelBank, Arr
     X = features(source, name)
     y = data.y.astype(float) if data.task == "regression" else source.signs(name)[1]
     if erp:
-        X, y = np.column_stack([X, FeatureScaling("standard")(y[:, None])]), _estimates(source)
+        X = np.column_stack([X, FeatureScaling("standard")(y[:, None])])
+        y = _estimates(source)
     bank = bind(kernels.rls2_basis(), X)
     traces = bank.traces()
     return bank.select(np.flatnonzero(traces > 0)).scaled(1.0 / traces[traces > 0]), y

@@ -30,7 +30,7 @@ MORE = 40  # of the variant, whose two outcomes are about as frequent
 TWENTY = "20 values"  # of lambda: no other number up to 38 has the published point among them
 
 Fit = Callable[[Array, Array], Array]  # coefficients, of features as they come and a centred target
-PolynomialMethod = Callable[[Array, Array], tuple[Array, float]]  # coefficients and constant, of training rows
+LinearFit = Callable[[Array, Array], tuple[Array, float]]  # coefficients and constant, of training rows
 
 
 def _least_squares(X: Array, y: Array) -> Array:
@@ -82,7 +82,7 @@ def _lasso(X: Array, y: Array) -> Array:
     return np.array([np.interp(_SHARE * sizes[-1], sizes, row) for row in coefs])
 
 
-def _as_they_are(fit: Fit) -> PolynomialMethod:
+def _as_they_are(fit: Fit) -> LinearFit:
     """Features keep the mean that they have on training rows; the constant is the mean of the target."""
 
     def fitted(X: Array, y: Array) -> tuple[Array, float]:
@@ -92,7 +92,7 @@ def _as_they_are(fit: Fit) -> PolynomialMethod:
     return fitted
 
 
-def _centred(fit: Fit, scaled: bool = False) -> PolynomialMethod:
+def _centred(fit: Fit, scaled: bool = False) -> LinearFit:
     """Training rows centre the features, and scale them."""
 
     def fitted(X: Array, y: Array) -> tuple[Array, float]:
@@ -103,7 +103,7 @@ def _centred(fit: Fit, scaled: bool = False) -> PolynomialMethod:
     return fitted
 
 
-METHODS: dict[str, PolynomialMethod] = {
+METHODS: dict[str, LinearFit] = {
     "Best subset": _centred(_best_subset),
     "LS": _centred(_least_squares),
     "Ridge": _as_they_are(_ridge),
@@ -125,10 +125,10 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
         alphas = np.logspace(4, -4, 20 if cell.get("variant") == TWENTY else VALUES).tolist()
         return _chosen(X, y, train, cell["seed"], alphas)
     b, constant = METHODS[cell["method"]](X[train], y[train])
-    return _told(b, constant, X[~train], y[~train])
+    return _tested(b, constant, X[~train], y[~train])
 
 
-def _told(b: Array, constant: float, X: Array, y: Array) -> dict[str, Any]:
+def _tested(b: Array, constant: float, X: Array, y: Array) -> dict[str, Any]:
     """The column of Table 1 of a linear function, on test rows."""
     squares = (X @ b + constant - y) ** 2
     return {
@@ -157,7 +157,7 @@ def _chosen(X: Array, y: Array, train: Array, seed: int, alphas: Sequence[float]
     simplest = int(np.flatnonzero(error <= error.min() + spread[error.argmin()])[0])  # the largest lambda
     coefs, freedom = _along(own, target, alphas)
     return {
-        **_told(coefs[simplest], float(target.mean()), X[~train], y[~train]),
+        **_tested(coefs[simplest], float(target.mean()), X[~train], y[~train]),
         "variables": int((coefs[simplest] != 0).sum()),
         "chosen": alphas[simplest],
         "freedom": freedom,

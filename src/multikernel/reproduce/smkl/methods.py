@@ -16,34 +16,34 @@ GAP = 0.01
 ITERATIONS = 500
 COSTS = tuple(2.0**e for e in range(-5, 11))
 SHARES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
-_FEW = 13 * 60  # kernels up to which the largest eigenvalue of each is computed
-_STEPS = 500  # of the paper's bound
 
 
-def estimators(bank: KernelBank, y: Array, costs: tuple[float, ...]) -> dict[str, tuple[Any, dict[str, Any]]]:
-    """By the name of the method: the estimator, and the grid of its parameters."""
-    shares, bound = smoothings(bank, y)
+def estimator(name: str, bank: KernelBank, y: Array) -> tuple[Any, dict[str, Any]]:
+    """The estimator of a method, and the grid of its parameters beside C."""
     options: dict[str, Any] = {"tol": GAP, "max_iter": ITERATIONS}
-    return {
-        "L1-MKL": (L1MKLClassifier("precomputed", **options), {"C": costs}),
-        "L2-MKL": (LpMKLClassifier("precomputed", p=2.0, **options), {"C": costs}),
-        "SMKL": (SMKLClassifier("precomputed", **options), {"C": costs, "smoothing": shares}),
-        "SMKL, bound": (SMKLClassifier("precomputed", **options), {"C": costs, "smoothing": [bound]}),
-        "average": (AverageMKLClassifier("precomputed"), {"C": costs}),
-    }
+    if name == "L1-MKL":
+        return L1MKLClassifier("precomputed", **options), {}
+    if name == "L2-MKL":
+        return LpMKLClassifier("precomputed", p=2.0, **options), {}
+    if name == "average":
+        return AverageMKLClassifier("precomputed"), {}
+    smoothing = [best_for_bound(bank)] if name == "SMKL, bound" else smoothings(bank, y)
+    return SMKLClassifier("precomputed", **options), {"smoothing": smoothing}
 
 
-def smoothings(bank: KernelBank, y: Array) -> tuple[list[float], float]:
-    """Candidates by the scores at equal weights, and the s that is best for the paper's bound with C = 1."""
-    m, n = len(bank), len(y)
+def smoothings(bank: KernelBank, y: Array) -> list[float]:
+    """Candidates by the scores at equal weights."""
+    m = len(bank)
     even = bank.combine(np.full(m, 1.0 / m))
     scores = bank.quad(HingeMachine(C=1.0, fit_intercept=False).solve(even, y).coef)
-    scores = scores[scores > 0]
-    largest = float(n)  # a kernel of trace n has no larger eigenvalue
-    if m <= _FEW:
-        largest = max(float(np.linalg.eigvalsh(bank.matrix(k))[-1]) for k in range(m))
-    bound = 2.0 * n / (_STEPS + 1.0) * np.sqrt(0.5 * largest**2 / np.log(m))
-    return [share * float(np.median(scores)) for share in SHARES], float(bound)
+    return [share * float(np.median(scores[scores > 0])) for share in SHARES]
+
+
+def best_for_bound(bank: KernelBank) -> float:
+    """The smoothing that is best for the paper's bound with C = 1 after the most iterations that it allows."""
+    m = len(bank)
+    largest = max(float(np.linalg.eigvalsh(bank.matrix(k))[-1]) for k in range(m))
+    return float(2.0 * bank.shape[0] / (ITERATIONS + 1.0) * np.sqrt(0.5 * largest**2 / np.log(m)))
 
 
 def by_performance(bank: KernelBank, y: Array, seed: int) -> Array:
@@ -75,20 +75,21 @@ def compared(
     """Test accuracy of each method, its weights and gap."""
     inner = folds(y, 5, seed, stratified=True)
     found = {}
-    for name, (estimator, grid) in estimators(bank, y, costs).items():
-        if name in names:
-            best = BankSearchCV(estimator, grid, cv=inner).fit(bank, y).best_estimator_
-            found[name] = _told(best, best.weights_, new, y_test)
+    for name in names:
+        if name != "PWMK":
+            model, grid = estimator(name, bank, y)
+            best = BankSearchCV(model, {"C": costs, **grid}, cv=inner).fit(bank, y).best_estimator_
+            found[name] = _tested(best, best.weights_, new, y_test)
     if "PWMK" in names:
         weights = by_performance(bank, y, seed)
         scaled = bank.scaled(weights * len(bank))
         other = new.scaled(weights * len(bank))
         search = BankSearchCV(AverageMKLClassifier("precomputed"), {"C": costs}, cv=inner).fit(scaled, y)
-        found["PWMK"] = _told(search.best_estimator_, weights, other, y_test)
+        found["PWMK"] = _tested(search.best_estimator_, weights, other, y_test)
     return found
 
 
-def _told(model: Any, weights: Array, new: KernelBank, y_test: Array) -> Mapping[str, Any]:
+def _tested(model: Any, weights: Array, new: KernelBank, y_test: Array) -> Mapping[str, Any]:
     w = weights / weights.sum()
     return {
         "accuracy": 100.0 * float(np.mean(model.predict(new) == y_test)),

@@ -34,7 +34,7 @@ CHOICE = "which terms are taken and how they are weighted is not described; here
 
 def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     data = source.load(cell["data"])
-    y = np.where(data.y == np.unique(data.y)[-1], 1.0, -1.0)
+    y = source.labels(cell["data"])
     train, test = share(y, 0.1, cell["seed"], stratified=True)
     X = TfidfVectorizer(max_features=cell["terms"], stop_words="english").fit_transform(data.X)
     X = X[:, np.asarray((X[train] != 0).sum(axis=0)).ravel() > 0]

@@ -33,7 +33,7 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
     bank = bind(kernels.linear_features(), X[train])
     costs = COSTS if cell["grid"] == "full" else COSTS[2:3]
     found = compared(bank, y[train], bank.cross(X[test]), y[test], cell["seed"], costs, METHODS)
-    s = float(np.median(smoothings(bank, y[train])[0]))
+    s = float(np.median(smoothings(bank, y[train])))
     machines = {
         "L1-MKL": L1MKLClassifier("precomputed", tol=GAP),
         "L2-MKL": LpMKLClassifier("precomputed", p=2.0, tol=GAP),

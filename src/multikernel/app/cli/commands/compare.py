@@ -84,7 +84,7 @@ def compare(
         title = (
             f"{files}: {comparison.measure} on {comparison.folds} held-out folds, with seconds of choosing and fitting"
         )
-        show_table(title, ["method", comparison.measure, "seconds"], rows_of(comparison.results))
+        show_table(title, ["method", comparison.measure, "seconds"], rows_of(comparison))
         if report is not None:
             typer.echo(f"report written to {report}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,6 @@ from multikernel.files import write_whole
 if TYPE_CHECKING:
     from multikernel.app.demo.several import Job
     from multikernel.app.jobs.compare import Comparison
-from enum import StrEnum
 
 _FOLDS_OF_JOBS = 5  # at most
 
@@ -80,7 +80,7 @@ def _compared(job: Job, folds: int, seed: int, as_json: bool) -> Comparison:
         comparison = several.compared(job, folds, seed, observe)
     if not as_json:
         title = f"{job.name}: {comparison.measure} on held-out folds, with seconds of choosing and fitting"
-        show_table(title, ["method", comparison.measure, "seconds"], rows_of(comparison.results))
+        show_table(title, ["method", comparison.measure, "seconds"], rows_of(comparison))
     return comparison
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,10 +30,6 @@ if TYPE_CHECKING:
     from multikernel.app.jobs.fit_stream import StreamOptions
     from multikernel.app.jobs.methods import FitRequest
     from multikernel.app.tables.table import CsvTable
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 _PATIENCE = 10.0  # seconds to wait for a scheduler
 
 
@@ -128,8 +126,6 @@ def fit(
     has the target. Each file is a view with kernels of its own, and is named after the file. Its columns are called
     "view: column"; options may leave the view out where only one file has the column.
     """
-    from multikernel.app.cli.commands.fit import working_on
-
     with one_line_failures():
         from multikernel.app.jobs.fit_stream import StreamOptions
 
@@ -188,12 +184,11 @@ def _learned(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str,
 
         model, columns = train_automatic(table, request, ConsoleWatch())
         save(model, out, metadata=automatic_metadata(model, columns, table, request))
-        samples = len(next(iter(table.columns.values())).cells)
         left_out = [name for name in table.columns if name not in columns.numeric and name != request.target]
-        found = automatic_summary(model, request.target, samples, list(columns.numeric), left_out)
+        found = automatic_summary(model, request.target, table.n, list(columns.numeric), left_out)
         found["sentences"] += of_time(table)
-        told = "\n".join([model.explain(), *of_time(table)])
-        return found, lambda: typer.echo(told)
+        text = "\n".join([model.explain(), *of_time(table)])
+        return found, lambda: typer.echo(text)
     from multikernel.app.jobs import fit as jobs
 
     trained = jobs.train(table, request, ConsoleWatch())

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from multikernel.app.drawing import counted
 from multikernel.app.jobs.methods import OUTER_FOLDS, most_folds, shuffled_folds
+from multikernel.app.tables.held_out import later_and_later
 from multikernel.datasets import Column, Task
 from multikernel.selection import Fold, grouped_folds
 from multikernel.streams import is_missing
@@ -169,23 +169,6 @@ def times_of(column: Column) -> Array:
     return times
 
 
-def in_time(times: Array, folds: int) -> list[Fold]:
-    """Each part of the rows but the first with all rows before it; fewer parts where too few times differ.
-
-    Parameters
-    ----------
-    times : array (n,)
-    folds : int, how many parts are to be held out
-    """
-    ordered = np.sort(times)
-    starts = np.unique([ordered[len(times) * k // (folds + 1)] for k in range(1, folds + 1)])
-    bounds = [*starts[starts > ordered[0]], np.inf]
-    return [
-        (np.flatnonzero(times < start), np.flatnonzero((times >= start) & (times < end)))
-        for start, end in pairwise(bounds)
-    ]
-
-
 def rounds(measuring: Measuring, task: Task, y: Array, column: Column | None, seed: int) -> list[list[Fold]]:
     """Training and test rows of each round of folds.
 
@@ -227,10 +210,7 @@ def rounds(measuring: Measuring, task: Task, y: Array, column: Column | None, se
 
 def _folds_in_time(column: Column, folds: int) -> list[Fold]:
     times = times_of(column)
-    if folds:
-        found = in_time(times, folds)
-    else:
-        found = in_time(times, min(OUTER_FOLDS, len(times) - 1))
+    found = later_and_later(times, folds or min(OUTER_FOLDS, len(times) - 1))
     if not found:
         raise ValueError(f"The column {column.name!r} holds one time only, {column.cells[0]!r}; choose another column.")
     if folds and len(found) < folds:
