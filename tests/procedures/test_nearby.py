@@ -145,15 +145,15 @@ class TestEnds:
             assert np.linalg.norm(left) <= 1e-9 * np.linalg.norm(Y[:, t])
 
     def test_where_it_costs_more_than_an_inverse(self):
-        K, Y, labels = problem(n=220)
+        K, Y, labels = problem(n=450)
         assert not place(K, Y, labels, np.ones(3), True)[1].worthwhile  # 114 products of 2 n^2 operations beside n^3
-        K, Y, labels = problem(n=230)
+        K, Y, labels = problem(n=460)
         assert place(K, Y, labels, np.ones(3), True)[1].worthwhile
         assert not place(K, Y, labels, np.zeros(3), True)[1].worthwhile
 
 
 def test_a_fit_reports_what_is_true_of_its_weights(monkeypatch):
-    K, Y, labels = problem(4, t=16, n=400)
+    K, Y, labels = problem(4, t=16, n=460)
     cv = [(np.flatnonzero(labels != fold), np.flatnonzero(labels == fold)) for fold in range(FOLDS)]
     ended = []
     ends = Neighbourhood.ends

@@ -162,6 +162,7 @@ class _Descent:
         self.rounds = 0
         self.tried = np.zeros(t, dtype=np.int64)  # how often a target was followed to a least point nearby
         self.ended = 0  # targets that ended near a point that others share
+        self.begun = 0.0  # the largest stationarity at a point where targets began
         self.history: list[float] = []  # the largest stationarity before each round
 
     def take(self, other: _Descent) -> None:
@@ -218,6 +219,7 @@ class _Descent:
         self.curvatures[own] = near.curvatures
         self.scale[own] = np.maximum(self.scale[own], np.einsum("tkk->tk", near.curvatures))
         self._measure(own)
+        self.begun = max(self.begun, float(self.stationarity[own].max()))
         self._end_near(shared, own)
 
     def _end_near(self, shared: SharedWeights, own: Array) -> None:
@@ -264,10 +266,11 @@ class _Descent:
         return tuple(self.history)
 
     def _report(self, observe: Observer) -> None:
-        """Targets that have not begun count as the largest of the others."""
-        known = self.stationarity[np.isfinite(self.stationarity)]
+        """Show how far targets are; those that have not begun count as the others did when they began."""
         self.history.append(float(self.stationarity.max()))
-        mean = float(np.exp(np.log(np.maximum(known, self.tol)).mean())) if len(known) else np.inf
+        begun = np.isfinite(self.stationarity)
+        known = np.where(begun, self.stationarity, self.begun)
+        mean = float(np.exp(np.log(np.maximum(known, self.tol)).mean()))
         errors = float(self.errors[np.isfinite(self.errors)].sum())
         observe(Event(len(self.history), Certificate.stationarity(mean, 1.0), None, errors))
 

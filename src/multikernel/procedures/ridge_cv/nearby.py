@@ -49,6 +49,7 @@ from multikernel.procedures.ridge_cv.criterion import Ends
 from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, product, rows_of
 from multikernel.tuning import NEARBY_VALUES, TARGET_VALUES
 
+_WORTHWHILE = 4  # 2 n^2 operations of each product beside n^3 of an inverse: 2 gained a tenth of 400 samples, and 50 MB
 _RICHER = 3  # times that a basis is made richer, at most: no target of the tests took more
 _FURTHEST = 10.0  # times a weight of v0, to which targets are followed: points of the first survey are a decade apart
 _STATIONARY = 0.25  # of ``tol``, by the richer model; with 1 one of 60 random fits was at 1.7 ``tol`` in truth
@@ -79,7 +80,7 @@ class Neighbourhood:
             return False
         m = len(self.v0)
         products = self.held_out.folds.count * (5 + 8 * m + m**2)
-        return bool(self.v0.any()) and 2 * products <= len(self.inverse.H)
+        return bool(self.v0.any()) and _WORTHWHILE * products <= len(self.inverse.H)
 
     def ends(self, index: Array, tol: float) -> Ends:
         """Where targets end near v0; those that do not are left out."""
