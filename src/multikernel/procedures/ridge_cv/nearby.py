@@ -78,8 +78,7 @@ class Neighbourhood:
         """Whether a target's own weights cost less here than by an inverse of their matrix."""
         if foreign(self.inverse.H) or self.held_out.one is not None or self.held_out.basis is not None:
             return False
-        m = len(self.v0)
-        products = self.held_out.folds.count * (5 + 8 * m + m**2)
+        products = self.held_out.folds.count * (5 + len(self.bank) * (8 + len(self.v0)))
         return bool(self.v0.any()) and _WORTHWHILE * products <= len(self.inverse.H)
 
     def ends(self, index: Array, tol: float) -> Ends:
