@@ -20,6 +20,10 @@ ROUNDING = 1e-14
 # matrices err by up to n EPS (Higham 2002, theorem 10.3), and 1e-12 is that for 4500 samples.
 SINGULAR = 1e-12
 
+# What a compiler may do with the sums of a loop (``fastmath``): their order changes rounding only. No stopping test is
+# computed in such a loop.
+REORDERED = {"reassoc", "contract", "nsz"}
+
 
 def positive_product(*factors: float) -> float:
     """The product of finite numbers > 0, kept between the smallest normal and the largest number.

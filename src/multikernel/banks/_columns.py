@@ -1,19 +1,15 @@
-"""Compiled passes over the absolute differences of columns; no matrix is stored, no lock is held.
-
-Sums may be reassociated: the order of a sum changes rounding only, and no stopping test is computed here.
-"""
+"""Compiled passes over the absolute differences of columns; no matrix is stored, no lock is held."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
+from multikernel._floats import REORDERED
 from multikernel.tuning import ROW_TILE
 
-_FAST = {"reassoc", "contract", "nsz"}
 
-
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def weighted_sum(X, Z, s, out):  # type: ignore[no-untyped-def]
     """out[i, l] = sum_j s_j |X[j, i] - Z[j, l]|, samples in columns."""
     for first in range(0, Z.shape[1], ROW_TILE):
@@ -28,7 +24,7 @@ def weighted_sum(X, Z, s, out):  # type: ignore[no-untyped-def]
                         row[c] += factor * abs(x - z[c])
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def inner(X, Z, M, out):  # type: ignore[no-untyped-def]
     """out[j] += sum_il M[i, l] |X[j, i] - Z[j, l]|, samples in columns; a part of a row in the precision of X."""
     zero = X.dtype.type(0.0)
@@ -45,7 +41,7 @@ def inner(X, Z, M, out):  # type: ignore[no-untyped-def]
                 out[j] += total
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def inner_square(X, M, out, begin, end):  # type: ignore[no-untyped-def]
     """out[j] += sum over l < i of (M[i, l] + M[l, i]) |X[j, i] - X[j, l]| for begin <= i < end, samples in columns."""
     row = np.empty(ROW_TILE)

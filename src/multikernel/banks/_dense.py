@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from numba import njit
 
+from multikernel._floats import REORDERED
+
 
 @njit(nogil=True, cache=True)
 def lower_triangle(K, index, out, first, last):  # type: ignore[no-untyped-def]
@@ -14,7 +16,7 @@ def lower_triangle(K, index, out, first, last):  # type: ignore[no-untyped-def]
             out[a, b] = row[index[b]]
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def multiply(K, v, out, first, last):  # type: ignore[no-untyped-def]
     """out = K v for the rows first..last with sums in double precision, whatever K's."""
     for i in range(first, last):

@@ -1,17 +1,16 @@
 """Compiled passes over dense features of many samples, stored sample by sample; no copy is made, no lock is held.
 
-Columns take part by blocks: ``first`` and ``last`` are where a block begins and ends. Sums are in double precision, and
-may be reassociated.
+Columns take part by blocks: ``first`` and ``last`` are where a block begins and ends. Sums are in double precision.
 """
 
 from __future__ import annotations
 
 from numba import njit
 
-_FAST = {"reassoc", "contract"}
+from multikernel._floats import REORDERED
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def dot(row, v, first, last):  # type: ignore[no-untyped-def]
     """The product of a row and v over the blocks."""
     total = 0.0
@@ -31,7 +30,7 @@ def images(F, v, first, last, out):  # type: ignore[no-untyped-def]
         out[i] = dot(F[i], v, first, last)
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def sums(F, b, first, last, out):  # type: ignore[no-untyped-def]
     """out[j] += sum_i b[i] F[i, j]."""
     for i in range(len(b)):
@@ -42,7 +41,7 @@ def sums(F, b, first, last, out):  # type: ignore[no-untyped-def]
                     z[j] += b[i] * x[j]
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def lengths(F, w, first, last, out):  # type: ignore[no-untyped-def]
     """out[i] = sum_j w[j] F[i, j]^2."""
     for i in range(len(out)):

@@ -3,13 +3,11 @@
 Kernel k is exp(-gammas[k] D), D_c = sum over j in subsets[owner[k]] of Q[j, c] for the pairs of samples c, where Q
 holds the squared differences of each feature (-1 in a subset is no feature). X and Z hold the samples of rows and
 columns, feature by feature; pairs are numbered row by row, in the lower ``half`` where X is Z, and a pass begins with
-the pair (row, column). A tile of pairs goes through all kernels
-of one subset at a time: the distance is formed once, and where a gamma is a small whole multiple of the one before, the
-kernel is a power of the one before and needs no exponential.
+the pair (row, column). A tile of pairs goes through all kernels of one subset at a time: the distance is formed once,
+and where a gamma is a small whole multiple of the one before, the kernel is a power of the one before and needs no
+exponential.
 
 Kernels are evaluated in the precision of the array ``kind``, double or single; distances and sums are in double always.
-
-Sums may be reassociated: the order of a sum changes rounding only, and no stopping test is computed here.
 """
 
 from __future__ import annotations
@@ -18,11 +16,10 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
-from multikernel._floats import ROUNDING
+from multikernel._floats import REORDERED, ROUNDING
 from multikernel.banks.profiles import LONGEST_CHAIN, LONGEST_CHAIN_SINGLE
 from multikernel.tuning import POWER_FAST, ROW_TILE
 
-_FAST = {"reassoc", "contract", "nsz"}
 _LOG2_E = 1.4426950408889634
 # ln 2 in two parts, as in fdlibm's e_exp.c
 _LN2_HIGH = 6.93147180369123816490e-01  # its last 20 bits are zero: multiples are exact
@@ -263,14 +260,14 @@ def _raise(K, power, base):  # type: ignore[no-untyped-def]
             K[t] *= base[t]
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def _add(w, x, total):  # type: ignore[no-untyped-def]
     """total += w x."""
     for t in range(len(total)):
         total[t] += w * x[t]
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def _dot(x, w):  # type: ignore[no-untyped-def]
     """x'w."""
     total = 0.0

@@ -2,7 +2,6 @@
 
 Row i of a packed matrix is the stretch of i + 1 entries K_i0 .. K_ii that starts at i (i + 1) / 2. Sums are taken in
 double precision whatever the storage, so a form of matrices in single precision is exact for the rounded entries.
-Sums may be reassociated: the order of a sum changes rounding only, and no stopping test is computed here.
 """
 
 from __future__ import annotations
@@ -10,12 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-_FAST = {"reassoc", "contract", "nsz"}
+from multikernel._floats import REORDERED
+
 _STRETCH = 4096  # entries worked on at a time: they stay in the cache while several matrices are summed
 _MIRRORED = 32  # rows mirrored at a time: with 64, unpacking 1500 x 1500 took 50 ms in place of 17
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def forms(packed, chosen, A, rows, out, first, last):  # type: ignore[no-untyped-def]
     """out[k, t] = a_t'K a_t for K = packed[chosen[k]], k = first..last; A is (t, n), zero outside the rows."""
     for k in range(first, last):
@@ -32,7 +32,7 @@ def forms(packed, chosen, A, rows, out, first, last):  # type: ignore[no-untyped
                 out[k, t] += a[i] * (2.0 * total + diagonal * a[i])
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def inner(packed, chosen, p, out, first, last):  # type: ignore[no-untyped-def]
     """out[k] = packed[chosen[k]]'p for k = first..last, four at a time."""
     out[first:last] = 0.0
@@ -63,7 +63,7 @@ def inner(packed, chosen, p, out, first, last):  # type: ignore[no-untyped-def]
             k += 1
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def sums(packed, chosen, W, out, first, last):  # type: ignore[no-untyped-def]
     """out[t] = sum_k W[t, k] packed[chosen[k]], of the entries first..last only; four matrices at a time."""
     for start in range(first, last, _STRETCH):
@@ -88,7 +88,7 @@ def sums(packed, chosen, W, out, first, last):  # type: ignore[no-untyped-def]
             k += 1
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def products(packed, chosen, C, out, first, last):  # type: ignore[no-untyped-def]
     """out[k, t] = K c_t for K = packed[chosen[k]], k = first..last; C is (t, n).
 

@@ -1,20 +1,15 @@
-"""Compiled passes over the powers of one matrix. Tiles of a row stay in the first-level cache; no lock is held.
-
-Sums may be reassociated (fastmath "reassoc", "contract"): the order of a sum changes rounding only, and no stopping
-test is computed here.
-"""
+"""Compiled passes over the powers of one matrix. Tiles of a row stay in the first-level cache; no lock is held."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
+from multikernel._floats import REORDERED
 from multikernel.tuning import ROW_TILE
 
-_FAST = {"reassoc", "contract", "nsz"}
 
-
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def horner(B, coef, out, first, last):  # type: ignore[no-untyped-def]
     """out[i, j] = sum_d coef[d] B[i, j]^d for the rows first..last; four degrees for each pass over a tile."""
     top = len(coef) - 1
@@ -45,7 +40,7 @@ def cosines(B, left, right):  # type: ignore[no-untyped-def]
             row[j] = min(max(row[j] * (scale * right[j]), -one), one)
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def outer_forms(B, L, R, symmetric, top, first, last):  # type: ignore[no-untyped-def]
     """For d = 0..top: sum_ij (L R')_ij B_ij^d over the rows first..last.
 
@@ -71,7 +66,7 @@ def outer_forms(B, L, R, symmetric, top, first, last):  # type: ignore[no-untype
     return forms
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def matrix_forms(B, M, top, first, last):  # type: ignore[no-untyped-def]
     """For d = 0..top: sum_ij M_ij B_ij^d over the rows first..last."""
     forms = np.zeros(top + 1)
@@ -86,7 +81,7 @@ def matrix_forms(B, M, top, first, last):  # type: ignore[no-untyped-def]
     return forms
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def _add_powers(w, b, top, forms):  # type: ignore[no-untyped-def]
     """forms[d] += sum_t w_t b_t^d; w is used up. Two degrees for each pass."""
     d = 0

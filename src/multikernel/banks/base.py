@@ -247,7 +247,8 @@ class KernelBank(ABC):
         return self.diagonal()[:, rows]
 
     def __repr__(self) -> str:
-        kind, (r, c) = type(self).__name__, self.shape
+        kind = type(self).__name__
+        r, c = self.shape
         on = f"{c} samples" if self.square else f"{r} new samples against {c}"
         return f"<{kind}: {len(self)} {'distances' if self.of_distances else 'kernels'} of {on}>"
 

@@ -67,7 +67,8 @@ def bind_samples(
 ) -> KernelBank:
     """The bank of kernels on samples of one source, which are checked; see ``multikernel.bind``."""
     Number(least=0.0).check(memory, "bind: memory")
-    X, family = unmasked(X), as_family(family)
+    X = unmasked(X)
+    family = as_family(family)
     objects = as_objects(X) if family.takes_objects else None
     samples: Any
     if objects is not None:

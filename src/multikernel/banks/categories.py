@@ -97,9 +97,12 @@ def _levels(column: Array) -> tuple[str | None, ...]:
 def weighted_squares(s: Array, X: Array, Z: Array) -> Array:
     """sum_j s_j (x_j - z_j)^2 of all pairs, shape (len(X), len(Z)); factors may be negative."""
     used = s != 0.0
-    s, X, Z = s[used], X[:, used], Z[:, used]
+    s = s[used]
+    X = X[:, used]
+    Z = Z[:, used]
     centre = Z.mean(axis=0) if len(Z) else 0.0  # differences do not depend on it, their digits do
-    X, Z = X - centre, Z - centre
+    X = X - centre
+    Z = Z - centre
     with np.errstate(over="ignore"):  # new samples may be infinitely far away
         left = _sums(X * X, s)
         right = _sums(Z * Z, s)

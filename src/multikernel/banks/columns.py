@@ -188,10 +188,12 @@ class ColumnDistancesBank(KernelBank):
 
     def _inner_squares(self, M: Array) -> Array:
         centre = self.Z.mean(axis=0) if len(self.Z) else 0.0
-        X, Z = self.X - centre, self.Z - centre
+        X = self.X - centre
+        Z = self.Z - centre
 
         def part(rows: slice) -> tuple[Array, Array]:
-            tile, own = M[rows], X[rows]
+            tile = M[rows]
+            own = X[rows]
             crossed = np.einsum("ij,ij->j", own, tile @ Z)
             return np.einsum("i,ij,ij->j", tile.sum(axis=1), own, own) - 2.0 * crossed, tile.sum(axis=0)
 
@@ -206,7 +208,8 @@ class ColumnDistancesBank(KernelBank):
     def _inner_absolute(self, M: Array) -> Array:
         from multikernel.banks import _columns
 
-        Xt, M = np.ascontiguousarray(self.X.T), np.ascontiguousarray(M, dtype=np.float64)
+        Xt = np.ascontiguousarray(self.X.T)
+        M = np.ascontiguousarray(M, dtype=np.float64)
         Zt = Xt if self.square else np.ascontiguousarray(self.Z.T)
 
         def part(rows: slice) -> Array:
@@ -227,7 +230,8 @@ def _form_squares(X: Array, a: Array) -> Array:
     """sum_il a_i a_l (x_i - x_l)^2 of each column."""
     X = X - X[:1].sum(axis=0)  # a constant column is then exactly zero
     X = X - (X.mean(axis=0) if len(X) else 0.0)
-    first, second = np.einsum("i,ij->j", a, X), np.einsum("i,ij,ij->j", a, X, X)
+    first = np.einsum("i,ij->j", a, X)
+    second = np.einsum("i,ij,ij->j", a, X, X)
     return 2.0 * (a.sum() * second - first**2)
 
 
@@ -259,7 +263,8 @@ def _absolute(s: Array, X: Array, Z: Array) -> Array:
 def _check_range(numbers: Array, columns: NumericColumns) -> None:
     with np.errstate(over="ignore"):
         widths = np.ptp(numbers, axis=0) if len(numbers) else np.zeros(numbers.shape[1])
-    least, most = 1e-301 ** (1.0 / columns.degree), 1e302 ** (1.0 / columns.degree)
+    least = 1e-301 ** (1.0 / columns.degree)
+    most = 1e302 ** (1.0 / columns.degree)
     beyond = np.flatnonzero((widths > most) | ((widths > 0.0) & (widths < least)))
     if len(beyond):
         raise ValueError(

@@ -112,7 +112,8 @@ def packed(evaluated: BankCost, pairs: Work, memory: float, itemsize: int, matri
     memory, itemsize : bytes that the stack may take, and those of a number
     matrices : how many whole matrices it is made of at a time
     """
-    m, n = evaluated.m, evaluated.n
+    m = evaluated.m
+    n = evaluated.n
     held = half(m, n, itemsize)
     if held > memory:
         return evaluated

@@ -36,7 +36,8 @@ class IndexedBank(KernelBank):
     @classmethod
     def of(cls, parent: KernelBank, rows: Index, columns: Index) -> IndexedBank:
         """A view of a bank; of a view it becomes a view of that view's bank."""
-        r, c = positions(rows, parent.shape[0]), positions(columns, parent.shape[1])
+        r = positions(rows, parent.shape[0])
+        c = positions(columns, parent.shape[1])
         square = same_samples(parent.square, r, c)
         if isinstance(parent, IndexedBank):
             return cls(parent.parent, parent.rows[r], parent.columns[c], square)

@@ -73,7 +73,8 @@ class LocalizedBank(KernelBank):
 
     def _part(self, left: Array, right: Array) -> KernelBank:
         """The kernels of one group; of all samples where a kernel follows the sample that it is of."""
-        rows, columns = np.flatnonzero(left), np.flatnonzero(right)
+        rows = np.flatnonzero(left)
+        columns = np.flatnonzero(right)
         some = self.local and (len(rows) < len(left) or len(columns) < len(right))
         if not some:
             return WeightedBank(self.whole, left=left, right=right)

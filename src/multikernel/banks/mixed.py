@@ -93,7 +93,8 @@ class MixedBank(WrapperBank):
     # -- parts ---------------------------------------------------------------------------------------------------
 
     def block(self, rows: Index, columns: Index) -> MixedBank:
-        r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
+        r = positions(rows, self.shape[0])
+        c = positions(columns, self.shape[1])
         right = self.right[c]
         left = right if same_samples(self.square, r, c) else self.left[r]
         return MixedBank.of(self.bank, left, right)

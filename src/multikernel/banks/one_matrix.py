@@ -73,7 +73,8 @@ class OneMatrixBank(KernelBank):
         return isinstance(self.B.base, Kernel) and any(isinstance(fact, OnDemand) for fact in self.B.base.facts())
 
     def block(self, rows: Index, columns: Index) -> Self:
-        r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
+        r = positions(rows, self.shape[0])
+        c = positions(columns, self.shape[1])
         if same_samples(self.square, r, c):
             return replace(self, B=self.B.principal(c))
         return replace(self, B=self.B.part(r, columns))

@@ -78,7 +78,8 @@ def products_of_pairs(B: Array, pairs: slice) -> Array:
     while at < out.shape[1]:
         count = min(i + 1 - j, out.shape[1] - at)
         np.multiply(2.0 * B[:, i : i + 1], B[:, j : j + count], out=out[:, at : at + count])
-        at, j = at + count, j + count
+        at = at + count
+        j = j + count
         if j > i:
             out[:, at - 1] /= 2.0  # the sample with itself counts once
             i = i + 1

@@ -75,11 +75,10 @@ class PlacedBank(WrapperBank):
         return diagonals
 
     def block(self, rows: Index, columns: Index) -> KernelBank:
-        r, c = positions(rows, self.size[0]), positions(columns, self.size[1])
-        (at_rows, own_rows), (at_columns, own_columns) = (
-            _found(self.rows, r, self.size[0]),
-            _found(self.columns, c, self.size[1]),
-        )
+        r = positions(rows, self.size[0])
+        c = positions(columns, self.size[1])
+        at_rows, own_rows = _found(self.rows, r, self.size[0])
+        at_columns, own_columns = _found(self.columns, c, self.size[1])
         same = same_samples(self.same, r, c)
         return PlacedBank(self.bank.block(own_rows, own_columns), at_rows, at_columns, (len(r), len(c)), same)
 

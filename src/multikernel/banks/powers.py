@@ -144,7 +144,8 @@ def running_powers(B: Array, degrees: Sequence[int] | Array) -> Iterator[Array]:
     reached = 0
     for degree in degrees:
         if degree < reached:
-            power[:], reached = 1.0, 0
+            power[:] = 1.0
+            reached = 0
         if degree > reached:
             power *= raised(B, int(degree - reached))
         reached = degree

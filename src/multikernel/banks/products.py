@@ -93,10 +93,12 @@ class ColumnProductsBank(KernelBank):
 
     def inner(self, M: Array) -> Array:
         centre = self.Z.mean(axis=0) if len(self.Z) else 0.0
-        X, Z = self.X - centre, self.Z - centre
+        X = self.X - centre
+        Z = self.Z - centre
 
         def part(rows: slice) -> tuple[Array, Array]:
-            tile, own = M[rows], X[rows]
+            tile = M[rows]
+            own = X[rows]
             crossed = own.T @ (tile @ Z)
             return (own.T * tile.sum(axis=1)) @ own - crossed - crossed.T, tile.sum(axis=0)
 

@@ -92,7 +92,8 @@ def weighted_differences(X: Array, Z: Array, W: Array, degree: int) -> Array:
 
 def weighted_products(X: Array, Z: Array, W: Array) -> Array:
     """sum_il W_il (x_i - z_l) (x_i - z_l)', shape (p, p): arrays of single precision, sums in double."""
-    rows, columns = W.sum(axis=1, dtype=float), W.sum(axis=0, dtype=float)
+    rows = W.sum(axis=1, dtype=float)
+    columns = W.sum(axis=0, dtype=float)
     crossed = X.T.astype(float) @ (W @ Z).astype(float)
     own = (X.T * rows) @ X.astype(float) + (Z.T * columns) @ Z.astype(float)
     return np.asarray(own - crossed - crossed.T)

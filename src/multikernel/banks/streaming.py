@@ -117,5 +117,6 @@ class Stream:
 def check_sums(count: int, m: int, shape: tuple[int, int]) -> None:
     """MemoryError where so many weighted sums of m kernels, dense matrices of this shape, are more than fits."""
     r, c = shape
-    what, instead = f"the weighted sum of {m} kernels of {r} and {c} samples", f"take a part of them, or {_FEATURES}"
+    what = f"the weighted sum of {m} kernels of {r} and {c} samples"
+    instead = f"take a part of them, or {_FEATURES}"
     check_memory(float(count) * r * c, what, instead)

@@ -230,7 +230,8 @@ class SubsetRBFBank(KernelBank):
         Ct = np.ascontiguousarray(C.T, dtype=np.float64)
 
         def some(part: slice) -> None:
-            (*_, first, _), (*_, last, _) = self._from(part.start), self._from(part.stop - 1)
+            *_, first, _ = self._from(part.start)
+            *_, last, _ = self._from(part.stop - 1)
             if self.square:
                 first = 0
             totals = np.zeros((m, t, last + 1 - first))

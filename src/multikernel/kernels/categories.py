@@ -48,7 +48,8 @@ class OneHot(Encoding):
         starts = np.cumsum([0, *map(len, self.levels)])
         width = int(starts[-1])
         n = X.shape[0]
-        rows, columns = [], []
+        rows = []
+        columns = []
         for j, (cells, levels) in enumerate(zip(_columns(X), self.levels, strict=True)):
             number = {level: i for i, level in enumerate(levels)}
             place = np.array([number.get(cell, -1) for cell in cells], dtype=int)

@@ -154,7 +154,8 @@ class External(Kernel):
         return self._between(X, X)
 
     def _between(self, X: Any, Z: Any) -> Any:
-        rows, columns = for_package(X, self.pairwise), for_package(Z, self.pairwise)
+        rows = for_package(X, self.pairwise)
+        columns = for_package(Z, self.pairwise)
         if not X.shape[0]:
             return np.empty((0, Z.shape[0]))
         if self.pairwise:
@@ -406,7 +407,8 @@ def _same(one: Any, other: Any) -> bool:
         return False
     try:
         if hasattr(one, "get_params"):
-            one, other = one.get_params(), other.get_params()
+            one = one.get_params()
+            other = other.get_params()
         return bool(one == other)
     except ValueError:  # arrays do not say so in one word
         return False

@@ -192,7 +192,8 @@ def _factors(X: Any, variables: Array) -> tuple[Array, Array]:
 
     The factors are the features; where there are fewer features than the degree, they are the powers of features.
     """
-    p, degree = X.shape[1], variables.shape[1]
+    p = X.shape[1]
+    degree = variables.shape[1]
     features = np.asarray(X.T, dtype=np.float64)
     if degree <= p:
         return np.vstack([features, np.ones(X.shape[0])]), variables
@@ -205,7 +206,8 @@ def _products(table: Array, factors: Array) -> Array:
     """For each row of ``factors``, the product of the rows of the table that it names."""
     values = np.ones((len(factors), table.shape[1]))
     for start in range(0, len(factors), MONOMIALS_BLOCK):
-        block, own = values[start : start + MONOMIALS_BLOCK], factors[start : start + MONOMIALS_BLOCK]
+        block = values[start : start + MONOMIALS_BLOCK]
+        own = factors[start : start + MONOMIALS_BLOCK]
         for j in range(factors.shape[1]):
             block *= table[own[:, j]]
     return values

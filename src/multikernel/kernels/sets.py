@@ -94,7 +94,8 @@ class Items(StringKernel):
         """The items of all sets by number, each once a set; where each set begins and the last ends; how many items."""
         from multikernel.kernels import _items
 
-        texts, separator = characters(strings), characters([self.separator or ""])
+        texts = characters(strings)
+        separator = characters([self.separator or ""])
         bounds, sets = _items.cut(texts.parts[0], texts.starts, separator.parts[0], _items.BLANK)
         items, starts, known = _items.numbered(texts.parts[0], bounds, sets)
         return items, starts, int(known)
@@ -161,7 +162,8 @@ class VectorSets(StringKernel):
             own = self.learned(Z)
             vectors, ends = self._vectors(rows + columns)
         cut = int(ends[len(rows)])
-        left, of_left = vectors[:cut], ends[: len(rows) + 1]
+        left = vectors[:cut]
+        of_left = ends[: len(rows) + 1]
         if Z is None:
             return own._means(left, of_left, left, of_left)
         return own._means(left, of_left, vectors[cut:], ends[len(rows) :] - cut)
@@ -190,7 +192,8 @@ class VectorSets(StringKernel):
                 sums = np.add.reduceat(part, of_b[filled_b], axis=1)
                 K[np.ix_(filled_a, filled_b)] = np.add.reduceat(sums, of_a[filled_a] - of_a[i], axis=0)
             i = last
-        sizes_a, sizes_b = np.maximum(np.diff(of_a), 1), np.maximum(np.diff(of_b), 1)
+        sizes_a = np.maximum(np.diff(of_a), 1)
+        sizes_b = np.maximum(np.diff(of_b), 1)
         return np.asarray(K / sizes_a[:, None] / sizes_b)
 
     def _vectors(self, strings: list[str]) -> tuple[Array, Array]:

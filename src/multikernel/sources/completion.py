@@ -62,12 +62,14 @@ class Regression:
         values, vectors = linalg.eigh(centred)
         values = np.maximum(values, 0.0)
         inside = values > n * EPS * values[-1]
-        values, vectors = values[inside], vectors[:, inside]
+        values = values[inside]
+        vectors = vectors[:, inside]
         # I - S = I - 11'/n - U diag(v / (v + lambda)) U', in terms of which the error of every ridge is found
         about = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
         turned = vectors.T @ about
         inner = turned @ vectors
-        own, squares = np.diagonal(about), vectors**2
+        own = np.diagonal(about)
+        squares = vectors**2
         size = float(np.trace(G)) / n or 1.0
         errors = []
         for ridge in size * _RIDGES:

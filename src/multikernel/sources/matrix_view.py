@@ -59,7 +59,9 @@ class MatrixView(ViewSamples):
 
     def cross(self, bank: KernelBank, X: Any) -> KernelBank:
         X = Views.of(X)
-        view, kernels, completion = self.known.name, self.known.kernels, self.known.completion
+        view = self.known.name
+        kernels = self.known.kernels
+        completion = self.known.completion
         given = None if self.known.is_absent(X) else X.part(view)
         given = matched_columns(view, given, X.columns.get(view), self.column_labels)
         if isinstance(given, KernelBank):  # against all samples of the view's bank
@@ -88,7 +90,8 @@ class MatrixView(ViewSamples):
 
     def between(self, X: Views, Z: Views) -> KernelBank:
         """The kernel matrices between samples; those that lack the view are weighted sums of training samples."""
-        view, completion = self.known.name, self.known.completion
+        view = self.known.name
+        completion = self.known.completion
         whole = self._whole(X)
         if whole is not None and X.has(view).all() and Z.has(view).all():
             return matrices_between(view, X, Z)

@@ -2,6 +2,7 @@
 
 source.py        what a source is: chunks of rows, with their place
 arrays.py        arrays, data frames and .npy files
+frames.py        files of rows with named columns: target, weight and features
 parquet.py       Parquet files, their types of columns kept
 missing.py       which words say that a value is not known
 encoding.py      the encoding of a text file

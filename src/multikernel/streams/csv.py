@@ -18,8 +18,8 @@ import numpy as np
 from multikernel._rules import Choice, abbreviated
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
+from multikernel.streams.frames import FrameSource, names_of, paths_of, plain_options
 from multikernel.streams.missing import is_missing
-from multikernel.streams.parquet import FrameSource, _names, _plain, paths_of
 from multikernel.streams.records import Record, Records
 from multikernel.streams.source import Chunk
 from multikernel.tables.numerals import Numerals, numbers_in, written_in
@@ -83,7 +83,7 @@ class CSVSource(FrameSource):
                 before += len(part)
                 if before > start:
                     part = part[max(0, start - (before - len(part))) :]
-                    chunk = self._chunk(self._frame(file, records.names, part), before - len(part), file, part[0][0])
+                    chunk = self.chunk_of(self._frame(file, records.names, part), before - len(part), file, part[0][0])
                     yield replace(chunk, numbers=[number for number, _ in part])
 
     def _frame(self, file: Path, names: Sequence[str], rows: Sequence[Record]) -> Any:
@@ -136,5 +136,5 @@ def csv(
     if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
         raise ValueError(f"streams.csv: delimiter must be one character or None, got {abbreviated(delimiter)}")
     Choice((".", ",")).check(decimal, "streams.csv: decimal")
-    given = {"target": _names(target), "weight": weight, "delimiter": delimiter, "decimal": decimal}
-    return CSVSource(files=paths_of(files, "*.csv*"), **given, **_plain(options))
+    given = {"target": names_of(target), "weight": weight, "delimiter": delimiter, "decimal": decimal}
+    return CSVSource(files=paths_of(files, "*.csv*"), **given, **plain_options(options))

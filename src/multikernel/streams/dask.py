@@ -102,7 +102,8 @@ class DaskSource(Source):
         from dask import delayed
 
         shared = delayed(work, traverse=False, pure=False)  # one object of the graph, which goes to each worker once
-        made, both = delayed(_worked, pure=False), delayed(_merged, pure=False)
+        made = delayed(_worked, pure=False)
+        both = delayed(_merged, pure=False)
         firsts = np.cumsum([0, *self._sizes]).tolist()
         height = self.height
         if not self.parts:
@@ -117,7 +118,8 @@ class DaskSource(Source):
         """What ``work`` returns for each chunk, in order; only this comes to this process."""
         from dask import delayed
 
-        shared, made = delayed(work, traverse=False, pure=False), delayed(_each, pure=False)
+        shared = delayed(work, traverse=False, pure=False)
+        made = delayed(_each, pure=False)
         firsts = np.cumsum([0, *self._sizes]).tolist()
         height = self.height
         for found in self._computed(

@@ -44,7 +44,7 @@ Declared = Literal["number", "date", "category", "text"]
 _KINDS: Mapping[str, Literal["numbers", "dates"]] = {"number": "numbers", "date": "dates"}  # of cells, by type
 
 # What distinguishes types of columns of strings and numbers. These are conventions: a user declares the type where they
-# decide wrongly, and tests/kernels/test_column_types.py holds what they say of typical columns.
+# decide wrongly, and tests/tables/test_column_types.py holds what they say of typical columns.
 _ROW_NAME = re.compile(r"(^|_|\s)(id|index|uuid|key|row)$|^unnamed", re.IGNORECASE)  # of a column that names its rows
 _FEWEST_ROWS = 20  # below which no column is called an identifier
 _DISTINCT = 0.5  # share of different strings from which strings may be a text

@@ -152,7 +152,9 @@ def _time_of_day(hour: str | None, minute: str, second: str | None, half: str | 
     """
     if hour is None:
         return timedelta(0)
-    hours, minutes, seconds = int(hour), int(minute), float((second or "0").replace(",", "."))
+    hours = int(hour)
+    minutes = int(minute)
+    seconds = float((second or "0").replace(",", "."))
     if minutes > 59 or seconds >= 60 or hours > 23 or (half and not 1 <= hours <= 12):
         raise ValueError
     if half:  # 12 am is midnight, 12 pm noon

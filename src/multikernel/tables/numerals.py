@@ -194,9 +194,11 @@ def _value(body: str, mark: str) -> float:
     sign = body[0] if body[0] in "+-" else ""
     digits = body.removeprefix(sign)
     if mark == ".":
-        form, between_thousands = _POINT, ","
+        form = _POINT
+        between_thousands = ","
     else:
-        form, between_thousands = _COMMA, "."
+        form = _COMMA
+        between_thousands = "."
     if form.fullmatch(digits) is None:
         return nan
     for other in _SPACES + between_thousands:

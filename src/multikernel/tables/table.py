@@ -94,7 +94,8 @@ class Table:
         rows, columns = index if isinstance(index, tuple) else (index, slice(None))
         chosen = np.arange(self.shape[1])[columns]
         numbers = self.numbers[rows][:, chosen]
-        strings, times = np.flatnonzero(np.isin(chosen, self.strings)), np.flatnonzero(np.isin(chosen, self.times))
+        strings = np.flatnonzero(np.isin(chosen, self.strings))
+        times = np.flatnonzero(np.isin(chosen, self.times))
         if not len(strings):
             return numbers
         where = {column: s for s, column in enumerate(self.strings.tolist())}

@@ -256,7 +256,8 @@ def _power(base: Kernel, degree: int, X: Any, rank: int, rng: np.random.Generato
     """Of powers of an inner product, with or without a constant."""
     columns: Columns | None = None
     if isinstance(base, Restricted) and not isinstance(base.columns, slice):
-        columns, base = base.columns, base.kernel
+        columns = base.columns
+        base = base.kernel
     own = _columns(columns, X)
     if isinstance(base, Normalized):
         inner = base.kernel if columns is None else Restricted(base.kernel, columns)

@@ -13,8 +13,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from multikernel._floats import REORDERED
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def solve(U, m, x):  # type: ignore[no-untyped-def]
     """x := (U'U)^{-1} x for the leading m rows."""
     for k in range(m):

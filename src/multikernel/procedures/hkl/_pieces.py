@@ -8,15 +8,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from multikernel._floats import REORDERED
 from multikernel.tuning import HKL_STRETCH
-
-_FAST = {"reassoc", "contract", "nsz"}
-
 
 OUT, FACTOR, FREE = 0, 1, 2  # roles of a base kernel in a piece
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=REORDERED)
 def split(K, M, c, roles, out, first, last):  # type: ignore[no-untyped-def]
     """The pieces first..last split: out[s, i] for the free kernels i, the node on its own in out[s, p].
 
