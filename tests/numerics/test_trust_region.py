@@ -1,4 +1,4 @@
-"""The lowest point of a quadratic function in a ball by its optimality conditions, sufficient for any signs."""
+"""The lowest point of a quadratic function in a ball, by optimality conditions that are sufficient for any signs."""
 
 import numpy as np
 import pytest

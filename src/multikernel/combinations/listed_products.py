@@ -114,7 +114,7 @@ class ListedProducts(Combination):
 
     def powers(self, bank: KernelBank) -> Array:
         """The length of the longest product, in which shorter ones are concave, too."""
-        return np.full(len(bank), float(max(map(len, self.products))))
+        return np.full(len(bank), float(max(map(len, self.products), default=1)))
 
 
 def check_names(products: Products, bank: KernelBank) -> None:

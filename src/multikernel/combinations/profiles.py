@@ -54,6 +54,7 @@ class Profiles(Combination):
     shared: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         given = isinstance(self.kernels, tuple) and all(isinstance(each, DistanceKernel) for each in self.kernels)
         if not given or not self.kernels:
             raise ValueError(

@@ -76,21 +76,21 @@ class Precision(ABC):
         """tr K H."""
 
     @abstractmethod
-    def met(self, cross: Array, v: Array) -> Array:
-        """k_x'v for v of shape (n,) and samples of kernel values ``cross`` (r, n), or of features (r, q)."""
+    def values_at(self, cross: Array, v: Array) -> Array:
+        """k_x'v for coefficients v (n,), at samples of kernel values ``cross`` (r, n) or of features (r, q)."""
 
     @property
     @abstractmethod
-    def squares(self) -> Array:
-        """sum_j H_ij^2 / s_j, shape (n,)."""
+    def own_squared_weights(self) -> Array:
+        """sum_j H_ij^2 / s_j of the weights H_ij that targets j have in coefficient i, shape (n,)."""
 
     @abstractmethod
-    def met_squares(self, cross: Array) -> Array:
-        """sum_j (H k_x)_j^2 / s_j for samples of kernel values or features ``cross``."""
+    def squared_weights(self, cross: Array) -> Array:
+        """sum_j (H k_x)_j^2 / s_j of the weights that targets have in predictions, for samples as in ``values_at``."""
 
     @abstractmethod
-    def remaining(self, cross: Array, prior: Array) -> Array:
-        """k(x, x) - k_x'H k_x for samples of kernel values or features ``cross``, and of self-values k(x, x)."""
+    def conditional_variance(self, cross: Array, prior: Array) -> Array:
+        """k(x, x) - k_x'H k_x for samples as in ``values_at``, where ``prior`` are the self-values k(x, x)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,13 +118,13 @@ class DensePrecision(Precision):
         return np.diagonal(lapack.dpotri(self._factor, lower=1)[0]).copy()
 
     @property
-    def squares(self) -> Array:
+    def own_squared_weights(self) -> Array:
         below = np.tril(lapack.dpotri(self._factor, lower=1)[0])
         np.square(below, out=below)
         one = 1.0 / self.weight
         return np.asarray(below @ one + below.T @ one - np.diagonal(below) * one)
 
-    def met_squares(self, cross: Array) -> Array:
+    def squared_weights(self, cross: Array) -> Array:
         return np.asarray((1.0 / self.weight) @ solved(self._factor, cross.T) ** 2)
 
     @cached_property
@@ -135,10 +135,10 @@ class DensePrecision(Precision):
     def degrees_of_freedom(self) -> float:
         return max(float((1.0 - self.alpha * self.diagonal / self.weight).sum()), 0.0)
 
-    def met(self, cross: Array, v: Array) -> Array:
+    def values_at(self, cross: Array, v: Array) -> Array:
         return product(cross, v)
 
-    def remaining(self, cross: Array, prior: Array) -> Array:
+    def conditional_variance(self, cross: Array, prior: Array) -> Array:
         part = solve_triangular(self._factor, cross.T, lower=True, check_finite=False)
         return np.maximum(prior - (part**2).sum(axis=0), 0.0)
 
@@ -179,11 +179,11 @@ class FactoredPrecision(Precision):
         return self.weight * np.maximum(1.0 - self.weight * self._leverage, 0.0) / self.alpha
 
     @property
-    def squares(self) -> Array:
+    def own_squared_weights(self) -> Array:
         beyond = self.alpha * (self._inner(self.G.T) ** 2).sum(axis=0)  # alpha |M^{-1} g_i|^2
         return self.weight * np.maximum(1.0 - self.weight * (self._leverage + beyond), 0.0) / self.alpha**2
 
-    def met_squares(self, cross: Array) -> Array:
+    def squared_weights(self, cross: Array) -> Array:
         inner = self._inner(cross.T)  # H G g = S G M^{-1} g
         return np.asarray((cross.T * inner).sum(axis=0) - self.alpha * (inner**2).sum(axis=0))
 
@@ -196,9 +196,9 @@ class FactoredPrecision(Precision):
     def degrees_of_freedom(self) -> float:
         return float(self.weight @ self._leverage)
 
-    def met(self, cross: Array, v: Array) -> Array:
+    def values_at(self, cross: Array, v: Array) -> Array:
         return product(cross, product(self.G.T, v))
 
-    def remaining(self, cross: Array, prior: Array) -> Array:
+    def conditional_variance(self, cross: Array, prior: Array) -> Array:
         part = solve_triangular(self._factor, cross.T, lower=True, check_finite=False)
         return np.asarray(self.alpha * (part**2).sum(axis=0))

@@ -121,7 +121,7 @@ class RestrictedSmoother:
         def lengths() -> Array:
             half = self._half
             beside = product(product(half, half.T), half) - 2.0 * self.precision.solve(half.T).T
-            return np.asarray((self.precision.squares + (half * beside).sum(axis=0)) / self._diagonal**2)
+            return np.asarray((self.precision.own_squared_weights + (half * beside).sum(axis=0)) / self._diagonal**2)
 
         return self.scales.deviations(self.precision.alpha, 1.0 / self._diagonal, lengths)
 
@@ -165,15 +165,15 @@ class RestrictedSmoother:
         cross, prior : as for a ``Smoother``
         rows : array (r, p), the new samples in the basis
         """
-        d = rows - np.column_stack([self.precision.met(cross, column) for column in self._image.T])
+        d = rows - np.column_stack([self.precision.values_at(cross, column) for column in self._image.T])
         of_columns = (solve_triangular(self._factor, d.T, lower=True) ** 2).sum(axis=0)
-        rest = self.precision.alpha + self.precision.remaining(cross, prior) + of_columns
+        rest = self.precision.alpha + self.precision.conditional_variance(cross, prior) + of_columns
 
         def lengths() -> Array:
             e = solved(self._factor, d.T)
             twice = self.precision.solve(self._image)
-            along = np.column_stack([self.precision.met(cross, column) for column in twice.T])
-            squares = 1.0 + self.precision.met_squares(cross) + 2.0 * (along * e.T).sum(axis=1)
+            along = np.column_stack([self.precision.values_at(cross, column) for column in twice.T])
+            squares = 1.0 + self.precision.squared_weights(cross) + 2.0 * (along * e.T).sum(axis=1)
             return np.asarray(squares + (product(self._image, e) ** 2).sum(axis=0))
 
         return self.scales.deviations(self.precision.alpha, rest, lengths)

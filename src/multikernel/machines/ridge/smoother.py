@@ -307,16 +307,16 @@ class Smoother:
         cross : array (r, n) of kernel values, or (r, q) of features where the precision is that of features
         prior : array (r,), k(x, x)
         """
-        rest = self.precision.alpha + self.precision.remaining(cross, prior)
+        rest = self.precision.alpha + self.precision.conditional_variance(cross, prior)
         if self.fit_intercept:
-            rest = rest + self._of_mean * (1.0 - self.precision.met(cross, self._ones)) ** 2
+            rest = rest + self._of_mean * (1.0 - self.precision.values_at(cross, self._ones)) ** 2
 
         def lengths() -> Array:
-            squares = 1.0 + self.precision.met_squares(cross)
+            squares = 1.0 + self.precision.squared_weights(cross)
             if not self.fit_intercept:
                 return squares
-            met = self.precision.met(cross, self._ones)
-            return np.asarray(squares + (1.0 - met**2) / self.count)  # 2 (1 - met) met + (1 - met)^2
+            inner = self.precision.values_at(cross, self._ones)  # k_x'H 1
+            return np.asarray(squares + (1.0 - inner**2) / self.count)  # 2 (1 - k_x'H 1) k_x'H 1 + (1 - k_x'H 1)^2
 
         return self.scales.deviations(self.precision.alpha, rest, lengths)
 
@@ -333,7 +333,7 @@ class Smoother:
             rest = rest + (self._ones / diagonal) ** 2 * others
 
         def lengths() -> Array:
-            squares = self.precision.squares
+            squares = self.precision.own_squared_weights
             if self.fit_intercept:
                 c = self._ones / (N - s)
                 squares = squares - 2.0 * c * (self._ones - diagonal) + c**2 * (N - s)
