@@ -15,6 +15,7 @@ survey.py        one look at all rows: how many, which classes, a sample of them
 predictions.py   what a model says of a source, chunk by chunk, and in a file
 """
 
+from multikernel._memory import available_memory
 from multikernel.streams.arrays import ArraySource, arrays
 from multikernel.streams.csv import CSVSource, csv
 from multikernel.streams.dask import DaskSource, dask
@@ -38,6 +39,7 @@ __all__ = [
     "Source",
     "Survey",
     "arrays",
+    "available_memory",
     "bytes_of",
     "csv",
     "dask",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import zipfile
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from multikernel.app.tables import files
 from multikernel.app.tables.files import read_file
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.uploads import Upload, read
@@ -88,3 +91,30 @@ def test_too_many_rows_of_csv_are_refused_while_they_are_read(tmp_path: Path) ->
     content = io.BytesIO(b"x\n" + b"1\n" * 40)
     with pytest.raises(ValueError, match="more than 30 rows"):
         read(Upload("t.csv", content), tmp_path, Settings(tmp_path, most_rows=30))
+
+
+def test_what_memory_has_no_room_for_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "available_memory", lambda: 4000.0)
+    monkeypatch.setattr(files, "_SMALL", 100)
+    path = _written(tmp_path / "t.parquet", {"x": [1.0] * 50})
+    with pytest.raises(ValueError, match="has 50 cells, which take about"):
+        read_file(path)
+    table = b"x\n" + b"1\n" * 60
+    for name, content in (("t.csv", table), ("t.csv.gz", gzip.compress(table))):
+        (tmp_path / name).write_bytes(content)
+        assert files.unpacked_size(tmp_path / name) == len(table)
+        with pytest.raises(ValueError, match="more than 20 rows, the most that there is room for"):
+            read_file(tmp_path / name)
+    with zipfile.ZipFile(tmp_path / "t.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("t.csv", table)
+    assert files.unpacked_size(tmp_path / "t.zip") == len(table)
+
+
+def test_a_csv_file_with_the_name_of_a_spreadsheet_is_read_as_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "t.xlsx").write_text("x,y\n1,a\n")
+    assert read_file(tmp_path / "t.xlsx").columns["y"].cells == ("a",)
+    (tmp_path / "old.xlsx").write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + bytes(100))
+    with pytest.raises(ValueError, match="is an Excel file of an old kind or with a password"):
+        read_file(tmp_path / "old.xlsx")

@@ -265,7 +265,7 @@ def test_a_file_that_is_written_while_it_is_read_is_refused(tmp_path: Path, monk
     path = tmp_path / "t.csv"
     path.write_text("x,y\n1,2\n")
 
-    def read(file: Path) -> object:
+    def read(file: Path, **_: object) -> object:
         with path.open("a") as end:
             end.write("3,4\n")
         return read_table(file)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from multikernel.app.tables.table import CsvTable
-from multikernel.app.web.advice import advice
+from multikernel.app.web.advice import advice, given_away
 from multikernel.app.web.learning.recipe import Kind
 from multikernel.app.web.profile import leaks, profile
 from multikernel.app.web.sentences import _of_comparison, _of_scores
@@ -53,6 +53,18 @@ def test_counts_and_times_until_an_event_are_met_with_advice() -> None:
     assert "The application has no method for such data" in told["followup_days"][0]
     assert "'visits' looks like counts" in told["visits"][0]
     assert list(advice("visits", "classification", frame["visits"].to_numpy(), about)) == []
+
+
+def test_a_run_that_learned_an_event_from_its_time_says_so() -> None:
+    rng = np.random.default_rng(0)
+    taken = np.ceil(rng.exponential(60.0, 80))
+    frame = pd.DataFrame({"week": np.minimum(taken, 52.0), "arrest": (taken <= 52).astype(int)})
+    frame["weekday"] = rng.integers(1, 8, 80)
+    columns = {name: Column("t.csv", name, [f"{cell:g}" for cell in frame[name]], range(2, 82)) for name in frame}
+    table = CsvTable("t.csv", columns)
+    assert "'arrest' was learned from 'week'" in given_away("arrest", table, ["week", "weekday"])
+    assert "'week' was learned from 'arrest'" in given_away("week", table, ["arrest"])
+    assert given_away("arrest", table, ["weekday"]) == given_away("weekday", table, ["week", "arrest"]) == ""
 
 
 def test_leaks_are_found_in_numbers_beyond_single_precision() -> None:

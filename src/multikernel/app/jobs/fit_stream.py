@@ -16,7 +16,7 @@ from multikernel.app.jobs.fit import automatic_summary
 from multikernel.app.jobs.methods import PRINTED_WEIGHTS, FitRequest, automatic_model, make_model, score_name
 from multikernel.app.jobs.stream_rows import WatchedRows, WrittenNumbers, learned_of, written_in
 from multikernel.app.jobs.watch import Watch
-from multikernel.app.tables.files import is_excel
+from multikernel.app.tables.files import is_excel, unpacked_size
 from multikernel.app.tables.parquet import cells_of
 from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.datasets import Column, Task, decide
@@ -64,7 +64,7 @@ class StreamOptions:
         if path.suffix.lower() == ".parquet":
             asked = approximate or self.memory is not None or self.checkpoint is not None
             return asked or not path.is_file() or _BYTES * cells_of(path) > bytes_of(None)
-        return path.is_file() and _CELLS * path.stat().st_size > bytes_of(self.memory)
+        return path.is_file() and _CELLS * unpacked_size(path) > bytes_of(self.memory)
 
     def source(
         self, path: Path, target: str | None, features: tuple[str, ...] | None = None, *, comma: bool = False

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
+import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from multikernel.app.tables.excel import sheet_as_csv
-from multikernel.app.tables.parquet import read_parquet
+from multikernel.app.tables.parquet import cells_of, read_parquet
 from multikernel.app.tables.table import CsvTable, read_table
+from multikernel.streams import Records, available_memory
 
 _EXCEL = (".xlsx", ".xlsm")  # files of Office Open XML, which openpyxl reads
 _GZIP = b"\x1f\x8b"  # with which a file of gzip begins
+_ZIP = b"PK"  # and one of Excel
+_SMALL = 1 << 26  # bytes, of which a table is read without a look at the memory
+_BYTES = 100.0  # that a cell takes while it is read, of those with six characters on average: 70 of one digit
 
 
 @dataclass(frozen=True)
@@ -64,13 +70,55 @@ def read_file(path: Path, sheet: str = "") -> CsvTable:
     if path.is_fifo():  # which is read once, and a table from its first lines on, and again
         return read_bytes(path.read_bytes(), str(path))
     before = _state(path)
-    if is_excel(path):
+    if is_excel(path) and _begins(path) == _ZIP:  # else it is read, or refused, as what it is instead
         table = _read_excel(path, sheet)
+    elif path.suffix.lower() == ".parquet":
+        _check_room(path, cells_of(path))
+        table = read_parquet(path)
     else:
-        table = read_parquet(path) if path.suffix.lower() == ".parquet" else read_table(path)
+        table = read_table(path, most_rows=_room(path))
     if _state(path) != before:
         raise ValueError(f"{path} was changed while it was read; run this again when it is complete")
     return table
+
+
+def unpacked_size(path: Path) -> int:
+    """The bytes of a CSV file once it is unpacked, where an archive or the end of a file of gzip says so; else its own.
+
+    Parameters
+    ----------
+    path : the file
+    """
+    size = path.stat().st_size
+    start = _begins(path)
+    if start == _GZIP and size > 4:
+        with path.open("rb") as file:
+            file.seek(-4, os.SEEK_END)
+            return max(size, int.from_bytes(file.read(4), "little"))
+    if start == _ZIP and zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            return sum(member.file_size for member in archive.infolist())
+    return size
+
+
+def _begins(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(2)
+
+
+def _room(path: Path) -> int | None:
+    """How many rows of a CSV file half of the available memory has room for; None where the file is small."""
+    if unpacked_size(path) < _SMALL:
+        return None
+    return max(1, int(0.5 * available_memory() / (_BYTES * len(Records.of(path).names))))
+
+
+def _check_room(path: Path, cells: int) -> None:
+    """ValueError where that many cells take more than half of the available memory."""
+    if _BYTES * cells > _SMALL and _BYTES * cells > 0.5 * available_memory():
+        raise ValueError(
+            f"{path} has {cells:,} cells, which take about {_BYTES * cells / 1e9:.2g} GB; give fewer rows or columns"
+        )
 
 
 def _state(path: Path) -> tuple[int, int, int]:

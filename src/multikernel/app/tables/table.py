@@ -252,7 +252,7 @@ def read_table(path: Path, delimiter: str | None = None, most_rows: int | None =
     found = Records.of(path, delimiter)
     numbered = list(found if most_rows is None else islice(found, most_rows + 1))
     if most_rows is not None and len(numbered) > most_rows:
-        raise ValueError(f"The table has more than {most_rows} rows, and these are the most; give a part of them.")
+        raise ValueError(f"The table has more than {most_rows} rows, the most that there is room for; give a part.")
     if not numbered:
         raise ValueError(f"{path} has column names in row 1 and no row after it")
     rows, cells = zip(*numbered, strict=True)

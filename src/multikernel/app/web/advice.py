@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from multikernel.app.web.profile import About
+from multikernel.app.tables.table import CsvTable
+from multikernel.app.web.profile import About, profile
 from multikernel.datasets import Task
 from multikernel.typing import Array
 
 _FEWEST = 10  # different values; fewer are as well classes or grades
-_EVENT = re.compile(r"event|status|censor|dead|death|died|deceased|relaps|recur|fail", re.IGNORECASE)
-_TIME = re.compile(r"time|duration|days|weeks|months|years|surviv|follow.?up|tte\b", re.IGNORECASE)
+_EVENT = re.compile(
+    r"arrest|censor|churn|dead|death|deceased|died|event|fail|progress|readmi|recid|recur|relaps|status", re.IGNORECASE
+)
+_TIME = re.compile(
+    r"time|duration|days|weeks|months|years|surviv|follow.?up|tenure|tte\b|(?<![a-z])week(?![a-z])", re.IGNORECASE
+)
 
 
 def advice(target: str, task: Task, values: Array, columns: Sequence[About]) -> Iterator[str]:
@@ -26,14 +32,15 @@ def advice(target: str, task: Task, values: Array, columns: Sequence[About]) -> 
     values : those that are known
     columns : of the table
     """
-    pair = _time_and_event(columns)
+    pair = time_and_event(columns)
     if pair is not None and target in pair:
         time, event = pair
         yield (
             f"{time!r} and {event!r} look like times until an event that has not come for every row. The application "
             f"has no method for such data: where the event has not come, {time} is only the least that it can be, and "
-            f"{event} alone does not say how long a row was watched. Take a method for survival data, or predict what "
-            "had happened by a fixed time, from the rows that were watched until then."
+            f"{event} alone does not say how long a row was watched. Take a method for survival data; or add a column "
+            f"that says whether the event had come by a fixed time, without the rows that were watched for less, "
+            f"predict that, and untick {time} and {event}, which give each other away."
         )
     elif task == "regression" and _counts(values):
         yield (
@@ -43,6 +50,31 @@ def advice(target: str, task: Task, values: Array, columns: Sequence[About]) -> 
         )
 
 
+def given_away(target: str, table: CsvTable, columns: Iterable[str]) -> str:
+    """What is to be said of a run that learned whether an event came from how long it took, or the other way round.
+
+    Parameters
+    ----------
+    target : its name
+    table : the rows
+    columns : that were learned from
+    """
+    named = [name for name in (target, *columns) if _EVENT.search(name) or _TIME.search(name)]
+    pair = (
+        time_and_event(profile(replace(table, columns={name: table.columns[name] for name in named})))
+        if named
+        else None
+    )
+    if pair is None or not {target, *columns}.issuperset(pair) or target not in pair:
+        return ""
+    time, event = pair
+    other = event if target == time else time
+    return (
+        f"{time!r} and {event!r} look like times until an event that has not come for every row, and {target!r} was "
+        f"learned from {other!r}: of rows that are still watched it says nothing. Leave {other!r} out."
+    )
+
+
 def _counts(values: Array) -> bool:
     """Whether numbers are whole, begin at 0 or 1, and trail off to one side."""
     whole = bool((values == np.round(values)).all())
@@ -50,8 +82,13 @@ def _counts(values: Array) -> bool:
     return whole and 0 <= values.min() <= 1 and len(np.unique(values)) >= _FEWEST and bool(tail)
 
 
-def _time_and_event(columns: Sequence[About]) -> tuple[str, str] | None:
-    """The columns of a time and of whether the event has come, by what they are called and hold."""
+def time_and_event(columns: Sequence[About]) -> tuple[str, str] | None:
+    """The columns of a time and of whether the event has come, by what they are called and hold; None without them.
+
+    Parameters
+    ----------
+    columns : of a table
+    """
     names = {about: about.name.rpartition(": ")[2] for about in columns}
     events = [about for about, name in names.items() if about.distinct == 2 and _EVENT.search(name)]
     times = [about for about, name in names.items() if about.kind == "number" and _TIME.search(name)]

@@ -20,6 +20,7 @@ from multikernel.app.web.learning.samples import frame, targets_of
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import StoredRun
 from multikernel.kernels import RBF
+from multikernel.streams import available_memory
 
 # Rows, and processor seconds that a run of the automatic estimator took with 8 columns of numbers: five folds, the
 # single kernel beside it, and all rows.
@@ -68,11 +69,6 @@ class Expected:
             f"This needs about {_size(self.bytes)} of memory, and {_size(self.room)} are free for a run: it may end "
             "without a result. Learn from fewer rows, end other programs, or start the server with more --memory."
         )
-
-
-def available_memory() -> float:
-    """The bytes that are available, as each forecast has them."""
-    return AverageMKLRegressor().forecast(np.arange(4.0)[:, None], np.arange(4.0)).memory
 
 
 def room_of(settings: Settings) -> float:

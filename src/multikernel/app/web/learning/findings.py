@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 import multikernel
 from multikernel.app.tables.table import read_table
 from multikernel.app.tables.training_ranges import TrainingRanges
+from multikernel.app.web.advice import given_away
 from multikernel.app.web.learning.by_target import Answers, by_target
 from multikernel.app.web.learning.comparison import compared, single_kernel, trivial
 from multikernel.app.web.learning.dependence import usual_place
@@ -81,6 +82,7 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) 
         "seconds": perf_counter() - start,
         "unknown": len(cells.columns[recipe.target].cells) - len(y),
         "measured": layout.description,
+        "given_away": given_away(recipe.target, whole, recipe.columns),
     }
     if len(recipe.by_view) > 1:
         without = {view: int(X[names].isna().all(axis=1).sum()) for view, names in recipe.by_view.items()}
