@@ -53,7 +53,7 @@ _SERVED = 0.5  # of the decrease that a target's own point promises; 0.3 took as
 _ALONE = 10  # kernels at most of which a survey tries each alone
 _SCOUT = 1e-2  # stationarity to which several starts are followed
 _SPAN = 10  # rounds whose gains are added up, as in gauss_newton.py
-_TRIED = 2  # points from which a target is followed to a least point nearby: rounds lead the others
+_FOLLOWED = 2  # points from which a target is followed to a least point nearby: rounds lead the others
 _SMALL = 1e-2  # of the error of a constant predictor: steps from a smaller one need not gain more than from it
 
 
@@ -226,7 +226,7 @@ class _Descent:
         """Take targets from a point where their matrix is known to least points nearby, where that costs little."""
         if time_is_up():
             return
-        far = (self.stationarity[own] > self.tol) & (self.errors[own] > self.small[own]) & (self.tried[own] < _TRIED)
+        far = (self.stationarity[own] > self.tol) & (self.errors[own] > self.small[own]) & (self.tried[own] < _FOLLOWED)
         own = own[far]
         self.tried[own] += 1
         found = shared.ends(own, self.tol)
