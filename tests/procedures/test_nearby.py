@@ -117,7 +117,7 @@ class TestEnds:
         assert len(found.index) < Y.shape[1]
 
     def test_multiples_of_given_weights(self):
-        K, Y, labels = problem(5)
+        K, Y, labels = problem(5, n=390)
         w = np.array([1.0, 0.5, 2.0])
         error = HeldOutError.of(precomputed(K), Y, Folds(labels, FOLDS), True)
         shared = error.shared(0.3 * w)

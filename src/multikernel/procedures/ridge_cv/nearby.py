@@ -50,7 +50,7 @@ from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, product,
 from multikernel.tuning import NEARBY_VALUES, TARGET_VALUES
 
 _WORTHWHILE = 4  # 2 n^2 operations of each product beside n^3 of an inverse: 2 gained a tenth of 400 samples, and 50 MB
-_RICHER = 4  # times that a basis is made richer at most: of 150 hard targets 88, 118 and 131 ended with 2, 3 and 4 of them
+_RICHER = 4  # times that a basis is made richer at most: with 2, 3 and 4 of them 88, 118, 131 of 150 hard targets ended
 _FURTHEST = 10.0  # times a weight of v0, to which targets are followed: points of the first survey are a decade apart
 _CONFIRMED = 0.1  # of ``tol``, by the richer model: with 1 some targets were at 3 ``tol`` in truth
 _SOLVED = 1e-10  # of what they are beside: residuals of equations that are solved, far below any ``tol``
