@@ -34,6 +34,7 @@ CALLED = {
     "shared weights": "`shared_weights=True`, a ridge for each target",
     "exact": "the first targets alone, from two starts each",
     "one ridge": "himalaya, one kernel, a ridge for each target",
+    "random search 4": "himalaya, random search of 4 candidates",
     "random search 20": "himalaya, random search of 20 candidates",
     "random search 100": "himalaya, random search of 100 candidates",
     "hyper gradient": "himalaya, hyper gradient",
