@@ -49,6 +49,7 @@ from multikernel.banks.kinds import (
     subsets_bank,
 )
 from multikernel.banks.mapped import EncodedSamples, MappedBank, encoded
+from multikernel.banks.packing import half_size
 from multikernel.banks.sharing import grouped, matrix_of
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
@@ -202,14 +203,14 @@ def _groups(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> list[_Grou
         lambda members, fewer: fewer,
     )
     take(Elementary, lambda f: f.kernel, anova_bank, lambda members, kernel: len(members) > 1)
-    if len(left) * n * (n + 1) // 2 * itemsize > STACK_TINY:
+    if len(left) * half_size(n) * itemsize > STACK_TINY:
         take(
             OfDistance,
             is_gaussian,
             gaussians_bank,
             lambda members, gaussian: gaussian and few_differences([kernels[k] for k in members], X),
         )
-    if len(left) * n * (n + 1) // 2 * itemsize > STACK_SMALL:
+    if len(left) * half_size(n) * itemsize > STACK_SMALL:
         take(
             OfDistance,
             matrix_of,
