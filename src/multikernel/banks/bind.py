@@ -117,13 +117,13 @@ def bind_kernels(
 
 def _precision(dtype: Any) -> np.dtype[Any]:
     """What a user gives for a dtype; ValueError where it is none in which matrices are stored."""
+    sentence = "bind: matrices are stored in float64 or float32, got dtype"
     try:
         precision = np.dtype(dtype)
     except TypeError:
-        precision = None
+        raise ValueError(f"{sentence} {abbreviated(dtype)}") from None
     if precision not in (np.float64, np.float32):
-        given = abbreviated(dtype) if precision is None else precision
-        raise ValueError(f"bind: matrices are stored in float64 or float32, got dtype {given}")
+        raise ValueError(f"{sentence} {precision}")
     return precision
 
 
