@@ -1,4 +1,4 @@
-"""Linear algebra that several rooms use."""
+"""Linear algebra that several packages use."""
 
 from __future__ import annotations
 

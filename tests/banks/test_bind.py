@@ -251,3 +251,14 @@ def test_memory_is_a_number_of_bytes(memory: Any) -> None:
 def test_columns_of_a_kernel_are_no_dict() -> None:
     with pytest.raises(TypeError, match="on: columns must be names, numbers, a slice or a mask, got the dict"):
         RBF(0.1).on({"a": 1})  # type: ignore[arg-type]
+
+
+def test_a_number_is_one_sample() -> None:
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    bank = bind([RBF(0.5), Linear()], X)
+    np.testing.assert_array_equal(bank[2].rows, [2])
+    np.testing.assert_array_equal(bank[-1].rows, [5])
+    assert bank[2, 4].shape == (1, 1)
+    np.testing.assert_allclose(bank[2, :].matrices(), bank.matrices()[:, [2]])
+    with pytest.raises(TypeError, match="samples are taken by numbers, a slice or a mask"):
+        bank[np.array([[0, 1], [2, 3]])]

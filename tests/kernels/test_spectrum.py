@@ -194,3 +194,9 @@ def test_table_hands_out_rows_and_columns() -> None:
 def test_mistakes_are_refused(make: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_missing_string_is_refused_by_the_kernel_itself() -> None:
+    for kernel in (kernels.Spectrum(2), kernels.GappedSubsequences(2), kernels.Items(",")):
+        with pytest.raises(ValueError, match="takes no missing cells, and column 0 of X has some"):
+            kernel(["a,b", None])

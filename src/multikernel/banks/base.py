@@ -268,7 +268,7 @@ class KernelBank(ABC):
         return stack
 
     def __getitem__(self, index: Any) -> Any:
-        """``bank[np.ix_(rows, columns)]`` or ``bank[rows, columns]``: a block.
+        """``bank[np.ix_(rows, columns)]`` or ``bank[rows, columns]``: a block; a number is one sample.
 
         ``bank[rows]`` of a square bank are some of its samples, which an estimator takes for training, and to predict.
         A TypeError for any other index, a ValueError for a mask of another length.
@@ -280,7 +280,7 @@ class KernelBank(ABC):
             return BankRows(self, samples(index[0] if isinstance(index, tuple) else index, self.shape[0]))
         if len(index) != 2:
             raise TypeError("a kernel bank is indexed by rows and columns: bank[rows, columns]")
-        rows, columns = (np.ravel(i) if isinstance(i, np.ndarray | list) else i for i in index)
+        rows, columns = (i if isinstance(i, slice) else np.ravel(i) for i in index)
         return self.block(rows, columns)
 
     def normalized(self) -> KernelBank:

@@ -49,6 +49,7 @@ from multikernel.banks.kinds import (
     subsets_bank,
 )
 from multikernel.banks.mapped import EncodedSamples, MappedBank, encoded
+from multikernel.banks.packing import half_size
 from multikernel.banks.sharing import grouped, matrix_of
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
@@ -116,13 +117,13 @@ def bind_kernels(
 
 def _precision(dtype: Any) -> np.dtype[Any]:
     """What a user gives for a dtype; ValueError where it is none in which matrices are stored."""
+    sentence = "bind: matrices are stored in float64 or float32, got dtype"
     try:
         precision = np.dtype(dtype)
     except TypeError:
-        precision = None
+        raise ValueError(f"{sentence} {abbreviated(dtype)}") from None
     if precision not in (np.float64, np.float32):
-        given = abbreviated(dtype) if precision is None else precision
-        raise ValueError(f"bind: matrices are stored in float64 or float32, got dtype {given}")
+        raise ValueError(f"{sentence} {precision}")
     return precision
 
 
@@ -202,14 +203,14 @@ def _groups(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> list[_Grou
         lambda members, fewer: fewer,
     )
     take(Elementary, lambda f: f.kernel, anova_bank, lambda members, kernel: len(members) > 1)
-    if len(left) * n * (n + 1) // 2 * itemsize > STACK_TINY:
+    if len(left) * half_size(n) * itemsize > STACK_TINY:
         take(
             OfDistance,
             is_gaussian,
             gaussians_bank,
             lambda members, gaussian: gaussian and few_differences([kernels[k] for k in members], X),
         )
-    if len(left) * n * (n + 1) // 2 * itemsize > STACK_SMALL:
+    if len(left) * half_size(n) * itemsize > STACK_SMALL:
         take(
             OfDistance,
             matrix_of,

@@ -12,6 +12,7 @@ from functools import reduce
 import numpy as np
 
 from multikernel._work import Work
+from multikernel.banks.packing import half_size
 from multikernel.tuning import BLAS_OPERATION, KERNEL_CALL, KERNEL_VALUE, PASS_ENTRY, STORED_BYTE
 
 NONE = Work()
@@ -97,11 +98,6 @@ class BankCost:
         )
 
 
-def half(m: int, n: int, itemsize: int) -> float:
-    """The bytes of the symmetric halves of m matrices."""
-    return float(m) * n * (n + 1) / 2.0 * itemsize
-
-
 def packed(evaluated: BankCost, pairs: Work, memory: float, itemsize: int, matrices: int = 2) -> BankCost:
     """Of a stack of symmetric halves; of none where it exceeds the memory.
 
@@ -114,7 +110,7 @@ def packed(evaluated: BankCost, pairs: Work, memory: float, itemsize: int, matri
     """
     m = evaluated.m
     n = evaluated.n
-    held = half(m, n, itemsize)
+    held = float(m) * half_size(n) * itemsize
     if held > memory:
         return evaluated
     return replace(

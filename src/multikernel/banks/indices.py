@@ -17,22 +17,24 @@ def positions(index: Index, n: int) -> Array:
 
 
 def samples(index: Any, n: int) -> Array:
-    """The positions that a user's index of n samples means.
+    """The positions that a user's index of n samples means, shape (samples,).
 
     Raises
     ------
     IndexError : for a sample that is not there
-    TypeError : where the index is no number, slice, array of numbers or mask
+    TypeError : where the index is no number, slice, vector of numbers or mask
     ValueError : for a mask of another length
     """
-    given = np.asarray(index) if not isinstance(index, slice) else np.arange(n)
+    if isinstance(index, slice):
+        return positions(index, n)
+    given = np.atleast_1d(np.asarray(index))
     if not given.size:
         given = given.astype(int)
-    if given.dtype.kind not in "iub":
+    if given.dtype.kind not in "iub" or given.ndim > 1:
         raise TypeError(f"samples are taken by numbers, a slice or a mask of True and False, got {abbreviated(index)}")
     if given.dtype.kind == "b" and given.shape != (n,):
         raise ValueError(f"a mask has True or False for each of the {n} samples, got shape {given.shape}")
-    return positions(index if isinstance(index, slice) else given, n)
+    return positions(given, n)
 
 
 def unit_roundoff(dtype: np.dtype[Any]) -> float:

@@ -14,6 +14,7 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.factor import FactorBank
 from multikernel.banks.lazy import LazyBank, anova_stack, stack
+from multikernel.banks.packing import half_size
 from multikernel.banks.powers import PowersBank
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
@@ -84,7 +85,7 @@ def gaussians_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> Ker
     columns = [tuple(_columns(fact.columns, X).tolist()) for fact in facts]
     gammas = np.array([fact.kernel.gamma for fact in facts], dtype=float)
     bank = SubsetRBFBank.each(X, columns, gammas, storage.dtype)
-    if _halves(len(kernels), X) * storage.dtype.itemsize <= storage.memory:
+    if len(kernels) * half_size(X.shape[0]) * storage.dtype.itemsize <= storage.memory:
         return bank.stored()
     return bank
 
@@ -119,7 +120,7 @@ def _columns(columns: Columns | None, X: Any) -> Array:
 
 def anova_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
     """Of ANOVA kernels that share a recursion."""
-    dtype = storage.precision(_halves(len(kernels), X))
+    dtype = storage.precision(len(kernels) * half_size(X.shape[0]))
     if dtype is None:
         return LazyBank(kernels, X, X)
     return anova_stack(kernels, [fact_of(kernel, Elementary) for kernel in kernels], X, dtype)
@@ -131,8 +132,8 @@ def subsets_bank(subsets: tuple[Columns, ...], gammas: tuple[float, ...], X: Any
     for row, columns in zip(table, subsets, strict=True):
         row[: len(columns)] = columns
     bank = SubsetRBFBank.of(X, table, np.array(gammas), storage.dtype)
-    stack = _halves(len(bank), X) * storage.dtype.itemsize
-    if stack <= min(storage.memory, STACK_SMALL):
+    size = len(bank) * half_size(X.shape[0]) * storage.dtype.itemsize
+    if size <= min(storage.memory, STACK_SMALL):
         return bank.stored()
     return bank
 
@@ -144,10 +145,4 @@ def rest_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBa
 
 def costly_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
     """Of kernels that are costly to evaluate, in single precision where double exceeds the memory."""
-    return stack(kernels, X, storage.memory, storage.precision(_halves(len(kernels), X)))
-
-
-def _halves(m: int, X: Any) -> int:
-    """How many values a packed stack of m matrices holds."""
-    n: int = X.shape[0]
-    return m * n * (n + 1) // 2
+    return stack(kernels, X, storage.memory, storage.precision(len(kernels) * half_size(X.shape[0])))

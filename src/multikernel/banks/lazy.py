@@ -20,7 +20,7 @@ from multikernel.banks.checks import real
 from multikernel.banks.cost import BankCost, packed
 from multikernel.banks.indices import positions, samples_of_block, unit_roundoff
 from multikernel.banks.packed import PackedBank
-from multikernel.banks.packing import pack
+from multikernel.banks.packing import half_size, pack
 from multikernel.banks.powers import running_powers
 from multikernel.banks.profiles import fill, of_squares, profiles
 from multikernel.banks.sharing import sharing
@@ -132,7 +132,7 @@ def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any 
     """
     n = X.shape[0]
     stored = np.dtype(X.dtype if dtype is None else dtype)
-    length = n * (n + 1) // 2
+    length = half_size(n)
     if len(kernels) * length * stored.itemsize > memory:
         return LazyBank(kernels, X, X)
     packed = np.empty((len(kernels), length), dtype=stored)
@@ -144,7 +144,7 @@ def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any 
 
     def whole(part: slice) -> None:
         for group in shared[part]:
-            for k, K in zip(group, _halves(list(group.values()), X), strict=True):
+            for k, K in zip(group, _halves_of(list(group.values()), X), strict=True):
                 packed[k] = K
 
     over_rows(whole, len(shared), 1 if n * n <= BUFFER_VALUES else max(1, len(shared)))
@@ -169,7 +169,7 @@ def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dt
     kernel = facts[0].kernel
     degree = max(fact.degree for fact in facts)
     n = len(samples)
-    packed = np.empty((len(facts), n * (n + 1) // 2), dtype=dtype)
+    packed = np.empty((len(facts), half_size(n)), dtype=dtype)
     diagonals = elementary_diagonals(kernel, samples, degree)
     inverse = [inverse_root(d) for d in diagonals]
 
@@ -181,7 +181,7 @@ def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dt
             if fact.normalized:
                 K = np.clip(K * inverse[d][rows, None] * inverse[d][: rows.stop], -1.0, 1.0)
             for r, i in enumerate(range(rows.start, rows.stop)):
-                start = i * (i + 1) // 2
+                start = half_size(i)
                 packed[k, start : start + i] = K[r, :i]
                 if fact.normalized:
                     packed[k, start + i] = diagonals[d][i] > 0
@@ -192,7 +192,7 @@ def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dt
     return PackedBank(LazyBank(kernels, X, X), packed, n)
 
 
-def _halves(facts: list[Any], X: Any) -> Iterator[Array]:
+def _halves_of(facts: list[Any], X: Any) -> Iterator[Array]:
     """The packed halves of kernels that share a matrix, in turn; each may be written over by the next one."""
     match facts[0]:
         case OfDistance() as distance:

@@ -20,7 +20,7 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.cost import BankCost
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, unit_roundoff
-from multikernel.banks.packing import made, pack, unpack, weights_of_pairs
+from multikernel.banks.packing import half_size, made, pack, unpack, weights_of_pairs
 from multikernel.banks.stored import StoredBank
 from multikernel.banks.threads import over_rows, slices
 from multikernel.numerics import lapack
@@ -244,7 +244,7 @@ class PackedBank(StoredBank):
     def principal(self, rows: Array) -> PackedBank:
         from multikernel.banks import _packed
 
-        packed = np.empty((len(self), len(rows) * (len(rows) + 1) // 2), dtype=self.stack.dtype)
+        packed = np.empty((len(self), half_size(len(rows))), dtype=self.stack.dtype)
 
         def gather(part: slice) -> None:
             _packed.principal(self.stack, self.places, rows, packed, part.start, part.stop)

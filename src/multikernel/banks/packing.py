@@ -13,6 +13,11 @@ from multikernel.banks.threads import over_rows
 from multikernel.tuning import UNPACKED_LEAST, UNPACKED_ROWS
 
 
+def half_size(n: int) -> int:
+    """How many entries the packed half of a matrix of order n has."""
+    return n * (n + 1) // 2
+
+
 def pack(K: Array) -> Array:
     """The upper triangle of K, column by column: n (n + 1) / 2 values."""
     trttp = lapack.strttp if K.dtype == np.float32 else lapack.dtrttp
@@ -56,7 +61,7 @@ def made(entries: Callable[[slice, Array], None], count: int, n: int, pairs: int
 
 def pairs_of_rows(rows: slice) -> slice:
     """Where these rows stand in a packed half."""
-    return slice(rows.start * (rows.start + 1) // 2, rows.stop * (rows.stop + 1) // 2)
+    return slice(half_size(rows.start), half_size(rows.stop))
 
 
 def weights_of_pairs(M: Array) -> Array:

@@ -18,7 +18,7 @@ from multikernel.banks.checks import as_positive, check_finite, check_symmetric,
 from multikernel.banks.dense import DenseBank
 from multikernel.banks.indices import positions
 from multikernel.banks.packed import PackedBank
-from multikernel.banks.packing import pack
+from multikernel.banks.packing import half_size, pack
 from multikernel.banks.threads import one_blas_thread, over_rows
 
 
@@ -81,7 +81,7 @@ def precomputed(
             if not own.any():
                 raise ValueError(f"{name} is NaN at every entry: it knows nothing of any sample, so leave it out")
         matrices = [_filled(matrix, own[:, None] & own) for matrix, own in zip(matrices, known, strict=True)]
-    packed = np.empty((m, n * (n + 1) // 2), dtype=np.result_type(*matrices))
+    packed = np.empty((m, half_size(n)), dtype=np.result_type(*matrices))
     moved = np.zeros(m)
 
     def take(part: slice) -> None:

@@ -22,7 +22,7 @@ from multikernel.banks.checks import real
 from multikernel.banks.indices import positions
 from multikernel.banks.one_matrix import OneMatrixBank
 from multikernel.banks.packed import PackedBank
-from multikernel.banks.packing import pack, pairs_of_rows
+from multikernel.banks.packing import half_size, pack, pairs_of_rows
 from multikernel.banks.powers import raised
 from multikernel.banks.threads import one_blas_thread, over_rows
 from multikernel.kernels.distance import (
@@ -66,9 +66,9 @@ class ProfilesBank(OneMatrixBank):
         if not self.square:
             return chosen
         chosen = chosen._in_double()
-        if len(chosen) * n * (n + 1) * 4 > MEMORY:
+        if 8 * len(chosen) * half_size(n) > MEMORY:
             return chosen
-        packed = np.empty((len(chosen), n * (n + 1) // 2))
+        packed = np.empty((len(chosen), half_size(n)))
         for row, K in zip(packed, profiles(chosen.kernels, pack(chosen.B.values())), strict=True):
             row[:] = K
         return PackedBank(chosen, packed, n)

@@ -25,7 +25,7 @@ from multikernel.banks.dense import DenseBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import samples_of_block, unit_roundoff
 from multikernel.banks.packed import PackedBank
-from multikernel.banks.packing import made, packed_pairs, products_of_pairs, weights_of_pairs
+from multikernel.banks.packing import half_size, made, packed_pairs, products_of_pairs, weights_of_pairs
 from multikernel.banks.stored import StoredBank
 from multikernel.banks.streaming import check_sums
 from multikernel.banks.threads import over_rows, slices
@@ -129,7 +129,7 @@ class SubsetRBFBank(KernelBank):
     @property
     def _n_pairs(self) -> int:
         r, c = self.shape
-        return r * (r + 1) // 2 if self.square else r * c
+        return half_size(r) if self.square else r * c
 
     @cached_property
     def _transposed(self) -> tuple[Array, Array]:

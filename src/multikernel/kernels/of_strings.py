@@ -39,6 +39,7 @@ class StringKernel(Kernel):
                 f"{self!r} compares strings, one a sample, and got {found}; restrict it to one column of strings by "
                 ".on(column)"
             )
+        Features.of(table).check_complete(self)
         return table.texts[:, 0].tolist()
 
 

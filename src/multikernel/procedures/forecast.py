@@ -20,8 +20,9 @@ import numpy as np
 
 from multikernel._work import Work
 from multikernel.banks.base import MEMORY
-from multikernel.banks.cost import BankCost, half
+from multikernel.banks.cost import BankCost
 from multikernel.banks.factor_gram import few_features
+from multikernel.banks.packing import half_size
 from multikernel.domains import Separable
 from multikernel.procedures.centres import TILE, compared_first
 from multikernel.tuning import (
@@ -282,7 +283,7 @@ def rls2(bank: BankCost, tol: float = 1e-4) -> Cost:
         steps=SMALLEST_STEP,
     )
     some = Work(memory=2.0 * PASS_ENTRY * working * n**2)  # which are stored, whatever the others are
-    copied = half(int(max(min(m, RLS2_COPIED), m * RLS2_WORKING_PART_LATE)), bank.n, 8)
+    copied = 8.0 * int(max(min(m, RLS2_COPIED), m * RLS2_WORKING_PART_LATE)) * half_size(bank.n)
     if bank.held or bank.features is not None or copied > MEMORY:
         copied = 0.0
     work = count * (step + some) + 3.0 * bank.sweep + bank.exact + Work(steps=SMALLEST_FIT)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -119,8 +119,6 @@ class Views:
         A mask with labels of its own is one of the samples with these labels, where the views have labels.
         """
         index = index[0] if isinstance(index, tuple) else index
-        if isinstance(index, Integral):
-            index = [index]
         own = row_labels(index)
         if own is not None and self.index is not None and np.asarray(index).dtype.kind == "b":
             if not own.is_unique or len(self.index.difference(own)):

@@ -1,4 +1,4 @@
-"""Tables as people have them: cells are read once, and become typed columns once, for all other rooms.
+"""Tables as people have them: cells are read once, and become typed columns once, for all packages.
 
 cells.py       one column of a frame, an array or a list, as numbers, strings, dates or durations
 numerals.py    numbers in writing          dates.py    dates in writing
