@@ -71,7 +71,7 @@ class MarginMachine(Machine):
         y = checked_target(target)
         check_gram(gram, len(y))
         check_signs(y)
-        if np.shape(warm) != y.shape:
+        if warm is not None and np.shape(warm) != y.shape:
             warm = None
         means = balanced(np.ones(len(y)), y)
         if self.lam == 1.0:

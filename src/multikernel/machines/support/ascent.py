@@ -1,10 +1,10 @@
-"""Turns of pairwise steps and of Newton steps towards the optimum of a support program.
+"""Pairwise steps and Newton steps alternately, towards the optimum of a support program.
 
 Pairwise steps (``_pairwise``) find which variables lie between their bounds; Newton steps on these (``bounded_newton``)
-find their values. Neither knows when the other is better. So they take turns, and the pairwise steps go on for about as
-long as the next Newton step will take: whichever is better, the other at most doubles the time. Upper bounds may be so
-large that they make more of the last digits of the slopes than the whole value: no step can lead to a small gap then,
-and turns go on only while they gain much.
+find their values. It is not known beforehand which of the two is faster. So they alternate, and the pairwise steps go
+on for about as long as the next Newton step will take: whichever is faster, the other at most doubles the time. Upper
+bounds may be so large that the last digits of the slopes times these are more than the whole value: no step can lead to
+a small gap then, and the steps go on only while they gain much.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def ascent(
     """Signed variables of a higher dual value, and the steps that led there.
 
     It ends where the relative gap is likely at most ``tol``, where no step leads up, where rounding hides what steps
-    gain, or after some turns.
+    gain, or after some rounds.
 
     Parameters
     ----------
