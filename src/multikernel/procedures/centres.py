@@ -30,7 +30,7 @@ REFINED = 8000  # samples that scales are learned on
 _REFINED_HELD = 0.4  # of these, held out: two folds of five
 _LANDMARKS = 500  # twice as many, in twice the time, gained 0.002 of R2 on protein and 0.006 on kin8nm
 _STEPS = 20  # ridges are at most 2^20 times larger or smaller than those found on few samples
-_TILE = 2048  # rows at a time
+TILE = 2048  # rows at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,9 +105,9 @@ def tiles(kernel: Callable[[Array], Array], rows: Array, Y: Array, weight: Array
     rows : int array, the samples
     Y, weight : arrays (n, t) and (n,) or None, targets and weights of all samples
     """
-    for start in range(0, len(rows), _TILE):
+    for start in range(0, len(rows), TILE):
         check_interrupted()
-        part = rows[start : start + _TILE]
+        part = rows[start : start + TILE]
         yield Tile(kernel(part), Y[part], None if weight is None else weight[part])
 
 
