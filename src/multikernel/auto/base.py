@@ -18,7 +18,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multikernel._folds import Resampling
@@ -40,7 +39,7 @@ from multikernel.auto.task import RidgeTask
 from multikernel.certificate import Certificate
 from multikernel.estimators.given import check_predicted
 from multikernel.estimators.learned_kernel import LearnedKernel
-from multikernel.estimators.parameters import CrossValidation
+from multikernel.estimators.parameters import CrossValidation, drawn_seed
 from multikernel.estimators.progress import pace as progress_of
 from multikernel.sources.rows import aligned
 from multikernel.streams import Source
@@ -155,7 +154,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     def _posed(self, table: GivenTable, goal: Goal, weight: Array | None, groups: Any) -> Posed:
         """The prepared samples with what is to be learned; advice on groups is given here."""
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = drawn_seed(self.random_state)
         # a splitter that shuffles makes other folds the second time
         first, second = (Resampling.of(type(self).__name__, self.cv, groups, goal.strata) for _ in range(2))
         samples = self.preparation_.samples(table)

@@ -54,11 +54,11 @@ _NARROW = 100  # groups of columns up to which a view alone has a scale for each
 _IN_PAIRS = 6  # sources beyond which there are no products of pairs: 15 products
 _ALONE = 12  # sources beyond which none is tried alone, so that the time of a fit does not grow with their number
 _RIDGES = np.geomspace(1e-4, 1e3, 8)  # times the mean self-value of the kernel
-_FEW = 300  # samples on which a width or a ridge alone is found, where they are learned further on more: as for _FAR
+_FEW = 300  # samples on which a width or a ridge alone is found, where they are learned further on more: as for FAR
 # Times the least error: a width alone that begins farther stays as it is. Scores of protein, friedman, adult and letter
 # (5000 rows) were the same to .002, and learning further took a third of the seconds on protein.
-_FAR = 1.1
-_SEARCH_STEPS = 60  # of learned scales and weights: the tolerance ends almost all of them earlier
+FAR = 1.1
+SEARCH_STEPS = 60  # of learned scales and weights: the tolerance ends almost all of them earlier
 _WIDTHS = (0.05, 0.3, 2.0)  # of a Gaussian in a sum: the mean of its exponent over pairs
 
 
@@ -159,7 +159,7 @@ class Scales(KernelCandidate):
         groups, owner = np.unique(owners[used], return_inverse=True)
         bank = ColumnDistancesBank.of(Z[:, used], self.kernel.degree, owner)
         found = learned_scales(
-            bank, Profiles((self.kernel,)), HeldOut(task.Y, task.folds), tol=1e-2, max_iter=_SEARCH_STEPS
+            bank, Profiles((self.kernel,)), HeldOut(task.Y, task.folds), tol=1e-2, max_iter=SEARCH_STEPS
         )
         scales = np.zeros(Z.shape[1])
         scales[used] = found.scales[0][owner]
@@ -201,10 +201,10 @@ class Scales(KernelCandidate):
             return found
         values = [error.value(v, found.alpha) for v in possible]
         start = possible[int(np.argmin(values))]
-        if np.isfinite(self.enough) and min(values) > np.log(_FAR * least):
+        if np.isfinite(self.enough) and min(values) > np.log(FAR * least):
             return replace(found, error=float(np.exp(min(values))))
         try:
-            best = scales_by_landmarks(error, start, found.alpha, max_iter=_SEARCH_STEPS)
+            best = scales_by_landmarks(error, start, found.alpha, max_iter=SEARCH_STEPS)
         except ValueError:  # a step led to scales without a kernel matrix in single precision
             return found
         scales = np.zeros(len(samples.owner))
@@ -287,7 +287,7 @@ class WeightedSum(KernelCandidate):
         if len(parts) == 1:
             return ridged(parts[0], samples, task)
         bank = precomputed(np.stack([part(samples, samples) for part in parts]), psd=1e-6)
-        found = ridge_cv(bank, task.Y, task.folds, tol=1e-3, max_iter=_SEARCH_STEPS)
+        found = ridge_cv(bank, task.Y, task.folds, tol=1e-3, max_iter=SEARCH_STEPS)
         cut = time_is_up()
         used = np.flatnonzero(found.values)
         if not len(used):

@@ -18,9 +18,9 @@ from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.machines.ridge.centres import CentreSums
+from multikernel.procedures.centres import TILE
 from multikernel.statistics import Moments, Summing
 
-_TILE = 2048  # rows at a time
 _ROUNDING = float(np.finfo(np.float32).eps) ** 2  # of kernels in single precision, squared
 
 
@@ -51,9 +51,9 @@ class KernelSums:
 
     def add(self, samples: PreparedSamples, Y: Array, weight: Array | None) -> KernelSums:
         """With further samples, their targets (n, t) and weights; returns itself."""
-        for start in range(0, len(samples), _TILE):
+        for start in range(0, len(samples), TILE):
             check_interrupted()
-            part = np.arange(start, min(start + _TILE, len(samples)))
+            part = np.arange(start, min(start + TILE, len(samples)))
             begin = perf_counter()
             K = self._kernel(samples.of(part))
             middle = perf_counter()

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils import check_random_state
 
 from multikernel._parameters import check_parameters
 from multikernel._rules import abbreviated
@@ -23,8 +22,10 @@ from multikernel._workers import limited
 from multikernel.auto.all_rows import AllRows, RowReader
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.table import as_table, read
+from multikernel.estimators.parameters import drawn_seed
 from multikernel.estimators.progress import pace
 from multikernel.estimators.streamed.checkpoint import PassFile
+from multikernel.estimators.streamed.source import sampled_rows
 from multikernel.procedures.centres import compared_first
 from multikernel.streams import Chunk, Source, Survey, survey
 
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 _SAMPLED = 200_000  # rows of the sample, at most: trees, which learn from all of them, then take some seconds
 _FEWEST_LOOKED_AT = 5000  # the same at least
-_CELL = 100.0  # bytes that a cell of the sample takes, as a string, as a number and prepared
 _PREPARED = 16.0  # bytes of a number that a row is prepared as: by value and by rank
 
 
@@ -54,9 +54,9 @@ def fit_source(model: MultiKernelEstimator, source: Source, y: Any, groups: Any)
             "into an array, or leave these out"
         )
     with limited(model.time_budget):
-        seed = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
+        seed = drawn_seed(model.random_state)
         begin = perf_counter()
-        seen = survey(source, _count(source), seed=seed)
+        seen = survey(source, sampled_rows(source, _FEWEST_LOOKED_AT, _SAMPLED), seed=seed)
         seconds = perf_counter() - begin
         sample = _checked(model, seen)
         sample = sample.head(_prepared(model, source, sample))
@@ -103,11 +103,6 @@ def _checked(model: MultiKernelEstimator, seen: Survey) -> Chunk:
             f"{abbreviated(seen.sample.y[0])}"
         )
     return seen.sample
-
-
-def _count(source: Source) -> int:
-    """How many rows are sampled."""
-    return int(np.clip(0.25 * source.budget / _CELL / max(1, source.columns), _FEWEST_LOOKED_AT, _SAMPLED))
 
 
 def _prepared(model: MultiKernelEstimator, source: Source, sample: Chunk) -> int:

@@ -9,8 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.auto.choice import Blend, blend_classes, blend_numbers
+from multikernel.estimators.targets import signs_of_classes
 
 # from targets as they were given to what machines learn, and to weights of the classes where these have some
 TargetColumns = Callable[[Array], tuple[Array, Array | None]]
@@ -65,7 +67,7 @@ class Labels(Goal):
 
     @property
     def targets(self) -> Array:
-        return signs(self.index, self.count)
+        return as_columns(signs_of_classes(self.index, self.count))
 
     @property
     def strata(self) -> Array:
@@ -121,12 +123,6 @@ class Values(Goal):
         return ((scores - self.columns[rows]) ** 2).mean(axis=1)
 
 
-def signs(index: Array, count: int) -> Array:
-    """Columns of -1 and 1 for classes by number: one for two classes, else one for each."""
-    columns = 2.0 * np.eye(count)[index] - 1.0
-    return columns[:, 1:] if count == 2 else columns
-
-
 @dataclass(frozen=True, eq=False)
 class LabelColumns:
     """From labels of further samples to the columns of ``Labels``, and to what their weights are multiplied with.
@@ -142,7 +138,8 @@ class LabelColumns:
 
     def __call__(self, y: Array) -> tuple[Array, Array | None]:
         index = np.searchsorted(self.classes, y)
-        return signs(index, len(self.classes)), None if self.weights is None else self.weights[index]
+        columns = as_columns(signs_of_classes(index, len(self.classes)))
+        return columns, None if self.weights is None else self.weights[index]
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,5 +155,4 @@ class ValueColumns:
     spread: Array
 
     def __call__(self, y: Array) -> tuple[Array, Array | None]:
-        columns = np.asarray(y, dtype=float)
-        return ((columns[:, None] if columns.ndim == 1 else columns) - self.mean) / self.spread, None
+        return (as_columns(np.asarray(y, dtype=float)) - self.mean) / self.spread, None

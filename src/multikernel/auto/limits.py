@@ -78,11 +78,11 @@ class Limits:
         tried = list(found)
         allowed = (MANY_CHOICE_SHARE if centres else CHOICE_SHARE) * seconds
 
-        def too_long(count: int) -> bool:
-            return sum(candidate.work(_taken(candidate, count), p).seconds for candidate in tried) > allowed
-
-        def _taken(candidate: KernelCandidate, count: int) -> int:
+        def taken(candidate: KernelCandidate, count: int) -> int:
             return int(min(count, candidate.enough)) if centres else count
+
+        def too_long(count: int) -> bool:
+            return sum(candidate.work(taken(candidate, count), p).seconds for candidate in tried) > allowed
 
         # to choose, 4000 samples say enough whatever the time; fewer where scales are learned further
         most = min(n, fits, 1000 if centres else 4000)

@@ -17,7 +17,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel._work import Work
 from multikernel._workers import time_is_up
-from multikernel.auto.candidates import KernelAndRidge, KernelCandidate, LabelledSamples
+from multikernel.auto.candidates import FAR, SEARCH_STEPS, KernelAndRidge, KernelCandidate, LabelledSamples
 from multikernel.auto.samples import DistanceSimilarity, PreparedSamples, Similarity, TurnedSimilarity
 from multikernel.auto.task import RidgeTask
 from multikernel.kernels import RBF
@@ -25,16 +25,13 @@ from multikernel.machines.ridge.centres import Tile, by_sums, summed
 from multikernel.procedures import forecast
 from multikernel.procedures.learned_scales.landmarks import LandmarkError, LandmarkSamples, scales_by_landmarks
 from multikernel.procedures.learned_scales.metrics import FullMetric
+from multikernel.procedures.learned_scales.search import USUAL_PENALTY
+from multikernel.procedures.learned_scales.starts import WIDER
 
-# Penalty, turns, gain and widths are those of learned scales (procedures/learned_scales). With turns first, the
-# held-out error on a target of three directions in fifteen columns was .0576 after 2.7 processor seconds; without
-# them .0597 after 4.1.
-_PENALTY = 3.0
+# With turns first, the held-out error on a target of three directions in fifteen columns was .0576 after 2.7 processor
+# seconds; without them .0597 after 4.1.
 _TURNS = 6
 _GAIN = 0.05  # of the logarithm of the error, that a turn has to gain
-_WIDER = (1.0, 3.0)  # times the width: fewer directions need a narrower kernel
-_STEPS = 60  # as for scales
-_FAR = 1.1  # times the least error of the others, where its descent begins; as for one width
 _SAMPLES_EACH = 4  # samples held out for a parameter at least, so that 8000 samples have a metric of up to 39 columns
 
 
@@ -70,13 +67,13 @@ class FullMetricGaussian(KernelCandidate):
         ):
             return None
         error = LandmarkError(
-            RBF(1.0), form, LandmarkSamples(X, train.Y), LandmarkSamples(V, held.Y), Z, penalty=_PENALTY
+            RBF(1.0), form, LandmarkSamples(X, train.Y), LandmarkSamples(V, held.Y), Z, penalty=USUAL_PENALTY
         )
         try:
             begun = _turned(error, form.equal(float(found.similarity.scales @ means)), found.alpha)
-            if error.value(begun, found.alpha) > np.log(_FAR * least):
+            if error.value(begun, found.alpha) > np.log(FAR * least):
                 return None
-            best = scales_by_landmarks(error, begun, found.alpha, max_iter=_STEPS)
+            best = scales_by_landmarks(error, begun, found.alpha, max_iter=SEARCH_STEPS)
         except ValueError:  # no kernel matrix in single precision
             return None
         values, vectors = np.linalg.eigh(form.scales(best.parameters).reshape(len(means), -1))
@@ -99,7 +96,7 @@ def _turned(error: LandmarkError, v: Array, alpha: float) -> Array:
             break
         outer = _outer_product(error, best, alpha)
         total = error.form.total(error.form.scales(best))
-        tried = [error.form.proposed(outer, wider * total) for wider in _WIDER]
+        tried = [error.form.proposed(outer, wider * total) for wider in WIDER]
         values = [error.value(each, alpha) for each in tried]
         if not min(values) < lowest - _GAIN:
             break

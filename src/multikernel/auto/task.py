@@ -52,7 +52,7 @@ class RidgeTask:
         resampling : how samples are held out, first and second
         """
         rng = np.random.default_rng(seed)
-        first, second = (_folds(labels, rng, each) for each in resampling)
+        first, second = (Folds.held_out(each, labels, FOLDS, rng) for each in resampling)
         return cls(Y, weight, first, second)
 
     def of_rows(self, rows: Array) -> RidgeTask:
@@ -86,10 +86,3 @@ class RidgeTask:
         A = K.copy()
         A.flat[:: len(A) + 1] += alpha / (1.0 if self.weight is None else self.weight)
         return solved(cholesky(A), self.Y - mean), mean
-
-
-def _folds(labels: Array, rng: np.random.Generator, resampling: Resampling) -> Folds:
-    if resampling.given is not None:
-        return Folds.of(resampling.given, len(labels), labels)
-    folds = resampling.drawn(labels, FOLDS, rng)
-    return Folds(folds, int(folds.max()) + 1)

@@ -229,6 +229,3 @@ def _largest(bank: KernelBank, ball: NormBall, limit: float) -> tuple[float, flo
         value = found
         x = vector
         theta = better
-
-
-__all__ = ["CurvatureBounds", "curvature_bounds", "proposition_4"]

@@ -20,6 +20,7 @@ from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.banks import KernelBank
 from multikernel.estimators.binding import as_views, is_given
+from multikernel.estimators.parameters import is_feature
 from multikernel.kernels import Features
 from multikernel.procedures.ridge_cv.fixed import FixedColumns
 from multikernel.sources.views import Views, is_views
@@ -34,13 +35,9 @@ class FixedRule(Rule):
     words = "None, or columns of X by name or position, or the name of a view; one of them or a list"
 
     def accepts(self, value: Any) -> bool:
-        if value is None or _is_key(value):
+        if value is None or is_feature(value):
             return True
-        return isinstance(value, list | tuple | np.ndarray) and np.ndim(value) == 1 and all(map(_is_key, value))
-
-
-def _is_key(value: Any) -> bool:
-    return isinstance(value, str | int | np.integer) and not isinstance(value, bool)
+        return isinstance(value, list | tuple | np.ndarray) and np.ndim(value) == 1 and all(map(is_feature, value))
 
 
 FixedParameter = Annotated[Any, FixedRule()]
@@ -51,7 +48,7 @@ def keys_of(model: Any) -> tuple[Any, ...]:
     given = getattr(model, "fixed", None)
     if given is None:
         return ()
-    if _is_key(given):
+    if is_feature(given):
         return (given,)
     return tuple(given)
 

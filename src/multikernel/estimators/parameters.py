@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from multikernel._arrays import host
 from multikernel._parameters import NON_NEGATIVE, POSITIVE, WITHIN_ONE
@@ -47,6 +48,16 @@ NonNegativeOrAuto = Annotated[Any, AnyOf((NON_NEGATIVE, AUTO))]
 WithinOneOrAuto = Annotated[Any, AnyOf((WITHIN_ONE, AUTO))]
 CrossValidation = Annotated[Any, FoldsRule()]
 ClassWeight = Annotated[Any, ClassWeights()] | None
+
+
+def is_feature(value: Any) -> bool:
+    """Whether a value names a feature: a string, or a whole number."""
+    return isinstance(value, str | int | np.integer) and not isinstance(value, bool)
+
+
+def drawn_seed(random_state: Any) -> int:
+    """A seed from the parameter ``random_state`` of an estimator; of a generator another one each time."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def checked_weights(sample_weight: Any, n: int) -> Array | None:

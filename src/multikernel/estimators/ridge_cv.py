@@ -25,8 +25,15 @@ from multikernel.estimators.given import check_predicted
 from multikernel.estimators.linear_coefficients import linear_coefficients
 from multikernel.estimators.method import Method, scale_free
 from multikernel.estimators.parameters import CrossValidation
-from multikernel.estimators.ridge_cv_learning import cost_of, has_own_weights, learn, prepare, tasks
-from multikernel.estimators.ridge_cv_results import publish, ridge_of
+from multikernel.estimators.ridge_cv_learning import (
+    cost_of,
+    has_own_weights,
+    learn,
+    prepare,
+    publish,
+    ridge_of,
+    tasks,
+)
 from multikernel.estimators.ridge_cv_sums import check_sums, folds_of_rows, kept_factors, learn_sums
 from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.estimators.streamed.estimator import LearnsFromSums

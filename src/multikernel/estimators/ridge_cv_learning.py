@@ -1,13 +1,14 @@
-"""How ``MultipleKernelRidgeCV`` learns from samples: its tasks, their folds and cost, weights and machines."""
+"""How ``MultipleKernelRidgeCV`` learns from samples: its tasks, their folds and cost, weights and machines, results."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from numbers import Integral
+from typing import Any, cast
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from multikernel._linalg import as_columns
 from multikernel._rules import abbreviated
@@ -16,6 +17,7 @@ from multikernel.banks import KernelBank
 from multikernel.banks.cost import BankCost
 from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators.fixed import learned_columns
+from multikernel.estimators.parameters import drawn_seed
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.observer import Observer
@@ -26,6 +28,7 @@ from multikernel.procedures.ridge_cv import (
     ErrorInFeatures,
     Evidence,
     Folds,
+    RidgeCVWeights,
     TargetSearch,
     held_out_error,
     least_error,
@@ -62,34 +65,28 @@ def _has_own_ridges(model: Any, target: Any) -> bool:
 def _folds(model: Any, task: Task) -> Folds:
     """As the user gives them; a number is one of consecutive samples, or of whole groups."""
     n, known = len(task.target), task.resampling
-    if known.groups is None or known.given is not None:
-        return Folds.of(model.cv if known.given is None else known.given, n, task.target)
-    count = n if isinstance(model.cv, str) else int(model.cv)
-    folds = known.drawn(np.zeros(n, dtype=int), count, np.random.default_rng(0))
-    return Folds(folds, int(folds.max()) + 1)
+    if not known.decided:
+        return Folds.of(model.cv, n, task.target)
+    count = int(model.cv) if isinstance(model.cv, Integral) else n
+    return Folds.held_out(known, np.zeros(n, dtype=int), count, np.random.default_rng(0))
 
 
 # -- learning ----------------------------------------------------------------------------------------------------------
 
 
-def drawn_seed(model: Any) -> int:
-    """A seed for all targets, from ``random_state``."""
-    return int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
-
-
 def prepare(model: Any, bank: KernelBank, target: Array, X: Any, given: dict[str, Any]) -> Learner:
     """The seed is drawn once for all targets."""
     n = bank.shape[0]
-    if isinstance(model.cv, int | np.integer) and model.cv > n:
+    if isinstance(model.cv, Integral) and model.cv > n:
         raise ValueError(
             f"{type(model).__name__}: cv must be at most {n}, the number of samples, got {abbreviated(model.cv)}"
         )
-    return partial(learn, seed=drawn_seed(model), fixed=learned_columns(model, X, n))
+    return partial(learn, seed=drawn_seed(model.random_state), fixed=learned_columns(model, X, n))
 
 
 def cost_of(model: Any, bank: BankCost, task: Task) -> Cost:
     """What a task costs, as far as is known before."""
-    folds = int(model.cv) if isinstance(model.cv, int | np.integer) else bank.n
+    folds = int(model.cv) if isinstance(model.cv, Integral) else bank.n
     if _shares_candidates(model, task.target):
         t = task.target.shape[1]
         cost = model.n_init * many_targets(bank, folds, t)
@@ -244,3 +241,54 @@ def _learn_beside(
         constant = weights.effects.coef[0]
         solution = replace(solution, intercept=float(constant[0]) if task.target.ndim == 1 else constant)
     return weights, solution
+
+
+# -- after fitting -----------------------------------------------------------------------------------------------------
+
+
+def ridge_of(model: Any, fitted: Fitted) -> Any:
+    """What is added to the diagonal of the kernel: a number, or one for each target."""
+    return cast(RidgeCVWeights, fitted.weights).alpha
+
+
+def publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+    """Set the attributes of a fitted model that belong to this estimator alone."""
+    found = [cast(RidgeCVWeights, f.weights) for f in fitted]
+    errors = np.concatenate([weights.errors for weights in found])
+    if single:
+        model.alpha_ = found[0].alpha
+    else:
+        model.alpha_ = np.concatenate([np.atleast_1d(weights.alpha) for weights in found])
+    if len(errors) == 1 and model.dual_coef_.ndim == 1:
+        model.cv_loss_ = float(errors[0])
+    else:
+        model.cv_loss_ = errors
+    vars(model).pop("target_stationarity_", None)  # of an earlier fit
+    if not single or found[0].stationarities is not None:
+        model.target_stationarity_ = np.concatenate([_stationarities(weights) for weights in found])
+    _publish_effects(model, found)
+
+
+def _stationarities(weights: RidgeCVWeights) -> Array:
+    if weights.stationarities is not None:
+        return weights.stationarities
+    assert weights.certificate is not None
+    return np.array([weights.certificate.value])
+
+
+def _publish_effects(model: Any, found: Sequence[RidgeCVWeights]) -> None:
+    """The coefficients of fixed columns, those of the intercept apart."""
+    for name in ("fixed_names_", "fixed_coef_", "fixed_std_errors_", "intercept_std_error_"):
+        vars(model).pop(name, None)  # of an earlier fit
+    effects = [weights.effects for weights in found if weights.effects is not None]
+    if not effects:
+        return
+    coef = np.hstack([each.coef for each in effects]).T
+    errors = np.hstack([each.errors for each in effects]).T
+    first = int(model.fit_intercept)
+    one = model.dual_coef_.ndim == 1
+    model.fixed_names_ = np.array(model._fixed_samples.names, dtype=object)
+    model.fixed_coef_ = coef[0, first:] if one else coef[:, first:]
+    model.fixed_std_errors_ = errors[0, first:] if one else errors[:, first:]
+    if first:
+        model.intercept_std_error_ = float(errors[0, 0]) if one else errors[:, 0]

@@ -9,8 +9,8 @@ import numpy as np
 from multikernel._linalg import as_columns
 from multikernel.banks.low_rank import LowRankBank
 from multikernel.banks.threads import one_blas_thread
+from multikernel.estimators.parameters import drawn_seed
 from multikernel.estimators.protocol import Fitted, Learned, Task
-from multikernel.estimators.ridge_cv_learning import drawn_seed
 from multikernel.estimators.streamed.streaming import SampleTask
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
@@ -69,7 +69,9 @@ def learn_sums(
     sums = tuple(each.of_targets(every, unit) for each in full)
     error = ErrorInFeatures.of_sums(scaled, as_columns(task.target), sums, True, part)
     with one_blas_thread(len(task.target)):
-        weights = least_error(error, error, model.tol, model.max_iter, model.n_init, drawn_seed(model), observe)
+        weights = least_error(
+            error, error, model.tol, model.max_iter, model.n_init, drawn_seed(model.random_state), observe
+        )
         machine = RidgeMachine(weights.alpha, False)
         solution = machine.solve(scaled.combine(weights.values), task.target / unit)
     return weights.in_units(size, unit), MachineUnits(machine, size, unit, coef=unit / size).solution(solution)

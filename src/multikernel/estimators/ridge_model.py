@@ -30,7 +30,7 @@ from multikernel.estimators.posterior import KernelPosterior, Posterior
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.regressor import KernelRegressor
 from multikernel.estimators.samples import samples_of
-from multikernel.machines.ridge.smoother import CRITERIA, Smoother
+from multikernel.machines.ridge.smoother import CRITERIA
 from multikernel.sources.views import Views
 from multikernel.tuning import NEW_VALUES
 
@@ -303,6 +303,3 @@ def _quantile(values: Array, weight: Array, coverage: float) -> float:
     reached = np.cumsum(weight[order]) / (weight.sum() + 1.0)
     place = int(np.searchsorted(reached, coverage - 1e-12))
     return float(values[order[min(place, len(order) - 1)]])
-
-
-__all__ = ["CRITERIA", "RidgeModel", "RidgeRegressor", "Smoother"]

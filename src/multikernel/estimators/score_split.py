@@ -33,6 +33,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from multikernel._arrays import host
+from multikernel._floats import ROUNDING
 from multikernel._linalg import as_columns
 from multikernel._rules import Choice
 from multikernel._typing import Array
@@ -45,7 +46,6 @@ from multikernel.tuning import BUFFER_VALUES, TARGET_BLOCK
 
 SplitScoring = Literal["r2", "correlation"]
 _SCORINGS = Choice(("r2", "correlation"))
-_ROUNDING = 1e-14  # of a sum of squares about another number: what a variance is not told from zero by
 _FEWEST_TARGETS = 16  # targets that fit into memory at a time beside as many rows of X as are taken at a time
 
 
@@ -139,7 +139,7 @@ class SplitSums:
     def correlations(self, varies: Array) -> Array:
         """The parts of the correlations of the targets that vary with predictions that do."""
         variance = np.maximum(self.predicted - self.bias**2 / self.weight.sum(), 0.0)
-        variance[variance <= _ROUNDING * self.predicted] = 0.0
+        variance[variance <= ROUNDING * self.predicted] = 0.0
         return _over(self.with_target, np.sqrt(self.spread) * np.sqrt(variance), varies)
 
 

@@ -1,4 +1,4 @@
-"""The figure of what sources are worth: a row for each, with its score alone, without it, and what it adds."""
+"""What the frame of ``source_values`` holds beside its rows: what pairs of sources add to each other, and a figure."""
 
 from __future__ import annotations
 
@@ -13,8 +13,49 @@ _ROW = 0.45  # inches
 _GREY, _INK = "#8a92a3", "#39404f"
 
 
-def draw(values: Any, score: float, constant: float, measure: str, ax: Any = None) -> Any:
-    """Draw the frame; returns the axes.
+def source_pairs(values: Any) -> Any:
+    """Whether the sources repeat or complete each other, pair by pair.
+
+    Parameters
+    ----------
+    values : what ``source_values`` returned
+
+    Returns
+    -------
+    pandas.DataFrame with a row for each pair and the columns ``first``, ``second``, ``interaction`` and ``se``: the
+        score of both, less the score of each alone, plus that of a constant prediction. Below 0 the two repeat each
+        other, above 0 they complete each other.
+
+    Raises
+    ------
+    ValueError : where the frame is none that ``source_values`` returned
+    """
+    import pandas as pd
+
+    return pd.DataFrame(_attribute(values, "pairs"), columns=["first", "second", "interaction", "se"])
+
+
+def plot_source_values(values: Any, ax: Any = None) -> Any:
+    """The score of each source alone and of all sources without it, beside that of all; needs matplotlib.
+
+    Parameters
+    ----------
+    values : what ``source_values`` returned
+    ax : axes of matplotlib; new ones by default
+
+    Returns
+    -------
+    The axes
+
+    Raises
+    ------
+    ValueError : where the frame is none that ``source_values`` returned
+    """
+    return _draw(values, _attribute(values, "score"), _attribute(values, "constant"), _attribute(values, "measure"), ax)
+
+
+def _draw(values: Any, score: float, constant: float, measure: str, ax: Any = None) -> Any:
+    """A row for each source, with its score alone, without it, and what it adds; returns the axes.
 
     Parameters
     ----------
@@ -45,3 +86,10 @@ def draw(values: Any, score: float, constant: float, measure: str, ax: Any = Non
     ax.set_xlabel(f"held-out {measure}")
     ax.legend(frameon=False, fontsize="small", ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0))
     return ax
+
+
+def _attribute(values: Any, name: str) -> Any:
+    found = getattr(values, "attrs", {})
+    if name not in found:
+        raise ValueError("the frame is none that source_values returned: its attrs are missing")
+    return found[name]

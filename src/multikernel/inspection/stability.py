@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
-from sklearn.utils import check_random_state
 
 from multikernel._rules import Number, Whole
 from multikernel._typing import Array
@@ -19,6 +18,7 @@ from multikernel.diagnostics import positive_weights
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.learned_kernel import called
 from multikernel.estimators.names import short_names
+from multikernel.estimators.parameters import drawn_seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ def weight_stability(
     model.check_parameters()
     bank, target = model.bind(X, y)
     kind = StratifiedShuffleSplit if is_classifier(model) else ShuffleSplit
-    seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+    seed = drawn_seed(random_state)
     splits = kind(n_resamples, train_size=part, random_state=seed).split(np.empty((len(target), 1)), target)
 
     def on_part(rows: Array) -> tuple[list[Any], Array, Sequence[str]]:

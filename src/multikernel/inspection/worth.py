@@ -39,7 +39,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import check_array, check_random_state
 
 from multikernel._arrays import host
-from multikernel._folds import Fold, Resampling
+from multikernel._folds import FOLDS, Fold, Resampling
 from multikernel._parameters import COUNT, WHOLE
 from multikernel._typing import Array
 from multikernel._workers import on_threads
@@ -61,7 +61,6 @@ from multikernel.inspection.source_parts import (
 )
 from multikernel.sources.rows import aligned
 
-_FOLDS = 5
 _TIE = 1e-12  # a difference of two means of the same scores that rounding may leave
 
 Subset = tuple[int, ...]  # sources by number
@@ -71,7 +70,7 @@ def source_values(
     estimator: Any,
     X: Any,
     y: Any,
-    cv: Any = _FOLDS,
+    cv: Any = FOLDS,
     groups: Any = None,
     *,
     sources: Mapping[str, Any] | None = None,
@@ -264,49 +263,6 @@ def _errors(names: Sequence[str], scores: Mapping[Subset, Array], overlap: float
     }
 
 
-def source_pairs(values: Any) -> Any:
-    """Whether the sources repeat or complete each other, pair by pair.
-
-    Parameters
-    ----------
-    values : what ``source_values`` returned
-
-    Returns
-    -------
-    pandas.DataFrame with a row for each pair and the columns ``first``, ``second``, ``interaction`` and ``se``: the
-        score of both, less the score of each alone, plus that of a constant prediction. Below 0 the two repeat each
-        other, above 0 they complete each other.
-
-    Raises
-    ------
-    ValueError : where the frame is none that ``source_values`` returned
-    """
-    import pandas as pd
-
-    return pd.DataFrame(_attribute(values, "pairs"), columns=["first", "second", "interaction", "se"])
-
-
-def plot_source_values(values: Any, ax: Any = None) -> Any:
-    """The score of each source alone and of all sources without it, beside that of all; needs matplotlib.
-
-    Parameters
-    ----------
-    values : what ``source_values`` returned
-    ax : axes of matplotlib; new ones by default
-
-    Returns
-    -------
-    The axes
-
-    Raises
-    ------
-    ValueError : where the frame is none that ``source_values`` returned
-    """
-    from multikernel.inspection.source_plot import draw
-
-    return draw(values, _attribute(values, "score"), _attribute(values, "constant"), _attribute(values, "measure"), ax)
-
-
 # -- what is fitted ----------------------------------------------------------------------------------------------------
 
 
@@ -354,7 +310,7 @@ def _folds(estimator: Any, cv: Any, groups: Array | None, y: Array, rng: Any) ->
         labels = np.unique(y, return_inverse=True)[1]
     else:
         labels = np.zeros(len(y), dtype=int)
-    folds = Resampling.of("source_values", cv, groups, y).folds(labels, _FOLDS, rng)
+    folds = Resampling.of("source_values", cv, groups, y).folds(labels, FOLDS, rng)
     return [(np.sort(train), np.sort(test)) for train, test in folds]
 
 
@@ -448,10 +404,3 @@ def _measure(estimator: Any, scoring: Any) -> str:
     if scoring is not None:
         return str(getattr(scoring, "__name__", "score"))
     return "accuracy" if is_classifier(estimator) else "R2"
-
-
-def _attribute(values: Any, name: str) -> Any:
-    found = getattr(values, "attrs", {})
-    if name not in found:
-        raise ValueError("the frame is none that source_values returned: its attrs are missing")
-    return found[name]

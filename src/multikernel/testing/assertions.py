@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+ROUNDING = 1e-9  # of the largest number: what sums in another order, and values that are solved to rounding, leave
+STEP = 1e-5  # of differences that stand for derivatives
 _FEW = 5  # words that a sentence has at least
 
 

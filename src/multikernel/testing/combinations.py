@@ -6,17 +6,14 @@ import copy
 
 import numpy as np
 
-from multikernel._floats import TINY
+from multikernel._floats import EPS, TINY
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import Combination, HasSecondDerivatives
-from multikernel.testing.assertions import refusal, require
+from multikernel.testing.assertions import ROUNDING, STEP, refusal, require
 
-_DOUBLE = 2.0**-52  # rounding of double precision: differences of single precision are noise
-_STEP = 1e-5  # of differences
 _ACCURATE = 1e-5  # of the largest entry: what differences leave
-_ROUNDING = 1e-9  # of the largest entry: what sums in another order leave
 _TRIALS = 20  # pairs of points at which a form may turn out not to be concave
 
 
@@ -40,7 +37,7 @@ def check_combination(combination: Combination, bank: KernelBank) -> None:
     >>> from multikernel.testing.combinations import check_combination
     >>> check_combination(HadamardPower(2), bind(kernels.linear_features(), np.eye(6)[:, :3] + 1.0))
     """
-    require(bank.square and bank.rounding <= _DOUBLE, "check_combination needs a square bank in double precision")
+    require(bank.square and bank.rounding <= EPS, "check_combination needs a square bank in double precision")
     check_matrices(combination, bank)
     check_first_derivatives(combination, bank)
     check_second_derivatives(combination, bank)
@@ -59,9 +56,9 @@ def check_matrices(combination: Combination, bank: KernelBank) -> None:
     n = bank.shape[0]
     K = gram.dense()
     require(gram.shape == bank.shape == K.shape, f"the matrix has shape {gram.shape}, the bank {bank.shape}")
-    _equal(K, K.T, _ROUNDING, "the matrix of the samples is not symmetric")
+    _equal(K, K.T, ROUNDING, "the matrix of the samples is not symmetric")
     v = np.cos(np.arange(n))
-    _equal(gram.multiply(v), K @ v, _ROUNDING, "products with the Gram are not those with its matrix")
+    _equal(gram.multiply(v), K @ v, ROUNDING, "products with the Gram are not those with its matrix")
     if bank.local:
         rows = np.array([n - 1, 0])
         columns = np.arange(1, n)
@@ -69,7 +66,7 @@ def check_matrices(combination: Combination, bank: KernelBank) -> None:
         require(
             part.shape == (len(rows), len(columns)), f"a part of {(len(rows), len(columns))} has shape {part.shape}"
         )
-        _equal(part.dense(), K[np.ix_(rows, columns)], _ROUNDING, "a part of the samples has another matrix")
+        _equal(part.dense(), K[np.ix_(rows, columns)], ROUNDING, "a part of the samples has another matrix")
 
 
 def check_shares(combination: Combination, bank: KernelBank) -> None:
@@ -79,14 +76,14 @@ def check_shares(combination: Combination, bank: KernelBank) -> None:
     K = combination.gram(bank, theta).dense()
     C = np.random.default_rng(3).normal(size=(n, 2))
     if refusal(lambda: combination.shares(bank, theta, C)) is None:
-        _equal(combination.shares(bank, theta, C).sum(axis=0), K @ C, _ROUNDING, "shares do not add up to K(theta) C")
+        _equal(combination.shares(bank, theta, C).sum(axis=0), K @ C, ROUNDING, "shares do not add up to K(theta) C")
     largest = np.array([np.diag(d).max() for d in _differences(combination, bank, theta)])
     peaks = combination.peaks(bank, theta)
     require(peaks.shape == largest.shape, f"peaks have shape {peaks.shape}, not {largest.shape}")
     allowed = _ACCURATE * max(float(np.abs(largest).max()), float(np.abs(K).max()))
     require((largest <= peaks + allowed).all(), "a derivative's diagonal has a larger entry than its peak")
     other = np.where(combination.idle(bank), 2.0 * theta + 1.0, theta)
-    _equal(combination.gram(bank, other).dense(), K, _ROUNDING, "parameters that are called idle change the matrix")
+    _equal(combination.gram(bank, other).dense(), K, ROUNDING, "parameters that are called idle change the matrix")
 
 
 def check_units(combination: Combination, bank: KernelBank) -> None:
@@ -99,7 +96,7 @@ def check_units(combination: Combination, bank: KernelBank) -> None:
         kernel, weight, factor = units
         scaled = bank.scaled(np.full(len(bank), 1.0 / kernel))
         K = combination.gram(bank, weight * theta).dense()
-        _equal(factor * combination.gram(scaled, theta).dense(), K, _ROUNDING, "in_units returns other units")
+        _equal(factor * combination.gram(scaled, theta).dense(), K, ROUNDING, "in_units returns other units")
 
 
 def check_first_derivatives(combination: Combination, bank: KernelBank) -> None:
@@ -124,13 +121,13 @@ def check_second_derivatives(combination: Combination, bank: KernelBank) -> None
     if not isinstance(combination, HasSecondDerivatives):
         return
     H = combination.second(bank, theta, A)
-    _equal(H, H.T, _ROUNDING, "the second derivatives are not symmetric")
+    _equal(H, H.T, ROUNDING, "the second derivatives are not symmetric")
     rises = [
         combination.pullback(bank, theta + e, A) - combination.pullback(bank, theta - e, A)
-        for e in _STEP * np.eye(len(theta))
+        for e in STEP * np.eye(len(theta))
     ]
     size = float(np.abs(combination.pullback(bank, theta, A)).max())
-    _equal(H, np.array(rises) / (2.0 * _STEP), _ACCURATE, "second is not the derivative of pullback", size)
+    _equal(H, np.array(rises) / (2.0 * STEP), _ACCURATE, "second is not the derivative of pullback", size)
 
 
 def check_linearity(combination: Combination, bank: KernelBank) -> None:
@@ -138,7 +135,7 @@ def check_linearity(combination: Combination, bank: KernelBank) -> None:
     theta = _parameters(combination, bank)
     other = theta[::-1] + 0.5
     K, L, both = (combination.gram(bank, t).dense() for t in (theta, other, theta + 3.0 * other))
-    linear = bool(np.abs(both - K - 3.0 * L).max() <= _ROUNDING * np.abs(both).max())
+    linear = bool(np.abs(both - K - 3.0 * L).max() <= ROUNDING * np.abs(both).max())
     require(linear or not combination.linear, "it says that it is linear and is not: its duality gaps would be wrong")
     require(combination.linear or not linear, "it is linear and does not say so: its duality gaps are not reported")
 
@@ -159,7 +156,7 @@ def check_powers(combination: Combination, bank: KernelBank) -> None:
     for _ in range(_TRIALS):
         left, right = rng.exponential(size=(2, d))
         chord = 0.5 * (form(left) + form(right))
-        require(form(0.5 * (left + right)) >= chord - _ROUNDING * abs(chord), f"the form is not concave in powers {p}")
+        require(form(0.5 * (left + right)) >= chord - ROUNDING * abs(chord), f"the form is not concave in powers {p}")
 
 
 def _parameters(combination: Combination, bank: KernelBank) -> Array:
@@ -172,8 +169,8 @@ def _parameters(combination: Combination, bank: KernelBank) -> Array:
 def _differences(combination: Combination, bank: KernelBank, theta: Array) -> list[Array]:
     """dK/dtheta_k, by central differences."""
     return [
-        (combination.gram(bank, theta + e).dense() - combination.gram(bank, theta - e).dense()) / (2.0 * _STEP)
-        for e in _STEP * np.eye(len(theta))
+        (combination.gram(bank, theta + e).dense() - combination.gram(bank, theta - e).dense()) / (2.0 * STEP)
+        for e in STEP * np.eye(len(theta))
     ]
 
 

@@ -19,13 +19,12 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, FactorGram
 from multikernel.machines import DualSolution, Machine
-from multikernel.testing.assertions import must_refuse, refusal, require
+from multikernel.testing.assertions import STEP, must_refuse, refusal, require
 
 # values of tol
 _ROUGH = 1e-2
 _FINE = 1e-8
 _FINEST = 1e-10
-_STEP = 1e-5  # of differences
 _LOOSE = 1e-2  # of predictions: what a gap leaves open, by its square root, and an intercept with several best values
 
 
@@ -149,8 +148,8 @@ def check_derivative(machine: Machine, case: MachineCase) -> None:
         for _ in range(2):
             E = rng.normal(size=K.shape)
             E = E + E.T
-            up, down = (_solve(machine, K + s * _STEP * E, y, _FINEST, weight).value for s in (1.0, -1.0))
-            want = (up - down) / (2.0 * _STEP)
+            up, down = (_solve(machine, K + s * STEP * E, y, _FINEST, weight).value for s in (1.0, -1.0))
+            want = (up - down) / (2.0 * STEP)
             got = -_form(E, A)
             allowed = 1e-3 * abs(want) + 1e-5 * float(np.vdot(A, A))
             require(abs(got - want) <= allowed, f"-A A' gives the slope {got:.6g} where J has {want:.6g}")
@@ -183,8 +182,8 @@ def _check_slope_in_target(machine: Machine, case: MachineCase, slope: Array) ->
     """dJ/dy by central differences in a random direction of mean zero: an intercept may be the mean of y."""
     e = np.random.default_rng(5).normal(size=case.target.shape)
     e -= e.mean(axis=0)
-    up, down = (_solve(machine, case.K, case.target + s * _STEP * e, _FINEST).value for s in (1.0, -1.0))
-    want = (up - down) / (2.0 * _STEP)
+    up, down = (_solve(machine, case.K, case.target + s * STEP * e, _FINEST).value for s in (1.0, -1.0))
+    want = (up - down) / (2.0 * STEP)
     got = float(np.vdot(slope, e))
     allowed = 1e-3 * (abs(want) + float(np.linalg.norm(slope)))
     require(abs(got - want) <= allowed, f"coef gives J the slope {got:.6g} in the target where it has {want:.6g}")

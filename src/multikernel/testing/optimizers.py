@@ -26,9 +26,8 @@ from multikernel.machines import HingeMachine, Machine, RidgeMachine
 from multikernel.observer import Event
 from multikernel.optimizers import Optimizer, Result
 from multikernel.problem import Evaluation, Problem
-from multikernel.testing.assertions import must_refuse, refusal, require
+from multikernel.testing.assertions import ROUNDING, must_refuse, refusal, require
 
-_ROUNDING = 1e-9  # of a value: sums in another order, and values that a machine solved to rounding
 _FINE = 1e-10  # the gap to which a value is recomputed
 
 
@@ -183,7 +182,7 @@ def _check_result(optimizer: Optimizer, known: KnownProblem, result: Result) -> 
     certificate = result.certificate
     require(problem.domain.contains(result.theta), f"{result.theta} is not in {problem.domain}")
     fine = problem.evaluate(result.theta, machine=problem.machine.with_tolerance(_FINE))
-    size = _ROUNDING * abs(fine.value)
+    size = ROUNDING * abs(fine.value)
     require(at.value <= fine.upper + size, f"the value is {at.value!r}, and that of the weights {fine.upper!r}")
     require(fine.value <= at.upper + size, f"the upper value reported is {at.upper!r}, and the value is {fine.value!r}")
     require(known.lower <= at.upper + size, f"{at.upper!r} is below the optimum {known.lower!r}")

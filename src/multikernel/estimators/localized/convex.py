@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._memory import check_memory
@@ -27,7 +26,7 @@ from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.binding import is_given, kernels_against
 from multikernel.estimators.classifier import BinaryClassifier
 from multikernel.estimators.method import Method
-from multikernel.estimators.parameters import ClassWeight, NonNegativeOrAuto, PositiveOrAuto
+from multikernel.estimators.parameters import ClassWeight, NonNegativeOrAuto, PositiveOrAuto, drawn_seed
 from multikernel.estimators.regressor import KernelRegressor
 from multikernel.estimators.samples import samples_of
 from multikernel.estimators.support.lp import SOLVERS
@@ -102,7 +101,7 @@ def _groups_of(model: LocalizedModel, bank: KernelBank, weight: Array) -> tuple[
     if given is not None:
         return (h := as_memberships(given, n)), _nearest(model, bank, weights, h * weight[:, None])
     check_memory(float(n) * n, f"the matrix that {n} samples are clustered by", "give memberships as a function")
-    generator = np.random.default_rng(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
+    generator = np.random.default_rng(drawn_seed(model.random_state))
     count = min(int(model.n_clusters), int(np.count_nonzero(weight)))
     labels = kernel_k_means(bank.combine(weights).dense(), count, generator, weight=weight)
     nearest = _nearest(model, bank, weights, np.eye(count)[labels] * weight[:, None])

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._parameters import Count, Part, Positive, Seed, Starts, Verbosity
@@ -25,7 +24,7 @@ from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.binding import Binding, double_precision, kernels_against
 from multikernel.estimators.classifier import BinaryClassifier
 from multikernel.estimators.method import Method
-from multikernel.estimators.parameters import ClassWeight, PositiveOrAuto
+from multikernel.estimators.parameters import ClassWeight, PositiveOrAuto, drawn_seed
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.regressor import KernelRegressor
@@ -126,7 +125,7 @@ def _learn(
     size, machine = kernel_size(bank), machine_of(model)
     unit = spread(task.target) if machine.numeric else 1.0
     units = MachineUnits.of(machine, size, unit) or MachineUnits(machine, 1.0, 1.0, 1.0)
-    seed = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
+    seed = drawn_seed(model.random_state)
     with one_blas_thread(bank.shape[0]):
         weights, dual = gated_kernels(
             bank.scaled(np.full(len(bank), 1.0 / units.factor)),

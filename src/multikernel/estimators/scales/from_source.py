@@ -29,7 +29,7 @@ from multikernel.estimators.samples import samples_of
 from multikernel.estimators.scales.method import ScalesModel, dual_of, has_logistic_loss, posed_scales, profiles
 from multikernel.estimators.streamed.checkpoint import KeptPass, PassFile
 from multikernel.estimators.streamed.rows import numbers_of, weights_of
-from multikernel.estimators.streamed.source import looked_at, random_seed
+from multikernel.estimators.streamed.source import looked_at, random_seed, sampled_rows
 from multikernel.machines.ridge.centres import CentreSums, Over, Tile
 from multikernel.procedures import forecast
 from multikernel.procedures.centres import compared_first
@@ -38,11 +38,10 @@ from multikernel.procedures.learned_scales.posed import ChosenScales, SampleUnit
 from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk, Source, Survey
 from multikernel.streams.survey import drawn, in_order
+from multikernel.tuning import BUFFER_VALUES
 
 _SAMPLED = 50_000  # rows of the sample: 10,000 to compare on, 8,000 to learn scales on, the centres among all
 _FEWEST = 5000  # the same at least
-_CELL = 100.0  # bytes that a cell of the sample takes, as a string, as a number and as a distance
-_TILE_VALUES = 1 << 22  # of the kernel, at a time
 
 
 def fit_scales(model: ScalesModel, source: Source) -> None:
@@ -61,17 +60,12 @@ def fit_scales(model: ScalesModel, source: Source) -> None:
     if model.rank >= 1:
         _check_budget(model, int(model.rank), source.budget)
     seed = random_seed(model)
-    seen = looked_at(model, source, _count(source), seed)
+    seen = looked_at(model, source, sampled_rows(source, _FEWEST, _SAMPLED), seed)
     if seen.rows <= len(seen.sample):
         rows = in_order(seen, seed)
         fit_model(model, rows.X, rows.y, rows.weight)
     else:
         _fit_to_more(model, source, seen, seed)
-
-
-def _count(source: Source) -> int:
-    """How many rows are sampled."""
-    return int(np.clip(0.25 * source.budget / _CELL / max(1, source.columns), _FEWEST, _SAMPLED))
 
 
 def _check_budget(model: ScalesModel, centres: int, budget: float) -> None:
@@ -163,7 +157,7 @@ class TileMaker:
         """
         assert self.theta is not None
         assert self.units is not None
-        height = max(1, _TILE_VALUES // max(1, self.bank.shape[1]))
+        height = max(1, BUFFER_VALUES // max(1, self.bank.shape[1]))
         for whole in chunks:
             chunk = whole.part(np.flatnonzero(drawn(self.seed, whole) > self.least))
             for start in range(0, len(chunk), height):

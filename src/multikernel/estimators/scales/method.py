@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from numbers import Integral
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._linalg import as_columns
@@ -24,6 +24,7 @@ from multikernel.combinations import Profiles
 from multikernel.estimators.advice import advise_on_far_values
 from multikernel.estimators.binding import Binder, Binding, is_precomputed
 from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import drawn_seed, is_feature
 from multikernel.estimators.posterior import Posterior, posterior_of
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.protocol import Fitted, Learned, Task
@@ -102,15 +103,11 @@ def _has_metric(model: ScalesModel) -> bool:
 
 def _names_groups(groups: Any) -> bool:
     """Whether these are lists of lists of whole numbers and names, of one or more of them each."""
-    return _is_list(groups) and all(_is_list(each) and len(each) and all(map(_is_feature, each)) for each in groups)
+    return _is_list(groups) and all(_is_list(each) and len(each) and all(map(is_feature, each)) for each in groups)
 
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
-
-
-def _is_feature(value: Any) -> bool:
-    return isinstance(value, str | int | np.integer) and not isinstance(value, bool)
 
 
 def default_kernels(model: ScalesModel) -> KernelFamily:
@@ -209,7 +206,7 @@ def _learn(
     ``labels_of`` are the classes of the samples, of which every fold gets its share.
     """
     combination, Y = profiles(model), as_columns(task.target)
-    seed = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
+    seed = drawn_seed(model.random_state)
     labels = labels_of(task.target)
     columns = isinstance(bank, ColumnDistancesBank | ColumnProductsBank)
     if isinstance(bank, ColumnDistancesBank | ColumnProductsBank):
@@ -297,11 +294,8 @@ def dual_of(found: CentresSolution, coef: Array, flat: bool, converged: bool) ->
 
 def _folds(model: ScalesModel, task: Task, labels: Array, seed: int) -> Folds:
     """A number of folds is one of shuffled folds, each with as many samples of a class as the others."""
-    if task.resampling.given is not None:
-        return Folds.of(task.resampling.given, len(labels), labels)
-    count = len(labels) if isinstance(model.cv, str) else int(model.cv)
-    folds = task.resampling.drawn(labels, count, np.random.default_rng(seed))
-    return Folds(folds, int(folds.max()) + 1)
+    count = int(model.cv) if isinstance(model.cv, Integral) else len(labels)
+    return Folds.held_out(task.resampling, labels, count, np.random.default_rng(seed))
 
 
 # -- after fitting -----------------------------------------------------------------------------------------------------

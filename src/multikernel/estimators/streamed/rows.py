@@ -16,6 +16,7 @@ from multikernel.banks.threads import n_threads, one_blas_thread, over_rows, sli
 from multikernel.estimators.protocol import Model
 from multikernel.estimators.samples import samples_of
 from multikernel.estimators.streamed.parts import parts
+from multikernel.estimators.targets import signs_of_classes
 from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk
 
@@ -147,8 +148,7 @@ def numbers_of(model: Model, chunk: Chunk, classes: Array | None, targets: int) 
             f"{chunk.place(i)}: the label {y[i:].tolist()[0]!r} is none of those known before; give all of them "
             "to the first partial_fit, classes=[...]"
         )
-    first = [1] if len(classes) == 2 else range(len(classes))
-    return np.stack([np.where(label == c, 1.0, -1.0) for c in first], axis=1)
+    return as_columns(signs_of_classes(label, len(classes)))
 
 
 def _check_features(F: Any, chunk: Chunk, rows: slice) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils import check_random_state
 
 from multikernel._arrays import host
 from multikernel._typing import Array
+from multikernel.estimators.parameters import drawn_seed
 from multikernel.estimators.progress import pace
 from multikernel.estimators.protocol import Model
 from multikernel.estimators.streamed.checkpoint import KeptPass, PassFile
@@ -22,6 +22,8 @@ from multikernel.estimators.streamed.state import StreamState, forget_sums
 from multikernel.estimators.streamed.streaming import check_sums, streaming_of
 from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk, Source, Survey, survey
+
+_CELL = 100.0  # bytes that a cell of a sample takes, as a string, as a number and prepared
 
 
 def fit_source(model: Model, source: Source, y: Any = None, groups: Any = None) -> None:
@@ -129,6 +131,11 @@ def _check_budget(model: Model, state: StreamState, budget: float) -> None:
         )
 
 
+def sampled_rows(source: Source, fewest: int, most: int) -> int:
+    """How many rows a quarter of the memory of a source holds, within these bounds."""
+    return int(np.clip(0.25 * source.budget / _CELL / max(1, source.columns), fewest, most))
+
+
 def random_seed(model: Model) -> int:
     """The seed by which rows of a source are drawn; of a generator another one each time."""
-    return int(check_random_state(getattr(model, "random_state", None) or 0).randint(np.iinfo(np.int32).max))
+    return drawn_seed(getattr(model, "random_state", None) or 0)

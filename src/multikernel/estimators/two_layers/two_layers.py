@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._linalg import as_columns
@@ -21,7 +20,7 @@ from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators.binding import Binding, double_precision
 from multikernel.estimators.classifier import BinaryClassifier
 from multikernel.estimators.method import Method
-from multikernel.estimators.parameters import AUTO, ClassWeight, PositiveOrAuto
+from multikernel.estimators.parameters import AUTO, ClassWeight, PositiveOrAuto, drawn_seed
 from multikernel.estimators.posterior import Posterior, alpha_of, posed
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.ridge_model import RidgeModel, RidgeRegressor
@@ -65,7 +64,7 @@ def _learn(model: TwoLayerModel, bank: KernelBank, task: Task, earlier: Fitted |
     samples = Samples(bank, task.target, task.sample_weight)
     targets = CentredTargets.of(task.target, model.fit_intercept, task.sample_weight)
     unit, size = samples.spread, samples.size
-    seed = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
+    seed = drawn_seed(model.random_state)
     scaled = bank.scaled(np.full(len(bank), 1.0 / size))
     second = SecondLayer(cast(Any, model.second), int(model.degree))
     y = targets.target / unit

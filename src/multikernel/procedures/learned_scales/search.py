@@ -34,7 +34,7 @@ from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import RegressionUnits
 from multikernel.tuning import SCALES_ONE_THREAD
 
-_USUAL_PENALTY = 3.0  # where none is given, and too few folds are there to choose it
+USUAL_PENALTY = 3.0  # where none is given, and too few folds are there to choose it
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ def learned_scales(
     bank: KernelBank,
     combination: Profiles,
     held_out: HeldOut,
-    penalty: float | None = _USUAL_PENALTY,
+    penalty: float | None = USUAL_PENALTY,
     tol: float = 1e-2,
     max_iter: int = 100,
     seed: int = 0,
@@ -123,7 +123,7 @@ def learned_scales(
         held_out = held_out.weighted(sample_weight)
     matrices = 3.0 + len(combination.kernels)
     check_memory(matrices * n * n, f"learning scales inside kernels of {n} samples", "take a part of the samples")
-    first = _USUAL_PENALTY if penalty is None else penalty
+    first = USUAL_PENALTY if penalty is None else penalty
     error = ScalesError(bank, combination, held_out, first, form_of(bank, rank, seed, sample_weight))
     few = _some(error, 500, seed)  # on which the steps begin; equal scales are compared on half of them
     with one_blas_thread(0):

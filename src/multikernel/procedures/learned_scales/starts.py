@@ -38,7 +38,7 @@ from multikernel.procedures.learned_scales.error import ScalesError, Trial
 
 _FIRST_WIDTHS = (0.1, 0.3, 1.0, 3.0)  # the mean of the distance in equal scales
 _FIRST_WEIGHTS = (1.0, 10.0, 100.0, 1e3, 1e4)  # weights of the kernel relative to the ridge
-_WIDER = (1.0, 3.0)  # factors of all scales that are tried: fewer features need larger ones
+WIDER = (1.0, 3.0)  # factors of all scales that are tried: fewer features need larger ones
 _HEAVIER = (0.1, 10.0)  # factors of the weights of the kernels that are tried after that
 
 
@@ -138,7 +138,7 @@ def _scaled(error: ScalesError, outer: Array, theta: Array) -> tuple[float, Arra
     weights = np.log(theta[:R])
     totals = error.totals(theta)
     tried: list[tuple[float, Array]] = []
-    for wider in _WIDER:
+    for wider in WIDER:
         u = np.concatenate([weights, *(error.form.proposed(outer, wider * total) for total in totals)])
         tried += [(loss, u) for _, loss in error.losses(error.theta(u))]
     if not tried:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._arrays import foreign, host, namespace, taken
+from multikernel._folds import Resampling
 from multikernel._typing import Array
 from multikernel.numerics.cholesky import factorise, solved
 
@@ -68,6 +69,26 @@ class Folds:
         if count < n:
             return cls(labels, count)
         return cls(np.arange(n), n)
+
+    @classmethod
+    def held_out(cls, resampling: Resampling, labels: Array, count: int, rng: Any) -> Folds:
+        """As samples are held out: given, or drawn, so that every fold gets its share of each label.
+
+        Parameters
+        ----------
+        resampling : Resampling
+        labels : int array (n,)
+        count : int, how many folds where nobody says so
+        rng : Generator or RandomState
+
+        Raises
+        ------
+        ValueError : as ``of``
+        """
+        if resampling.given is not None:
+            return cls.of(resampling.given, len(labels), labels)
+        folds = resampling.drawn(labels, count, rng)
+        return cls(folds, int(folds.max()) + 1)
 
     @property
     def single(self) -> bool:

@@ -19,8 +19,8 @@ at v0. At its least point v it leaves, on T,
 The second system is the adjoint: a and (K_TT + I)^-1 K_TV r_V give the gradient of L, and by both residuals the errors
 of the small model are of second order. By (1) both are solved for roughly and join the basis. A target has ended where,
 by this richer model, v is stationary, rho is half of what it was, and the held-out residuals are nearly as they were in
-the model before, which led there. Of 400 to 3,000 samples, three spaces and survey points a decade apart, 97 to 100 of a
-hundred targets ended so; in sixty random fits of kernels of other kinds and units, folds, noise and ``tol`` from 1e-6
+the model before, which led there. Of 400 to 3,000 samples, three spaces and survey points a decade apart, 97 to 100 in
+a hundred targets ended so; in sixty random fits of kernels of other kinds and units, folds, noise and ``tol`` from 1e-6
 to 1e-3, half of the targets, all of them within ``tol`` by inverses of their own. The rounds of each_target.py lead the
 rest.
 
