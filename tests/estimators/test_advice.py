@@ -138,3 +138,21 @@ def test_a_value_far_from_all_others_is_named_where_scales_are_learned(approxima
     assert not said(model, far)
     rare = np.column_stack([X, np.arange(60) == 3])  # an indicator of one sample
     assert not said(model, rare.astype(float))
+
+
+def test_linear_kernels_of_columns_far_from_zero_lose_a_direction_and_this_is_said():
+    far, y = X + 10.0, X @ [1.0, 2.0, 0.0, -1.0] + 0.3 * RNG.normal(size=60)
+    for own in (kernels.Linear(), kernels.per_feature(kernels.Linear())):
+        model = mk.AverageMKLRegressor(own, alpha=0.1)
+        (sentence,) = said(model, far[:40], y[:40])
+        assert "linear kernels of columns whose means are 1" in sentence
+        assert "centre the kernels (kernel.centered())" in sentence
+        lost = model.score(far[40:], y[40:])
+    model = mk.AverageMKLRegressor(kernels.Linear().centered(), alpha=0.1)
+    assert not said(model, far[:40], y[:40])
+    assert lost < 0.9 < 0.95 < model.score(far[40:], y[40:])
+    search = mk.BankSearchCV(mk.AverageMKLRegressor(kernels.Linear()), {"alpha": [0.1, 1.0]}, cv=3)
+    assert "a direction of the columns is lost" in said(search, far, y)[0]
+    assert not said(mk.AverageMKLRegressor([kernels.Linear(), kernels.RBF(0.1)]), far, y)  # close to a constant
+    assert not said(mk.AverageMKLRegressor(kernels.Linear()), X + 1.0, y)
+    assert not said(mk.L1MKLRegressor(kernels.Linear(), C=10.0), far, y)  # whose intercept is free

@@ -12,10 +12,16 @@ from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.banks import KernelBank
 from multikernel.estimators.protocol import Model
+from multikernel.kernels import KernelFamily
+from multikernel.kernels.facts import ExplicitFeatures
 
 _UNEQUAL = 30.0  # by how much sizes may differ: 13 was measured to cost nothing, 33 up to .05 of accuracy, 60 up to .12
 
 _FAR = 200.0  # ranges of the middle 90 % of a feature: one value at 100 of them costs nothing, at 300 up to .11 of R2
+
+# squared means beside variances: R2 lost .12 on average at 1, .15 at 4 and .15 at 25, of 4 and 20 columns; columns
+# in [0, 1], which have 3, are common
+_OFF_CENTRE = 10.0
 
 
 def advise_on_far_values(name: str, X: Any, names: Sequence[Any] | None, row: str = "row {}") -> None:
@@ -78,6 +84,33 @@ def advise_on_features(name: str, X: Any, names: Sequence[Any] | None, reach: fl
         warn_user(
             f"{name}: the features vary by about {typical:.2g}, and the widths of the default kernels are made for "
             "about 1; put a StandardScaler before, or give kernels of other widths",
+            PredictionWarning,
+        )
+
+
+def advise_on_means(name: str, X: Any, family: KernelFamily) -> None:
+    """Say where squared losses meet linear kernels alone of columns whose means are large beside their spread.
+
+    The intercept is then the mean of the target, and no kernel has a constant: a function w'x of the columns cannot be
+    w'(x - mean), and one direction of the columns is lost.
+
+    Parameters
+    ----------
+    name : of the estimator, which has squared losses and an intercept
+    X : samples, of which an array of numbers is looked at
+    family : of its kernels
+    """
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or len(family) > X.shape[1]:
+        return
+    if not all(any(isinstance(fact, ExplicitFeatures) for fact in kernel.facts()) for kernel in family):
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        times = float(np.sum(X.mean(axis=0) ** 2) / np.sum(X.var(axis=0)))
+    if np.isfinite(times) and times > _OFF_CENTRE:
+        warn_user(
+            f"{name}: linear kernels of columns whose means are {np.sqrt(times):.2g} times their standard deviations, "
+            "and no kernel that has a constant: a direction of the columns is lost; centre the kernels "
+            "(kernel.centered()), or put a StandardScaler before",
             PredictionWarning,
         )
 

@@ -25,7 +25,7 @@ from multikernel.banks.checks import check_self_values
 from multikernel.banks.precomputed import Precomputed, rectangular
 from multikernel.banks.rows import BankRows
 from multikernel.banks.threads import slices
-from multikernel.estimators.advice import advise_on_features
+from multikernel.estimators.advice import advise_on_features, advise_on_means
 from multikernel.estimators.approximated import approximate_given, bank_of_family
 from multikernel.estimators.feature_predictor import FeaturePredictor
 from multikernel.estimators.given import check_labels, check_samples, check_target, checked_target
@@ -70,6 +70,8 @@ def bound_samples(model: Model, X: Any, weight: Array | None, binder: Binder) ->
     check_self_values(bank, model.kernel_names_)
     if model.kernels is None and not binding.hidden(model, features_of(model, X)):
         advise_on_features(type(model).__name__, host(X), getattr(model, "feature_names_in_", None), binding.reach)
+    if model.kernels is not None and model._method.ridge is not None and getattr(model, "fit_intercept", False):
+        advise_on_means(type(model).__name__, host(X), family)
     return bank
 
 

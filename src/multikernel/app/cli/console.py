@@ -74,7 +74,8 @@ def reporting_what_is_left(checkpoint: Path | None) -> Iterator[None]:
 def sentence(error: BaseException) -> str:
     """The message of an error on one line, without error numbers and without the quotes of a KeyError."""
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this job"
+        cause = " ".join(str(error).split())
+        return "there is not enough memory for this job" + (f": {cause}" if cause else "")
     if isinstance(error, OSError) and error.strerror is not None and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError) and error.strerror is not None:
@@ -98,6 +99,17 @@ def _showing_each_once() -> Callable[..., None]:
     return show
 
 
+def begin(what: str) -> None:
+    """Say on a terminal what a command does, before it loads the libraries that it does it with.
+
+    Parameters
+    ----------
+    what : a word for it
+    """
+    if sys.stderr.isatty():
+        typer.echo(f"{what} ...", err=True)
+
+
 class ConsoleWatch:
     """The watch of a job on a terminal or in a pipe, on stderr."""
 
@@ -109,6 +121,10 @@ class ConsoleWatch:
             return
         with _bar(title, total, "{task.completed:.0f}/{task.total:.0f}") as update:
             yield lambda what: update(advance=1, description=f"{title}, {what}")
+
+    def expecting(self, what: str) -> None:
+        """Say what a fit will take."""
+        typer.echo(what, err=True)
 
     @contextmanager
     def fitting(self, title: str) -> Iterator[None]:

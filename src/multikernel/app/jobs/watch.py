@@ -16,6 +16,10 @@ class Watch(Protocol):
         """A part of ``total`` steps: what is yielded is called after each step, with a word about it."""
         ...
 
+    def expecting(self, what: str) -> None:
+        """What a fit of more than a moment will take is known, before it begins."""
+        ...
+
     def fitting(self, title: str) -> AbstractContextManager[None]:
         """A fit, whose steps arrive by ``multikernel.observer.listening``."""
         ...

@@ -67,7 +67,8 @@ class Expected:
             return ""
         return (
             f"This needs about {_size(self.bytes)} of memory, and {_size(self.room)} are free for a run: it may end "
-            "without a result. Learn from fewer rows, end other programs, or start the server with more --memory."
+            "without a result. Learn from fewer rows or, where the method has an approximation, with nystroem; end "
+            "other programs, or start the server with more --memory."
         )
 
 

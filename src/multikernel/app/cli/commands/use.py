@@ -14,6 +14,7 @@ from multikernel.app.cli.console import (
     OtherFiles,
     TableOptions,
     WrongUseError,
+    begin,
     check_new,
     named_file,
     one_line_failures,
@@ -66,6 +67,7 @@ def predict(
         check_config(save_config_to, force=force)
         if others.words and memory is not None:
             raise WrongUseError("several files are read at once, not in chunks; leave --memory out")
+        begin(f"Reading {model}")
         if not others.words and _in_chunks(model, new, proba, memory, out):
             save_config(ctx, save_config_to)
             return
@@ -137,6 +139,7 @@ def report(
         if data is None and views:
             raise WrongUseError("--view names further files; give the first one, with the target, without --view")
         check_new(out, force=force, inputs=(model,) if data is None else (model, *others.paths(data)))
+        begin(f"Reading {model}")
         from multikernel.app.jobs.inspect import inspect
         from multikernel.app.report.page import model_page
 

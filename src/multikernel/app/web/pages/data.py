@@ -110,7 +110,8 @@ def shown(site: Site, request: Request, data: DataSet, refused: str = "") -> Res
     choice = DataChoice.of(data)
     wanted = request.query_params.get("target")
     if wanted and wanted in choice.kinds and wanted != choice.target:  # to look at another target changes nothing
-        used = frozenset(choice.used - {wanted})
+        before = {about.name for about in choice.columns if about.use and about.name == choice.target}
+        used = frozenset((choice.used | before) - {wanted})
         choice = replace(choice, target=wanted, task=None, used=used, others=())
     about = _about_target(site, data, choice)
     found = about["target"]
