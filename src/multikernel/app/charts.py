@@ -52,9 +52,9 @@ def path(found: Mapping[str, Any], measure: str) -> Markup:
         _LEFT + 4, up(found["line"]) - 5, f"best {'+' if less else '−'} one standard error", "start", "t small"
     )
     for k, (v, m, e) in enumerate(zip(values, mean, error, strict=True)):
-        radius, colour, what = 4, "c0", ""
+        what = ""
         if k == found["chosen"]:
-            radius, colour, what = 7, "c1", " (chosen)"
+            what = " (chosen)"
         elif k == found["best"]:
             what = " (lowest)" if less else " (highest)"
         tip = f"{found['parameter']} = {label(v)}{what}: {measure} {number(m)} ± {number(e)}"
@@ -62,7 +62,10 @@ def path(found: Mapping[str, Any], measure: str) -> Markup:
             tip += f", {found['kernels'][k]:.3g} kernels with weight"
         if found["freedom"]:
             tip += f", {found['freedom'][k]:.3g} degrees of freedom"
-        drawing.dot(across(v), inside(m), radius, colour, tip)
+        if k == found["chosen"]:
+            drawing.dot(across(v), inside(m), 7, "c1", tip)
+        else:
+            drawing.dot(across(v), inside(m), 4, "c0", tip)
     return drawing.svg()
 
 
@@ -102,7 +105,8 @@ def calibration(found: Mapping[str, Any]) -> Markup:
 def _square(title: str, across: str, up: str) -> tuple[Drawing, Scale, Scale]:
     """A sheet from 0 to 1 both ways, with its diagonal."""
     drawing = Drawing(_LEFT + _SIDE + 20, _TOP + _SIDE + 44, title)
-    x, y = Scale(0, 1, _LEFT, _LEFT + _SIDE), Scale(0, 1, _TOP + _SIDE, _TOP)
+    x = Scale(0, 1, _LEFT, _LEFT + _SIDE)
+    y = Scale(0, 1, _TOP + _SIDE, _TOP)
     drawing.bottom(x, _TOP + _SIDE, across, _TOP, percent=True)
     drawing.left(y, _LEFT, up, _LEFT + _SIDE, percent=True)
     drawing.line(x(0), y(0), x(1), y(1), "rule")
@@ -113,11 +117,14 @@ def residuals(found: Mapping[str, Any]) -> Markup:
     """Predictions against the truth, with the interval around the diagonal if there is one."""
     points = found["points"]
     width = found.get("width", 0.0)
-    low, high = min(min(p) for p in points), max(max(p) for p in points)
-    room = 0.04 * (high - low)
-    low, high = low - room, high + room
+    least = min(min(p) for p in points)
+    most = max(max(p) for p in points)
+    room = 0.04 * (most - least)
+    low = least - room
+    high = most + room
     drawing = Drawing(480, 400, "Predictions beside the truth")
-    x, y = Scale(low, high, _LEFT + 14, 466), Scale(low, high, 356, _TOP)
+    x = Scale(low, high, _LEFT + 14, 466)
+    y = Scale(low, high, 356, _TOP)
     ends = ((low, low), (high, high))
     upper = [(x(a), y(min(b + width, high))) for a, b in (ends[0], (high - width, high - width), ends[1])]
     lower = [(x(a), y(max(b - width, low))) for a, b in (ends[1], (low + width, low + width), ends[0])]
@@ -222,7 +229,8 @@ def folds(
     intervals = intervals or {}
     values = [value for _, scores in rows for value in scores]
     values += [end for name, _ in rows for end in intervals.get(name, ())]
-    low, high = max(min(values), -1.0), max(values)
+    low = max(min(values), -1.0)
+    high = max(values)
     room = (high - low) * 0.06 or 0.05 * abs(high) or 1e-3
     top = high + room
     if high <= 1.0:
@@ -238,16 +246,16 @@ def folds(
         drawing.text(left - 8, y + 4, names[k], "end", "t strong" if k == 0 else "t")
         for fold, value in enumerate(scores):
             level = y + step * (fold - (len(scores) - 1) / 2)  # equal scores do not hide each other
-            tip = f"{name}, fold {fold + 1}: {_score(value, measure)}"
+            tip = f"{name}, fold {fold + 1}: {score(value, measure)}"
             drawing.dot(scale(max(value, scale.low)), level, 3.5, f"c{min(k, 2)} faint", tip, focus=False)
         mid = scale(max(mean, scale.low))
-        tip = f"{name}: mean {_score(mean, measure)}"
+        tip = f"{name}: mean {score(mean, measure)}"
         if name in intervals:
             start, end = intervals[name]
-            tip += f", 95% interval {_score(start, measure)} to {_score(end, measure)}"
+            tip += f", 95% interval {score(start, measure)} to {score(end, measure)}"
             drawing.line(scale(max(start, scale.low)), y, scale(min(end, scale.high)), y, "whisker")
         drawing.bar(mid - 2, y - 11, 4, 22, f"c{min(k, 2)}", tip)
-        drawing.text(width - 54, y + 4, _score(mean, measure), "start", "t small")
+        drawing.text(width - 54, y + 4, score(mean, measure), "start", "t small")
     return drawing.svg()
 
 
@@ -259,7 +267,9 @@ def sources(found: Mapping[str, Any], measure: str) -> Markup:
     found : the scores of all sources and of a constant prediction, and a row for each source
     measure : what scores are called
     """
-    rows, whole, constant = found["sources"], found["score"], found["constant"]
+    rows = found["sources"]
+    whole = found["score"]
+    constant = found["constant"]
     percent = measure == "accuracy"
     height = 34.0 * len(rows)
     values = [whole, constant, *(row[name] for row in rows for name in ("alone", "without"))]
@@ -276,23 +286,24 @@ def sources(found: Mapping[str, Any], measure: str) -> Markup:
     for k, row in enumerate(rows):
         y = 34.0 * k + 37
         name = row["source"]
-        error = "" if row["se"] is None else f" ± {_score(row['se'], measure)}"
-        adds = f"adds {_score(row['adds'], measure)}{error}"
+        error = "" if row["se"] is None else f" ± {score(row['se'], measure)}"
+        adds = f"adds {score(row['adds'], measure)}{error}"
         start, end = sorted((scale(row["without"]), scale(whole)))
         drawing.text(left - 8, y + 4, names[k], "end")
         drawing.bar(start, y - 7, end - start, 14, "c0 faint", f"{name} {adds}")
-        drawing.dot(scale(row["alone"]), y, 5, "c1", f"{name} alone: {_score(row['alone'], measure)}")
-        drawing.dot(scale(row["without"]), y, 5, "c0", f"all without {name}: {_score(row['without'], measure)}")
+        drawing.dot(scale(row["alone"]), y, 5, "c1", f"{name} alone: {score(row['alone'], measure)}")
+        drawing.dot(scale(row["without"]), y, 5, "c0", f"all without {name}: {score(row['without'], measure)}")
         if row["se"]:
             low = max(row["without"] - row["se"], scale.low)
             high = min(row["without"] + row["se"], scale.high)
             drawing.line(scale(low), y, scale(high), y, "whisker")
-        signed = _score(row["adds"], measure)
+        signed = score(row["adds"], measure)
         drawing.text(width - 82, y + 4, signed if row["adds"] < 0 else f"+{signed}", "start", "t small")
     return drawing.svg()
 
 
-def _score(value: float, measure: str) -> str:
+def score(value: float, measure: str) -> str:
+    """A score for reading."""
     if measure == "accuracy":
         return f"{value:.1%}".replace("-", "−")
     return number(value)
@@ -330,7 +341,7 @@ def lines(
         for i in order:
             tip = f"{name or names[1]} at {label(x[i])}: {number(curve[i])}"
             drawing.dot(across(x[i]), up(curve[i]), 3, f"c{k % 6}", tip, focus=False)
-    places = _apart([up(curve[order[-1]]) + 4 for _, curve in curves])
+    places = _without_overlap([up(curve[order[-1]]) + 4 for _, curve in curves])
     for k, ((name, _), place) in enumerate(zip(curves, places, strict=True)):
         drawing.text(width - 104, place, shortened(name, 16), "start", f"t small ink{k % 6}")
     for name, value in levels:
@@ -339,7 +350,7 @@ def lines(
     return drawing.svg()
 
 
-def _apart(places: Sequence[float], least: float = 13.0) -> list[float]:
+def _without_overlap(places: Sequence[float], least: float = 13.0) -> list[float]:
     """Heights of names as near to these as they can be, the lowest where it is, without one over another."""
     found = list(places)
     limit = max(places, default=0.0) + least
@@ -373,10 +384,11 @@ def times(title: str, rows: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -
 
 def duration(seconds: float) -> str:
     """Seconds with two digits, in milliseconds below a tenth."""
+    amount = seconds
+    unit = "s"
     if seconds < 0.0995:
-        amount, unit = seconds * 1e3, "ms"
-    else:
-        amount, unit = seconds, "s"
+        amount = seconds * 1e3
+        unit = "ms"
     if amount < 99.5:
         return f"{amount:#.2g}".removesuffix(".") + f" {unit}"
     return f"{amount:.0f} {unit}"

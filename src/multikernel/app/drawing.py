@@ -26,7 +26,8 @@ class Scale:
     logarithmic: bool = False
 
     def __call__(self, value: float) -> float:
-        low, high = self._in(self.low), self._in(self.high)
+        low = self._in(self.low)
+        high = self._in(self.high)
         part = (self._in(value) - low) / (high - low) if high > low else 0.5
         return self.start + part * (self.end - self.start)
 
@@ -37,7 +38,8 @@ class Scale:
     def ticks(self) -> list[float]:
         """Round numbers, about five."""
         if self.logarithmic:
-            low, high = ceil(log10(self.low) - 1e-9), floor(log10(self.high) + 1e-9)
+            low = ceil(log10(self.low) - 1e-9)
+            high = floor(log10(self.high) + 1e-9)
             return [10.0**k for k in range(low, high + 1, max(1, (high - low) // 5))]
         span = self.high - self.low
         if span <= 0:
@@ -173,11 +175,10 @@ def label(value: float, percent: bool = False) -> str:
     """A number at a tick."""
     if percent:
         return f"{value * 100:.10g}%".replace("-", "−")
-    return (
-        f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
-        if value and not 1e-3 <= abs(value) < 1e6
-        else f"{value:.10g}"
-    ).replace("-", "−")
+    text = f"{value:.10g}"
+    if value and not 1e-3 <= abs(value) < 1e6:
+        text = f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
+    return text.replace("-", "−")
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -60,7 +60,8 @@ def _ending_in(files: Sequence[SourceFile], name: str) -> SourceFile:
 
 
 def _part(images: SourceFile, labels: SourceFile) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    X, y = _read(images, 3), _read(labels, 1)
+    X = _read(images, 3)
+    y = _read(labels, 1)
     if len(X) != len(y):
         raise ValueError(f"{labels}: {len(y)} labels for the {len(X)} images of {images}")
     return X, y
@@ -124,7 +125,8 @@ def read_csv(file: SourceFile, task: Task | None) -> Content:
     rows = read_rows(file.text(), file)
     if not rows:
         raise ValueError(f"{file}: the file is empty, a header was expected in row 1")
-    header, records = rows[0][1], rows[1:]
+    header = rows[0][1]
+    records = rows[1:]
     _check_header(file, header)
     used = [j for j, name in enumerate(header) if not name.startswith("_")]
     kept = [record for record in records if all(record[1][j] for j in used)]

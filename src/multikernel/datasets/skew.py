@@ -61,9 +61,11 @@ def deskew(images: ArrayLike) -> NDArray[Any]:
 def _shifts(images: NDArray[Any]) -> NDArray[Any]:
     """a (r - r_mean): how far to the right of its pixel each row of the result is read; shape (n, height)."""
     _, height, width = images.shape
-    r, c = np.arange(height), np.arange(width)
-    rows, columns = images.sum(axis=2), images.sum(axis=1)
+    rows = images.sum(axis=2)
+    columns = images.sum(axis=1)
     mass = np.maximum(rows.sum(axis=1), TINY)
+    r = np.arange(height)
+    c = np.arange(width)
     r = r - (rows @ r / mass)[:, None]
     c = c - (columns @ c / mass)[:, None]
     mu_rr = (rows * r * r).sum(axis=1)

@@ -30,8 +30,8 @@ from multikernel.app.web.learning.measures import MEASURES, measure_of, scorer_o
 from multikernel.app.web.learning.measuring import Measuring
 from multikernel.app.web.learning.quality import thresholds
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.pages.result import best_first, charts
-from multikernel.app.web.sentences import sentences
+from multikernel.app.web.pages.result import charts
+from multikernel.app.web.sentences import best_first, sentences
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.site import environment
 from multikernel.app.web.thresholds import lines

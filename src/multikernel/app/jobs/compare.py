@@ -162,7 +162,7 @@ def compare_methods(
     folds_here = folds_of_task(decided, folds, seed, y, held_out)
     with watch.steps(len(chosen), Path(table.file).name) as observe:
         for k, (name, model) in enumerate(chosen.items(), start=1):
-            own = _of_views(model) if views else None
+            own = kernel_learner(model) if views else None
             if own is None:
                 results.append(_result(name, model, X, y, held_out, folds_here, kept))
             else:
@@ -182,8 +182,13 @@ def _result(
     return MethodScores(name, tuple(score for score, _ in each), sum(seconds for _, seconds in each) / len(each))
 
 
-def _of_views(model: Any) -> Any | None:
-    """A method that learns kernels, as it takes views, each with kernels of its own; None for one of columns only."""
+def kernel_learner(model: Any) -> Any | None:
+    """A method that learns kernels, as it takes views, each with kernels of its own; None for one of columns only.
+
+    Parameters
+    ----------
+    model : an estimator, or a pipeline, whose last step is returned
+    """
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     learner = last.estimator if isinstance(last, BankSearchCV) else last
     learns = isinstance(learner, MultiKernelClassifier | MultiKernelRegressor) or "kernels" in learner.get_params()

@@ -217,10 +217,10 @@ def train_automatic(table: CsvTable, request: FitRequest, watch: Watch) -> tuple
     """The automatic estimator, fitted, and what it was fitted to; ValueError where the table does not allow it."""
     y, decided, found = read_target(table, request.target, request.task)
     table.check_types(request.types, request.target)
+    model = automatic_model(request, decided)
     columns = ColumnKinds.learn(found, request.types)
     X = columns.frame(table)
     views = table.by_view(columns.numeric)
-    model = automatic_model(request, decided)
     with watch.fitting("fit"):
         return model.fit(split(X, views) if views else X, y, groups=table.held_out.together()), columns
 

@@ -132,11 +132,13 @@ def estimator_of(name: str, task: Task, target: str) -> tuple[type, tuple[str, .
     """The class of a method's estimator, and the options that regularise it; ValueError where the task has none."""
     method = METHODS[name]
     if task == "classification":
-        found, options = method.classifier, method.classes
+        found = method.classifier
+        options = method.classes
         others = [other for other, each in METHODS.items() if each.classifier]
         problem = f"{name} predicts numbers, and {target!r} holds classes"
     else:
-        found, options = method.regressor, method.numbers
+        found = method.regressor
+        options = method.numbers
         others = [other for other, each in METHODS.items() if each.regressor]
         problem = f"{name} separates classes, and {target!r} holds numbers"
     if found is None:

@@ -73,7 +73,8 @@ class TableEncoding:
 
     def scale(self, raw: pd.DataFrame) -> pd.DataFrame:
         """Each column by its range or its deviation in training; one that was constant there loses that constant."""
-        low, high = np.array(self.low), np.array(self.high)
+        low = np.array(self.low)
+        high = np.array(self.high)
         return raw.sub(low).div(np.where(high > low, high - low, 1.0))
 
     def samples(self, table: CsvTable) -> pd.DataFrame:
@@ -112,8 +113,14 @@ class TableEncoding:
         features = tuple(
             Feature(f["name"], None if f["levels"] is None else tuple(f["levels"])) for f in stored["features"]
         )
-        low, high = tuple(stored["low"]), tuple(stored["high"])
-        return cls(stored["target"], stored["task"], features, low, high, stored.get("views", {}))
+        return cls(
+            stored["target"],
+            stored["task"],
+            features,
+            tuple(stored["low"]),
+            tuple(stored["high"]),
+            stored.get("views", {}),
+        )
 
 
 def _feature(column: Column, declared: str | None) -> Feature:

@@ -12,7 +12,7 @@ from math import isnan
 
 from multikernel.tables import PLAIN, Numerals, as_float, in_writing, other_reading, written_in
 
-_NAMED_COLUMNS = 5  # names that a sentence lists
+NAMED_COLUMNS = 5  # names that a sentence lists
 
 
 def plainly(
@@ -102,8 +102,8 @@ def _what(numerals: Numerals, pairs: Sequence[tuple[str, str]]) -> tuple[str, tu
 
 
 def _sentence(what: str, found: Sequence[tuple[str, str]]) -> str:
-    names = ", ".join(repr(name) for name, _ in found[:_NAMED_COLUMNS])
+    names = ", ".join(repr(name) for name, _ in found[:NAMED_COLUMNS])
     more = ""
-    if len(found) > _NAMED_COLUMNS:
-        more = f" and {len(found) - _NAMED_COLUMNS} more"
+    if len(found) > NAMED_COLUMNS:
+        more = f" and {len(found) - NAMED_COLUMNS} more"
     return f"{what} in {names}{more} ({found[0][1]})"

@@ -13,13 +13,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from multikernel.app.tables.number_marks import NAMED_COLUMNS
 from multikernel.app.tables.table import CsvTable
 from multikernel.datasets import Column
 from multikernel.streams import is_missing
 from multikernel.tables import Order, likely_order, parsed
 from multikernel.typing import Array
 
-_NAMED = 5  # columns that a sentence lists
 _EPOCH = date(1970, 1, 1)  # from which days are counted
 
 
@@ -124,7 +124,7 @@ class TrainingRanges:
         if not found:
             return ""
         parts = []
-        for each in found[:_NAMED]:
+        for each in found[:NAMED_COLUMNS]:
             low, high = self.ranges[each.name]
             if each.rows == 1:
                 which = f"{each.name!r} is {each.cell}"
@@ -132,7 +132,7 @@ class TrainingRanges:
                 cells = f"{each.count} cell{'s' if each.count > 1 else ''} of {each.name!r}"
                 which = f"{cells}, such as {each.cell} in row {each.row}"
             parts.append(f"{which} (in training {self._said(each.name, low)} to {self._said(each.name, high)})")
-        more = f"; and cells of {len(found) - _NAMED} more columns" if len(found) > _NAMED else ""
+        more = f"; and cells of {len(found) - NAMED_COLUMNS} more columns" if len(found) > NAMED_COLUMNS else ""
         return f"Values beyond those of training, where predictions are guesses: {'; '.join(parts)}{more}"
 
     def _said(self, name: str, value: float) -> str:

@@ -224,7 +224,8 @@ def _note(
     every: Sequence[str],
     unnamed: int,
 ) -> str:
-    kept, chosen = frozenset(common), frozenset(names)
+    kept = frozenset(common)
+    chosen = frozenset(names)
     note = f"matched by {key!r}: {len(common)} {_rows(len(common))} in all {len(places)} files"
     lost = [name for name in every if name not in chosen]
     if chosen - kept:

@@ -24,7 +24,7 @@ from multikernel.app.web.store import CUT_OFF, Store, StoredRun
 _WORDS = 1500  # characters of a log on a page
 _LOOK = 0.1  # seconds between looks at a run's limits
 _PATIENCE = 2.0  # seconds that who stops a run waits for its end
-_FIRST = 0.5  # seconds that are left to the first page before libraries are loaded
+FIRST_PAGE = 0.5  # seconds that are left to the first page before libraries are loaded
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class RunQueue:
 
     def _work(self) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: self._queue or not self._open, _FIRST)
+            self._changed.wait_for(lambda: self._queue or not self._open, FIRST_PAGE)
         while True:
             if self._spare is None and self._open and not self.settings.read_only:
                 self._spare = _started()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from statistics import mean, stdev
 from typing import Any
 
 import numpy as np
 
-from multikernel.app.charts import drawn_classes
+from multikernel.app.charts import drawn_classes, score
 from multikernel.app.drawing import counted, number
 
 
@@ -38,11 +39,6 @@ def sentences(recipe: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str,
     if "residuals" in result:
         found["residuals"] = _of_residuals(result["residuals"])
     return found
-
-
-def score(value: float, measure: str) -> str:
-    """A score for reading."""
-    return f"{value:.1%}".replace("-", "−") if measure == "accuracy" else number(value)
 
 
 def _of_scores(result: Mapping[str, Any], target: str) -> str:
@@ -113,11 +109,27 @@ def _of_worth(found: Mapping[str, Any], measure: str, less: bool) -> str:
     return " ".join(parts)
 
 
+def best_first(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a comparison with their means and deviations, the best first.
+
+    Parameters
+    ----------
+    result : what was found
+    """
+    sign = 1.0 if result.get("less_is_better") else -1.0
+    rows = []
+    for row in result["comparison"]:
+        deviation = stdev(row["scores"]) if len(row["scores"]) > 1 else None
+        rows.append(row | {"mean": mean(row["scores"]), "deviation": deviation})
+    return sorted(rows, key=lambda row: sign * row["mean"])
+
+
 def _of_comparison(result: Mapping[str, Any]) -> str:
     less = result.get("less_is_better", False)
     sign = -1.0 if less else 1.0
-    rows = sorted(result["comparison"], key=lambda row: -sign * float(np.mean(row["scores"])))
-    first, second = rows[0], rows[1]
+    rows = best_first(result)
+    first = rows[0]
+    second = rows[1]
     apart = sign * (np.array(first["scores"]) - np.array(second["scores"]))
     if len(apart) == 1:
         close = "on one part only, so that the order may be chance"

@@ -25,7 +25,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from multikernel.app.web.connections import MOST_WAITING, few_waiting
-from multikernel.app.web.jobs import RunQueue
+from multikernel.app.web.jobs import FIRST_PAGE, RunQueue
 from multikernel.app.web.pages import data, errors, explore, learn, models, predict, result, runs, take_home
 from multikernel.app.web.private import held_alone, private_file, private_folder
 from multikernel.app.web.security import Guard, Tokens
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     import uvicorn
 
 _SHORTEST_KEY = 20  # characters of a key that a person chose: 95 bits, where they are letters and digits
-_FIRST = 0.5  # seconds that are left to the first page before libraries are loaded
 _TAKES_FORMS = "This address takes what a form sends, and is no page to look at; begin at the data."
 _WRITING = (OSError, sqlite3.OperationalError)  # what a full disk gives
 _TITLES = {400: "That did not work", 403: "Not allowed", 404: "Not found", 413: "Too large", 507: "No room"}
@@ -58,7 +57,7 @@ def create_app(settings: Settings, tokens: Tokens | None = None) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
-        libraries = threading.Timer(_FIRST, _load_libraries)
+        libraries = threading.Timer(FIRST_PAGE, _load_libraries)
         libraries.daemon = True
         libraries.start()
         yield

@@ -1,4 +1,4 @@
-"""What the pages share: templates, tokens of forms, addresses, the queue and the store."""
+"""What the pages share: templates, tokens of forms, addresses, the queue and the store, charts as files."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
+from importlib.resources import files
 from statistics import stdev
 from typing import Any
 from urllib.parse import urlencode
@@ -18,10 +19,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from multikernel.app.charts import score
 from multikernel.app.drawing import counted, number
 from multikernel.app.web.jobs import RunQueue
 from multikernel.app.web.security import Tokens
-from multikernel.app.web.sentences import score
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import DataSet, Store, StoredModel, StoredRun
 from multikernel.reproduce.pages.html import templates
@@ -135,10 +136,40 @@ def page_of(handler: Callable[[Site, Request], Response]) -> Callable[[Request],
     return endpoint
 
 
+def static_text(name: str) -> str:
+    """The text of a file that pages load."""
+    return (files("multikernel.app.web") / "static" / name).read_text()
+
+
+def svg_file(chart: object, name: str) -> Response:
+    """A chart as an SVG file.
+
+    Parameters
+    ----------
+    chart : the element of a page
+    name : of the file, without its ending
+    """
+    style = static_text("chart.css").partition("@media")[0]
+    head = '<svg xmlns="http://www.w3.org/2000/svg" style="background: #fff"'
+    text = str(chart).replace("<svg", head, 1).replace(">", f"><style>{style}</style>", 1)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.svg"'}
+    return Response(text, media_type="image/svg+xml", headers=headers)
+
+
 def text_of(form: FormData, name: str, default: str = "") -> str:
     """A field of a form, where it is text."""
     value = form.get(name, default)
     return value.strip() if isinstance(value, str) else default
+
+
+def numbers_of(request: Request, name: str, below: int = 10**9) -> list[int]:
+    """Whole numbers of the address; ValueError in a sentence where one is none, or too large."""
+    found = []
+    for text in filter(None, request.query_params.getlist(name)):
+        if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) < below):
+            raise ValueError(f"{name} in the address has to be a whole number below {below}, and is {text[:20]!r}.")
+        found.append(int(text))
+    return found
 
 
 def name_of(form: FormData, what: str) -> str:

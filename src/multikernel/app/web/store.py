@@ -122,6 +122,11 @@ class StoredRun:
     folder: Path
 
     @property
+    def targets(self) -> list[str]:
+        """The columns that it predicts; runs of earlier versions name one."""
+        return [self.recipe["target"], *self.recipe.get("other_targets", [])]
+
+    @property
     def ended(self) -> bool:
         """Whether nothing more will come of it."""
         return self.status in ENDED
@@ -161,7 +166,7 @@ class Store:
             ) from None
 
     def _begin(self) -> None:
-        """Make the list; what was cut off when the last server ended is told, and its remains are deleted."""
+        """Make the list; runs that were cut off when the last server ended are marked, and their remains deleted."""
         with self._opened() as db:
             db.executescript(_SCHEMA)
             if self.settings.read_only:
@@ -342,15 +347,4 @@ class Store:
 
 
 def _searched(run: StoredRun) -> str:
-    recipe = run.recipe
-    return " ".join(
-        (
-            run.name,
-            run.note,
-            recipe["data"],
-            recipe["method"],
-            recipe["target"],
-            *recipe.get("other_targets", []),
-            run.status,
-        )
-    ).lower()
+    return " ".join((run.name, run.note, run.recipe["data"], run.recipe["method"], *run.targets, run.status)).lower()

@@ -88,5 +88,6 @@ def threshold(typed: str) -> float:
 
 def _line(found: Mapping[str, Sequence[int]], k: int) -> ThresholdLine:
     """That of k hundredths."""
-    wrong, right = found["wrong"], found["right"]  # rows of the first class and of the second that get as much
+    wrong = found["wrong"]  # rows of the first class that get as much
+    right = found["right"]  # of the second
     return ThresholdLine(k / 100.0, ((wrong[0] - wrong[k], wrong[k]), (right[0] - right[k], right[k])))

@@ -5,9 +5,9 @@ Samples that some file lacks are kept in the table; each run states whether they
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from multikernel.app.tables.table import listed
 from multikernel.app.tables.views import full_names, matched
@@ -64,6 +64,13 @@ class ViewsOfModel:
     columns: Mapping[str, Sequence[str]]
     key: str
 
+    @classmethod
+    def of(cls, views: Mapping[str, Iterable[str]], key: str) -> Self | None:
+        """From the columns of each view by their full names; None where there are no several views."""
+        if len(views) < 2:
+            return None
+        return cls({view: [name.removeprefix(f"{view}: ") for name in own] for view, own in views.items()}, key)
+
     def named(self, parts: Sequence[UploadedPart]) -> dict[str, UploadedPart]:
         """The files by view: by their names, or else by their columns.
 
@@ -82,6 +89,18 @@ class ViewsOfModel:
                 raise ValueError(f"Two files hold the view {view!r}; give one file for each.")
             found[view] = part
         return found
+
+
+def in_each_file(written: Mapping[str, Sequence[str]], views: Mapping[str, Iterable[str]]) -> dict[str, Sequence[str]]:
+    """How the numbers of columns are written, by their full names and by those that they have in the file of a view.
+
+    Parameters
+    ----------
+    written : by the full names
+    views : for each view the full names of its columns
+    """
+    bare = {name.removeprefix(f"{view}: "): name for view, own in views.items() for name in own if name in written}
+    return {name: written[full] for name, full in bare.items()} | dict(written)
 
 
 def joined(parts: Sequence[UploadedPart], key: str) -> JoinedParts:

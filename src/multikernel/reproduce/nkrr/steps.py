@@ -59,14 +59,14 @@ def _cells(quick: bool) -> list[Cell]:
 
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.metric == "iterations to converge":
-        return Query({"norm": 2, "rows": None}, ("iterations",), "lower", _median, known=_KNOWN)
+        return Query({"norm": 2, "rows": None}, ("iterations",), "lower", _median, cause=_END)
     if row.metric == "seconds per step":
         return Query({"norm": 2, "data": "parkinsons"}, ("seconds",), "lower", _median)
     if row.metric == "seconds per iteration":
         return Query({"data": TEXTS, "rows": REVIEWS}, ("seconds",), "lower", _median)
     if row.metric == "iterations":
         where = {"data": TEXTS, "rows": REVIEWS, "norm": int(row.method[-1])}
-        return Query(where, ("iterations",), "lower", _median, known=_KNOWN)
+        return Query(where, ("iterations",), "lower", _median, cause=_END)
     return None
 
 
@@ -74,7 +74,11 @@ def _median(values: Sequence[Any]) -> Measured:
     return Measured(float(np.median(values)))
 
 
-_KNOWN = "how small a step ends the algorithm is not stated; to 1e-3 it has often not ended after 100 iterations"
+_END = (
+    "how small a step ends the algorithm is not stated: one of 0.6, a hundredth of the length of weights 1, is reached "
+    "after 2 steps with either norm, though gaps are then still 0.35 and more in seven of eight runs; one of 0.06 "
+    "after 38 and more in these seven, and one of 1e-3 often not after 100"
+)
 EXPERIMENT = Experiment(
     paper="nkrr",
     name="steps",

@@ -92,8 +92,7 @@ def _bind(row: PublishedNumber) -> Binding | None:
         where = {"data": DATA[row.data], "method": method, "step": "folds"}
         return Query(where, ("error",), "lower", cause="")
     if row.metric == "iterations range":
-        known = "a run ends where a step is shorter than 1e-3; the paper states no such end"
-        return Query({"variant": PRINTED}, ("steps",), summary=extent, known=known, stated=PRINTED)
+        return Query({"variant": PRINTED}, ("steps",), summary=extent, cause=_END, stated=PRINTED)
     if row.place not in ("Table 2", "Table 4"):
         return None
     if row.place == "Table 4" and row.method in ("IIA", "rIIA", "BM") and row.metric.startswith("sqrt"):
@@ -102,14 +101,28 @@ def _bind(row: PublishedNumber) -> Binding | None:
     quantity = "misclassified" if row.metric.startswith("misclass") else "error"
     if where["method"].endswith("degree 1"):
         return Query(where, (quantity,), "lower", cause="centring, which the report does not mention: it is left out")
+    if row.method == "rPGD (d=2)" and quantity == "error":
+        return Query(where, (quantity,), "lower", cause=_SIGN)
     return Query(where, (quantity,), "lower", known=_UNIFORM if row.value == "1.69" else _QUADRATIC)
 
 
+_END = (
+    "the end, which the paper does not state: a run ends here where a step is shorter than 1e-3; where 1e-4 ends it, "
+    "the means are 12 to 24 steps"
+)
+_SIGN = (
+    "the sign of the printed step, which goes up: fifty of them, the most that the report states, shrink the weights "
+    "to errors of 0.935 (0.010) and 0.949 (0.004) with lambda = 10 and strengths of 0.01 and 0.001 of the penalty, "
+    "though with 36 % wrong signs where 29 are printed"
+)
 _QUADRATIC = (
     "the printed errors are above those of every lambda that folds choose: with weights 1 and no centring, 1.07 "
     "belongs to lambda = 0.1, with 13 % wrong signs, and an error of 0.94 to a function that is almost constant (0.96)"
 )
-_UNIFORM = "no lambda from 1e-4 to 1e4 gives more than 1.15, with or without centring; a quarter is misclassified"
+_UNIFORM = (
+    "no lambda from 1e-4 to 1e4 gives more than 1.22, with features on [0, 1], as in the file, standardised, of unit "
+    "length, or scaled in each half by itself, with centring or without; a quarter is misclassified"
+)
 
 
 EXPERIMENT = Experiment(

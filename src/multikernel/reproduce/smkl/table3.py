@@ -29,7 +29,13 @@ OTHERS = (
     "first 20,000 abstracts (423 + 158 = 581, 283 + 588 = 871, 491 + 281 = 772); the files here have those, of "
     "training and test, that have no further category"
 )
-CHOICE = "which terms are taken and how they are weighted is not described; here they are weighted by tf-idf"
+CHOICE = (
+    "which terms are taken and how they are weighted is not described; here they are weighted by tf-idf. On text5 "
+    "equal weights of the terms have at most 95.3 with tf-idf, counts, or terms that are there or not, each term "
+    "divided by its deviation or not, with headers or without; with the line that names the newsgroup, which the first "
+    "edition of these messages has, 97 to 99.7 undivided, but text4 then has 95 to 99.9. On text4 SMKL has 90 "
+    "with divided terms"
+)
 
 
 def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -21,7 +21,7 @@ import pandas as pd
 from multikernel.app.drawing import label, shortened
 from multikernel.app.web.learning.predicting import LearnedModel, collected_warnings
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import TrainingSamples, as_taken
+from multikernel.app.web.learning.samples import TrainingSamples, as_taken, is_of
 from multikernel.app.web.learning.summary import in_short
 from multikernel.datasets import Task
 from multikernel.typing import Array
@@ -151,7 +151,7 @@ def _single_kernels(learned: LearnedModel, X: pd.DataFrame) -> tuple[list[tuple[
     weights = np.atleast_2d(model.weights_).mean(axis=0)
     views = list(learned.recipe.by_view)
     if len(views) > 1:
-        groups = {view: [k for k, name in enumerate(names) if _is_of(name, view)] for view in views}
+        groups = {view: [k for k, name in enumerate(names) if is_of(name, view)] for view in views}
         groups = {view: own for view, own in groups.items() if weights[own].sum() > 0.0}
     else:
         order = np.argsort(-weights, kind="stable")
@@ -166,10 +166,6 @@ def _single_kernels(learned: LearnedModel, X: pd.DataFrame) -> tuple[list[tuple[
         alone.predictor_ = replace(predictor, weights=part)
         found.append((name, _kernel(alone, X, learned.recipe)))
     return found, max(len(groups) - _MATRICES, 0), ""
-
-
-def _is_of(name: str, view: str) -> bool:
-    return name == view or name.startswith(f"{view}: ")
 
 
 def _candidates(learned: LearnedModel, X: pd.DataFrame) -> tuple[list[tuple[str, Array]], int]:

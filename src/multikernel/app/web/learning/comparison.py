@@ -19,7 +19,14 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from multikernel.app.jobs.compare import fit_groups, fold_score, gaussian, group_folds, methods_to_compare
+from multikernel.app.jobs.compare import (
+    fit_groups,
+    fold_score,
+    gaussian,
+    group_folds,
+    kernel_learner,
+    methods_to_compare,
+)
 from multikernel.app.jobs.methods import INNER_FOLDS, most_folds, shuffled_folds
 from multikernel.app.web.learning.division import Division, KnownRows
 from multikernel.app.web.learning.families import families
@@ -29,6 +36,7 @@ from multikernel.app.web.learning.progress import Report
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_given, scores
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor, PreparedColumns
+from multikernel.selection import BankSearchCV
 from multikernel.typing import Array
 
 _TUNED_ROWS = 800  # rows that it is tuned on, and as many that it is tried on, to save time and memory
@@ -174,7 +182,7 @@ def compared(recipe: Recipe, division: Division, report: Report) -> dict[str, An
     if len(division.layout.rounds) > 1:
         folds = division.layout.first_round
         intervals = {row["method"]: interval_of(row["scores"], folds, measure) for row in rows}
-    learned = [name for name, model in methods.items() if len(recipe.by_view) > 1 and _learns_kernels(model)]
+    learned = [name for name, model in methods.items() if len(recipe.by_view) > 1 and kernel_learner(model) is not None]
     unweighted = [name for name, model in plain.items() if weighted(model, recipe) is model]
     return {
         "measure": measure.label,
@@ -185,23 +193,14 @@ def compared(recipe: Recipe, division: Division, report: Report) -> dict[str, An
     }
 
 
-def _learns_kernels(model: Any) -> bool:
-    return isinstance(model, MultiKernelClassifier | MultiKernelRegressor) or _kernels(model) is not None
-
-
-def _kernels(model: Any) -> str | None:
-    """How the last step of a pipeline calls its kernels."""
-    names = model[-1].get_params() if isinstance(model, Pipeline) else {}
-    return next((name for name in ("estimator__kernels", "kernels") if name in names), None)
-
-
 def _of_views(model: Any, recipe: Recipe, given: Any) -> Any:
     """A method with kernels for each view where there are several, as a run of it alone would have them."""
-    name = _kernels(model)
-    if len(recipe.by_view) < 2 or name is None:
+    own = kernel_learner(model)
+    if len(recipe.by_view) < 2 or own is None or isinstance(own, MultiKernelClassifier | MultiKernelRegressor):
         return model
-    return clone(model[-1]).set_params(**{name: families(given, recipe)})
+    name = "estimator__kernels" if isinstance(own, BankSearchCV) else "kernels"
+    return clone(own).set_params(**{name: families(given, recipe)})
 
 
 def _taken(model: Any, recipe: Recipe, X: pd.DataFrame) -> Any:
-    return as_given(X, recipe) if _learns_kernels(model) else X
+    return X if kernel_learner(model) is None else as_given(X, recipe)

@@ -122,7 +122,8 @@ def _spread(values: Array) -> Array:
         return different
     low, high = np.quantile(values, [0.05, 0.95])
     if low == high:
-        low, high = different[0], different[-1]
+        low = different[0]
+        high = different[-1]
     steps: Array = np.linspace(low, high, _VALUES)
     return steps
 

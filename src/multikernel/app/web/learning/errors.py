@@ -179,9 +179,11 @@ class HeldOutRows:
         return [self._row(i) for i in places]
 
     def _row(self, i: int) -> dict[str, Any]:
-        truth, predicted = self.truth[i], self.predicted[i]
+        truth = self.truth[i]
+        predicted = self.predicted[i]
         if self.classes:
-            truth, predicted = self.classes[truth], self.classes[predicted]
+            truth = self.classes[truth]
+            predicted = self.classes[predicted]
         row = {"row": self.rows[i], "true": truth, "predicted": predicted, "off": self.errors[i]}
         if self.names:
             row["name"] = self.names[i]

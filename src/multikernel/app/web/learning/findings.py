@@ -59,7 +59,8 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) 
     layout = layout_of(recipe, whole, table.parent)
     division = Division.of(layout)
     cells = layout.cells
-    X, y = division.whole.X, division.whole.y
+    X = division.whole.X
+    y = division.whole.y
     check_distinguished(X, recipe, "the rows of the table")
     for k, (known, _) in enumerate(division.parts()):
         check_distinguished(known.X, recipe, f"the rows that {layout.name(k).lower()} learns from")
@@ -105,7 +106,8 @@ def _learned(
     report: Report,
 ) -> dict[str, Any]:
     """What a run of one method finds; ``names``: what a table calls its rows."""
-    whole, layout = division.whole, division.layout
+    whole = division.whole
+    layout = division.layout
     total = layout.count * (1.0 + _BASELINE) + 1.0
     columns = columns_to_shuffle(whole.X, whole.y, recipe.task)
     own: list[FoldResult] = []
@@ -171,7 +173,8 @@ def _refits(
     columns: Sequence[str],
 ) -> dict[str, Any]:
     """Intervals by the models of the folds, where these were drawn anew several times; nothing elsewhere."""
-    layout, whole = division.layout, division.whole
+    layout = division.layout
+    whole = division.whole
     if len(layout.rounds) < 2:
         return {}
     measure = measure_of(recipe.task, recipe.measured.measure)

@@ -64,7 +64,8 @@ def held_out(recipe: Recipe, known: KnownRows, held: KnownRows, columns: Sequenc
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of categories that a small fold did not have
         new = as_taken(model, held.X, recipe)
-        kind, values = "", None
+        kind = ""
+        values = None
         if recipe.task == "classification" and (hasattr(model, "predict_proba") or hasattr(model, "decision_function")):
             kind, values = scores(model, new)
         predicted = np.asarray(model.predict(new))

@@ -138,7 +138,8 @@ def thresholds(positive: Array, probability: Array) -> dict[str, list[int]]:
     dict with the counts among the rows of the second class (right), and among the others (wrong)
     """
     at = np.arange(101) / 100.0
-    right, wrong = np.sort(probability[positive]), np.sort(probability[~positive])
+    right = np.sort(probability[positive])
+    wrong = np.sort(probability[~positive])
     return {
         "right": (len(right) - np.searchsorted(right, at)).tolist(),
         "wrong": (len(wrong) - np.searchsorted(wrong, at)).tolist(),

@@ -306,6 +306,11 @@ def scores(model: Any, X: Any) -> tuple[str, Array]:
     return "decision", np.column_stack([-decision, decision]) if decision.ndim == 1 else decision
 
 
+def is_of(kernel: str, view: str) -> bool:
+    """Whether a kernel is one of a view by its name; the only kernel of a view has its name."""
+    return kernel == view or kernel.startswith(f"{view}: ")
+
+
 def bare(name: str, view: str) -> str:
     """The name of a column without that of its view."""
     return name.removeprefix(f"{view}: ")

@@ -14,6 +14,7 @@ from multikernel.app.jobs.criteria import profiles_of, slopes_along
 from multikernel.app.web.learning.held_out import spread
 from multikernel.app.web.learning.measures import measure_of
 from multikernel.app.web.learning.recipe import Recipe
+from multikernel.app.web.learning.samples import is_of
 from multikernel.diagnostics import positive_weights
 from multikernel.paths import path
 from multikernel.typing import Array
@@ -79,13 +80,12 @@ def weights_of(model: Any, folds: Sequence[Any], recipe: Recipe) -> dict[str, An
 
 def _of_view(view: str, rows: Sequence[dict[str, Any]], folds: Sequence[dict[str, float]]) -> dict[str, Any]:
     """The part of a view in the sum of the weights, and its deviation over the folds."""
-
-    def is_own(name: str) -> bool:
-        return name == view or name.startswith(f"{view}: ")  # the only kernel of a view has its name
-
     total = sum(row["weight"] for row in rows) or 1.0
-    own = sum(row["weight"] for row in rows if is_own(row["name"]))
-    parts = [sum(value for name, value in fold.items() if is_own(name)) / (sum(fold.values()) or 1.0) for fold in folds]
+    own = sum(row["weight"] for row in rows if is_of(row["name"], view))
+    parts = []
+    for fold in folds:
+        inside = sum(value for name, value in fold.items() if is_of(name, view))
+        parts.append(inside / (sum(fold.values()) or 1.0))
     return {"name": view, "part": own / total, "spread": spread(parts)}
 
 
@@ -228,8 +228,6 @@ def typical(X: pd.DataFrame, recipe: Recipe, words: Mapping[str, list[str]]) -> 
             usual = str(counts.index[0]) if len(counts) else ""
             if kind == "category" and len(counts) <= _LEVELS:
                 levels = sorted(map(str, counts.index))
-            else:
-                levels = []
         own = words.get(str(name), [])
         found.append({"name": str(name), "kind": kind, "usual": usual, "levels": levels, "words": own})
     return found

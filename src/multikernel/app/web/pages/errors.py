@@ -6,7 +6,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from multikernel.app.web.site import Site
+from multikernel.app.web.site import Site, numbers_of
 
 _ROWS = 100  # on a page
 
@@ -20,15 +20,14 @@ def look(site: Site, request: Request) -> Response:
         raise HTTPException(
             404, "This run has kept no held-out rows: comparisons and runs of earlier versions keep none; run it again."
         )
-    targets = [run.recipe["target"], *run.recipe.get("other_targets", [])]
-    target = min(_whole(request, "target", 0) or 0, len(targets) - 1)
+    target = next(iter(numbers_of(request, "target", len(run.targets))), 0)
     found = HeldOutRows.read(run.folder / held_out_file(target))
-    truth = _place(request, "true", found.classes)
-    predicted = _place(request, "predicted", found.classes)
+    truth = next(iter(numbers_of(request, "true", len(found.classes))), None)
+    predicted = next(iter(numbers_of(request, "predicted", len(found.classes))), None)
     every = truth is not None or predicted is not None or request.query_params.get("show") == "all"
     places = found.of_cell(truth, predicted) if every else found.wrong()
     pages = max(1, -(-len(places) // _ROWS))
-    page = min(_whole(request, "page", 1) or 1, pages)
+    page = min(max(next(iter(numbers_of(request, "page")), 1), 1), pages)
     shown = found.listed(places[(page - 1) * _ROWS : page * _ROWS])
     chosen = {"true": truth, "predicted": predicted, "show": "all" if every else None}
     chosen |= {"target": target or None}
@@ -40,7 +39,7 @@ def look(site: Site, request: Request) -> Response:
         result=run.result(),
         found={"rows": shown, "calibrated": bool(found.probabilities), "named_by": found.named_by, "file": found.file},
         classes=found.classes,
-        targets=targets,
+        targets=run.targets,
         target=target,
         truth=truth,
         predicted=predicted,
@@ -51,21 +50,3 @@ def look(site: Site, request: Request) -> Response:
         pages=pages,
         at=lambda number: site.url(f"/runs/{run.id}/rows", **query, page=number),
     )
-
-
-def _place(request: Request, name: str, classes: list[str]) -> int | None:
-    """The place of a class that the address names; None where it names none."""
-    found = _whole(request, name, None)
-    if found is not None and found >= len(classes):
-        raise ValueError(f"There is no class {found}; choose one of the list.")
-    return found
-
-
-def _whole(request: Request, name: str, default: int | None) -> int | None:
-    """A whole number of the address."""
-    text = request.query_params.get(name, "")
-    if not text:
-        return default
-    if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise ValueError(f"{name} has to be a whole number in the address, and is {text[:20]!r}.")
-    return int(text)

@@ -16,8 +16,7 @@ from starlette.responses import Response
 
 from multikernel.app.drawing import number, shortened
 from multikernel.app.model_charts import MapPoint, dependence_levels, dependence_line, pictures, sample_map
-from multikernel.app.web.pages.chart_files import svg_file
-from multikernel.app.web.site import Site
+from multikernel.app.web.site import Site, numbers_of, svg_file
 from multikernel.app.web.store import StoredRun
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def columns_file(site: Site, request: Request) -> Response:
     names = list(run.recipe["columns"])
     chosen = _chosen(request, names, result, run.recipe["columns"])
     place = _class(request, run, result)
-    one = _numbers(request, "one", len(names))
+    one = numbers_of(request, "one", len(names))
     what = _what(run, result, place)
     drawn = drawn_columns(_found(run, table, chosen, place), what, _refits(result, place))
     if not one or names[one[0]] not in drawn:
@@ -107,7 +106,7 @@ def usual_columns(run: StoredRun, table: Path, result: dict[str, Any]) -> dict[s
     """
     from multikernel.app.web.learning.dependence import usual_place
 
-    place = usual_place(len(result["classes"]), 1 + len(run.recipe.get("other_targets", [])))
+    place = usual_place(len(result["classes"]), len(run.targets))
     chosen = _usual(result, run.recipe["columns"])
     return drawn_columns(_found(run, table, chosen, place), _what(run, result, place), _refits(result, place))
 
@@ -285,7 +284,7 @@ def _found(run: StoredRun, table: Path, chosen: Sequence[str], place: int) -> di
 
 def _chosen(request: Request, names: Sequence[str], result: dict[str, Any], kinds: dict[str, str]) -> list[str]:
     """The columns that the address names by their places, else those that matter most."""
-    places = dict.fromkeys(_numbers(request, "column", len(names)))
+    places = dict.fromkeys(numbers_of(request, "column", len(names)))
     if len(places) > _MOST:
         raise ValueError(f"These are {len(places)} columns, and a page shows {_MOST} at most; tick fewer.")
     return [names[k] for k in places] or _usual(result, kinds)
@@ -304,9 +303,8 @@ def _by_importance(result: dict[str, Any], kinds: dict[str, str]) -> list[str]:
 
 def _answered(run: StoredRun, result: dict[str, Any]) -> list[str]:
     """What the answers are of: the classes, or several targets; empty where one number is predicted."""
-    others = run.recipe.get("other_targets", [])
     classes: list[str] = result["classes"]
-    return [run.recipe["target"], *others] if others else classes
+    return run.targets if len(run.targets) > 1 else classes
 
 
 def _class(request: Request, run: StoredRun, result: dict[str, Any]) -> int:
@@ -314,10 +312,10 @@ def _class(request: Request, run: StoredRun, result: dict[str, Any]) -> int:
     from multikernel.app.web.learning.dependence import usual_place
 
     answered = _answered(run, result)
-    found = _numbers(request, "class", max(len(answered), 1))
+    found = numbers_of(request, "class", max(len(answered), 1))
     if found and answered:
         return found[0]
-    return usual_place(len(result["classes"]), 1 + len(run.recipe.get("other_targets", [])))
+    return usual_place(len(result["classes"]), len(run.targets))
 
 
 def _what(run: StoredRun, result: dict[str, Any], place: int) -> str:
@@ -325,20 +323,9 @@ def _what(run: StoredRun, result: dict[str, Any], place: int) -> str:
     from multikernel.app.web.learning.predicting import saved_model
 
     if not result["classes"]:
-        answered = [run.recipe["target"], *run.recipe.get("other_targets", [])]
-        return f"predicted {shortened(answered[max(place, 0)], _LETTERS)}"
+        return f"predicted {shortened(run.targets[max(place, 0)], _LETTERS)}"
     word = "probability" if hasattr(saved_model(run.model)[0], "predict_proba") else "decision value"
     return f"{word} of {shortened(result['classes'][place], _LETTERS)}"
-
-
-def _numbers(request: Request, name: str, below: int) -> list[int]:
-    """Whole numbers of the address."""
-    found = []
-    for text in request.query_params.getlist(name):
-        if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) < below):
-            raise ValueError(f"{name} in the address has to be a whole number below {below}, and is {text[:20]!r}.")
-        found.append(int(text))
-    return found
 
 
 def _query(values: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ from multikernel.app.web.private import private_file
 from multikernel.app.web.reading import uploaded
 from multikernel.app.web.site import Site, text_of
 from multikernel.app.web.store import DataSet
-from multikernel.app.web.views import ViewsOfModel
+from multikernel.app.web.views import ViewsOfModel, in_each_file
 
 if TYPE_CHECKING:
     from multikernel.app.web.choices import DataChoice
@@ -62,17 +62,9 @@ def kept_test(site: Site, data: DataSet, given: list[UploadFile]) -> dict[str, s
     data : what is learned from
     given : the files
     """
-    from multikernel.app.web.learning.samples import bare
-
-    views = None
-    written = dict(data.detail.get("written", {}))
-    if len(data.detail.get("views", {})) > 1:
-        own = data.detail["views"]
-        views = ViewsOfModel(
-            {view: [bare(name, view) for name in names] for view, names in own.items()}, data.detail["match"]["key"]
-        )
-        for view, names in own.items():
-            written |= {bare(name, view): written[name] for name in names if name in written}
+    own = data.detail.get("views", {})
+    views = ViewsOfModel.of(own, data.detail.get("match", {}).get("key", ""))
+    written = in_each_file(data.detail.get("written", {}), own)
     with tempfile.TemporaryDirectory() as folder:
         found = uploaded(given, "", Path(folder), site.settings, views, written)
         content = (Path(folder) / "table.csv").read_bytes()

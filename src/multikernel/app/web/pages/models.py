@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from base64 import b64encode
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from multikernel.app.web.private import private_file
 from multikernel.app.web.reading import asked, uploaded
 from multikernel.app.web.site import Site, called, name_of
 from multikernel.app.web.store import StoredModel
-from multikernel.app.web.views import ViewsOfModel
+from multikernel.app.web.views import ViewsOfModel, in_each_file
 
 _COMMAND = [sys.executable, "-m", "multikernel.app.web.opener"]
 _INSTEAD = "save the model again"
@@ -126,11 +127,9 @@ def _views(model: StoredModel) -> ViewsOfModel | None:
     return ViewsOfModel(views, model.detail["key"]) if len(views) > 1 else None
 
 
-def _written(model: StoredModel) -> dict[str, list[str]]:
-    """How the numbers of columns were written in training, by the names that they have in new files."""
-    written: dict[str, list[str]] = model.detail["written"]
-    bare = {name.removeprefix(f"{view}: "): own for name, own in written.items() for view in model.detail["views"]}
-    return bare | written
+def _written(model: StoredModel) -> dict[str, Sequence[str]]:
+    written = model.detail["written"]
+    return in_each_file(written, dict.fromkeys(model.detail["views"], written))
 
 
 def rename(site: Site, request: Request, form: FormData) -> Response:

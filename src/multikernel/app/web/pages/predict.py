@@ -40,8 +40,7 @@ def table(site: Site, request: Request, form: FormData) -> Response:
     """The predictions for an uploaded file: what there is to say of them, the first of them, and all as CSV."""
     from multikernel.app.tables.table import read_table
     from multikernel.app.web.learning.predicting import as_csv, predictions
-    from multikernel.app.web.learning.samples import bare
-    from multikernel.app.web.views import ViewsOfModel
+    from multikernel.app.web.views import ViewsOfModel, in_each_file
 
     run = site.run(request)
     learned = _model(run)
@@ -49,15 +48,9 @@ def table(site: Site, request: Request, form: FormData) -> Response:
     given = files_of(form)
     if not given:
         raise ValueError("No file was chosen. Choose one with the columns that the model learned from.")
+    views = ViewsOfModel.of(recipe.by_view, recipe.key)
     with tempfile.TemporaryDirectory() as folder:
-        views = None
-        written = dict(recipe.written)
-        if len(recipe.by_view) > 1:
-            columns = {view: [bare(name, view) for name in names] for view, names in recipe.by_view.items()}
-            views = ViewsOfModel(columns, recipe.key)
-            for view, names in recipe.by_view.items():
-                written |= {bare(name, view): recipe.written[name] for name in names if name in recipe.written}
-        found = uploaded(given, "", Path(folder), site.settings, views, written)
+        found = uploaded(given, "", Path(folder), site.settings, views, in_each_file(recipe.written, recipe.by_view))
         rows = read_table(Path(folder) / "table.csv")
     line = threshold(text_of(form, "threshold")) if "threshold" in form else None
     answers = predictions(learned, replace(rows, file=found.name), columns="columns" in form, threshold=line)
@@ -98,8 +91,7 @@ def sample(site: Site, request: Request) -> Response:
             raise ValueError(f"There is no row {row}; the table has rows 1 to {n}.")
         columns = table_cells(data.table).columns
         cells = {name: columns[name].cells[int(row) - 1] for name in cells}
-        targets = [run.recipe["target"], *run.recipe.get("other_targets", [])]
-        truth = {name: cell for name in targets if (cell := columns[name].cells[int(row) - 1])}
+        truth = {name: cell for name in run.targets if (cell := columns[name].cells[int(row) - 1])}
     given = {"row": row, "truth": truth, "n": n, "target": request.query_params.get("target", "")}
     return _page(site, request, run, result, cells, answer=bool(row), **given)
 
@@ -124,7 +116,7 @@ def _page(
     from multikernel.app.web.learning.samples import refused
 
     found = None
-    targets = [run.recipe["target"], *run.recipe.get("other_targets", [])]
+    targets = run.targets
     place = targets.index(more["target"]) if more["target"] in targets else 0
     charts = dict.fromkeys(("effects", "parts"))
     wrong: dict[str, tuple[int, str]] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from statistics import mean, stdev
 from typing import Any
 
 from starlette.requests import Request
@@ -14,7 +13,7 @@ from multikernel.app.charts import bars, calibration, confusion, folds, path, re
 from multikernel.app.drawing import number
 from multikernel.app.path_charts import profile_charts
 from multikernel.app.web.pages.runs import state
-from multikernel.app.web.sentences import sentences
+from multikernel.app.web.sentences import best_first, sentences
 from multikernel.app.web.site import Site
 from multikernel.app.web.store import StoredRun
 from multikernel.app.web.thresholds import lines
@@ -46,21 +45,6 @@ def look(site: Site, request: Request) -> Response:
         cell = partial(_rows_of_cell, site, run)
     values = {"run": run, "result": result, "charts": charts(result, cell), "captions": sentences(run.recipe, result)}
     return site.page(request, template, 400 if drawn and drawn.problem else 200, lines=drawn, **values)
-
-
-def best_first(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of a comparison with their means and deviations, the best first.
-
-    Parameters
-    ----------
-    result : what was found
-    """
-    sign = 1.0 if result.get("less_is_better") else -1.0
-    rows = []
-    for row in result["comparison"]:
-        deviation = stdev(row["scores"]) if len(row["scores"]) > 1 else None
-        rows.append(row | {"mean": mean(row["scores"]), "deviation": deviation})
-    return sorted(rows, key=lambda row: sign * row["mean"])
 
 
 def _along(found: dict[str, Any], measure: str) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import asdict
-from statistics import mean
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -16,6 +15,7 @@ from starlette.responses import Response, StreamingResponse
 
 from multikernel.app.charts import folds
 from multikernel.app.web.jobs import RunProgress
+from multikernel.app.web.sentences import best_first
 from multikernel.app.web.site import Site, name_of, seconds, text_of
 from multikernel.app.web.store import StoredRun
 
@@ -70,8 +70,7 @@ def compare(site: Site, request: Request) -> Response:
 def _scale(run: StoredRun, result: dict[str, Any]) -> tuple[str, ...]:
     """The measure, and the targets where its errors have their units, or where it is a mean over several."""
     in_units = result.get("less_is_better", False) and result["task"] == "regression"
-    others = run.recipe.get("other_targets", [])  # runs of earlier versions lack them
-    named = [run.recipe["target"], *others] if in_units or others else []
+    named = run.targets if in_units or len(run.targets) > 1 else []
     return result["measure"], *sorted(named)
 
 
@@ -80,8 +79,8 @@ def _scores(result: dict[str, Any]) -> list[float]:
     if "scores" in result:
         own: list[float] = result["scores"]["own"]
         return own
-    best = min if result.get("less_is_better") else max
-    return best((row["scores"] for row in result["comparison"]), key=mean)
+    found: list[float] = best_first(result)[0]["scores"]
+    return found
 
 
 def rename(site: Site, request: Request, form: FormData) -> Response:

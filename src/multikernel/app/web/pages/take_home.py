@@ -9,11 +9,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from multikernel.app.web.pages.chart_files import static_text, svg_file
 from multikernel.app.web.pages.explore import kernel_chart, map_chart, usual_columns
 from multikernel.app.web.pages.result import charts
 from multikernel.app.web.sentences import sentences
-from multikernel.app.web.site import Site
+from multikernel.app.web.site import Site, static_text, svg_file
 from multikernel.app.web.store import StoredRun
 from multikernel.app.web.thresholds import lines
 
