@@ -77,7 +77,7 @@ def _folds(model: Any, task: Task) -> Folds:
 def prepare(model: Any, bank: KernelBank, target: Array, X: Any, given: dict[str, Any]) -> Learner:
     """The seed is drawn once for all targets."""
     n = bank.shape[0]
-    if isinstance(model.cv, Integral) and model.cv > n:
+    if isinstance(model.cv, Integral) and int(model.cv) > n:
         raise ValueError(
             f"{type(model).__name__}: cv must be at most {n}, the number of samples, got {abbreviated(model.cv)}"
         )

@@ -172,7 +172,7 @@ def _checked(groups: Mapping[str, Sequence[int]] | None, names: Sequence[str], m
 def _members(name: str, members: Any, m: int) -> list[int]:
     """The kernels of a group; ValueError where they are no numbers of different kernels."""
     each = list(members) if isinstance(members, Iterable) else []
-    valid = all(isinstance(k, Integral) and not isinstance(k, bool) and 0 <= k < m for k in each)
+    valid = all(isinstance(k, Integral) and not isinstance(k, bool) and 0 <= int(k) < m for k in each)
     if not (each and valid and len(set(each)) == len(each)):
         raise ValueError(
             f"kernel_importance: group {name!r} must name kernels by number, from 0 to {m - 1}, each once; got "
