@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from multikernel._typing import Array
 from multikernel.auto.base import MultiKernelEstimator
 from multikernel.auto.goal import Goal, ValueColumns, Values
-from multikernel.estimators.given import check_target
+from multikernel.estimators.given import check_finite_target, check_target
 from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.score_split import Part, SplitScoring, split_scores
 from multikernel.estimators.unchanged import unchanged_unless_done
@@ -119,9 +119,7 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         check_consistent_length(np.empty(n), y)
         weight = checked_weights(sample_weight, len(y))
         target = np.asarray(y, dtype=float)
-        if not np.isfinite(target).all():
-            row = int(np.argwhere(~np.isfinite(target))[0, 0])
-            raise ValueError(f"y has a NaN or infinity at row {row}: fill it in, or leave the sample out")
+        check_finite_target(target)
         self._single = target.ndim == 1
         columns = target[:, None] if self._single else target
         unit = np.abs(columns).max(axis=0)  # squares of very large and of very small numbers are none

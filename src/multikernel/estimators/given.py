@@ -58,6 +58,14 @@ def check_target(y: Any) -> None:
     check_numbers(_target(y), "y")
 
 
+def check_finite_target(target: Array) -> None:
+    """ValueError with the row where a target of numbers is not finite."""
+    finite = np.isfinite(target)
+    if not finite.all():
+        row = int(np.argwhere(~finite)[0, 0])
+        raise ValueError(f"y has a NaN or infinity at row {row}: fill it in, or leave the sample out")
+
+
 def _target(y: Any) -> Any:
     """A target as an array, real and with nothing missing as far as its entries are objects."""
     if hasattr(y, "toarray"):
@@ -152,6 +160,5 @@ def checked_target(y: Any, n: int, **checks: Any) -> Array:
     check_consistent_length(target, np.empty(n))
     if checks.get("y_numeric"):
         target = target.astype(float, copy=not several)  # targets may be as large as all else; nobody writes to them
-        if not np.isfinite(target).all():
-            raise ValueError(f"y has a NaN or infinity at row {int(np.argwhere(~np.isfinite(target))[0, 0])}")
+        check_finite_target(target)
     return target

@@ -14,6 +14,7 @@ from multikernel._typing import Array
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.binding import Training, bind_training
 from multikernel.estimators.fit import fit_model
+from multikernel.estimators.given import check_finite_target
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Model
 from multikernel.estimators.score_split import SplitScoring, parts_of, split_scores
@@ -66,8 +67,7 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
                 f"{type(self).__name__}: y must be an array of numbers, got a sparse matrix; use y.toarray()"
             )
         target = np.asarray(target, dtype=float)
-        if not np.isfinite(target).all():
-            raise ValueError(f"y has a NaN or infinity at row {int(np.argwhere(~np.isfinite(target))[0, 0])}")
+        check_finite_target(target)
         return Training(training.bank, target, training.weight)
 
     def predict(self, X: Any, *, split: bool = False) -> Array:
