@@ -21,9 +21,12 @@ from multikernel.app.web.sentences import sentences
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(-0.0008, "−0.0008"), (0.0008, "0.0008"), (-1e-16, "0.000"), (-0.25, "−0.250"), (1e-7, "1e−07"), (None, "–")],
+    [
+        *[(-0.0008, "−0.0008"), (0.0008, "0.0008"), (-1e-16, "0.000"), (-0.25, "−0.250"), (1e-7, "1e−07"), (None, "–")],
+        *[(8229.2741, "8229.274"), (-243512.8, "−243513"), (99999.6, "100000"), (1.23456e12, "1.235e+12")],
+    ],
 )
-def test_a_small_number_keeps_its_sign(value: float | None, text: str) -> None:
+def test_a_number_keeps_its_sign_and_the_digits_that_matter(value: float | None, text: str) -> None:
     assert number(value) == text
 
 
