@@ -102,11 +102,10 @@ class Drawing:
         self.parts.append(f'<polygon points="{_places(points)}" class="area {kind}"/>')
 
     def bar(self, x: float, y: float, width: float, height: float, kind: str, tip: str, *, href: str = "") -> None:
-        """A bar that says something, and leads somewhere where ``href`` is given."""
-        shape = (
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 1.0):.1f}" height="{height:.1f}" rx="2" class="{kind}"/>'
-        )
-        self._mark(shape, tip, focus=True, href=href)
+        """A bar that says something, and leads somewhere where ``href`` is given; a zero is a line."""
+        place = f'x="{x:.1f}" y="{y + min(height - 1.0, 0.0):.1f}"'
+        size = f'width="{max(width, 1.0):.1f}" height="{max(height, 1.0):.1f}"'
+        self._mark(f'<rect {place} {size} rx="2" class="{kind}"/>', tip, focus=True, href=href)
 
     def dot(self, x: float, y: float, radius: float, kind: str, tip: str, *, focus: bool = True) -> None:
         """A dot that says something; one of many is not reached by the keyboard."""
@@ -182,11 +181,16 @@ def label(value: float, percent: bool = False) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number for reading."""
+    """A number for reading: a price of 243512.8 is 243513, and no 2.4e+05."""
     if value is None:
         return "–"
-    plain = 1e-3 <= abs(value) < 1e5 or abs(value) < 1e-12
-    text = f"{value:.{digits}f}" if plain else f"{value:.2g}"
+    size = abs(value)
+    if 1e4 <= size < 1e9:
+        text = f"{value:.0f}"
+    elif 1e-3 <= size < 1e4 or size < 1e-12:
+        text = f"{value:.{digits}f}"
+    else:
+        text = f"{value:.{4 if size >= 1e9 else 2}g}"
     return (text.removeprefix("-") if float(text) == 0 else text).replace("-", "−")
 
 

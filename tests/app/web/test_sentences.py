@@ -52,7 +52,10 @@ def test_counts_and_times_until_an_event_are_met_with_advice() -> None:
     assert told["died"][0].startswith("'followup_days' and 'died' look like times until an event")
     assert "The application has no method for such data" in told["followup_days"][0]
     assert "'visits' looks like counts" in told["visits"][0]
-    assert list(advice("visits", "classification", frame["visits"].to_numpy(), about)) == []
+    (told_of_classes,) = advice("visits", "classification", np.repeat([0, 1, 2, 3, 6], [30, 30, 10, 8, 2]), about)
+    assert told_of_classes.startswith("'visits' holds whole numbers from 0 to 6, and is learned as classes")
+    assert list(advice("age", "classification", frame["age"].to_numpy() % 10, about)) == []  # as many of each
+    assert list(advice("age", "classification", frame["age"].to_numpy(str), about)) == []
 
 
 def test_a_run_that_learned_an_event_from_its_time_says_so() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from multikernel.app.charts import drawn_classes, rocs
 from multikernel.app.drawing import apart, number
+from multikernel.app.web.exports import check_recipe
 from multikernel.app.web.forms import methods
 from multikernel.app.web.learning.comparison import BaselineResult
 from multikernel.app.web.learning.division import KnownRows
@@ -16,14 +17,18 @@ from multikernel.app.web.learning.held_out import FoldResult
 from multikernel.app.web.learning.quality import quality
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.summary import in_short
+from multikernel.app.web.run_file import recipe_of
 from multikernel.app.web.sentences import sentences
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(-0.0008, "−0.0008"), (0.0008, "0.0008"), (-1e-16, "0.000"), (-0.25, "−0.250"), (1e-7, "1e−07"), (None, "–")],
+    [
+        *[(-0.0008, "−0.0008"), (0.0008, "0.0008"), (-1e-16, "0.000"), (-0.25, "−0.250"), (1e-7, "1e−07"), (None, "–")],
+        *[(8229.2741, "8229.274"), (-243512.8, "−243513"), (99999.6, "100000"), (1.23456e12, "1.235e+12")],
+    ],
 )
-def test_a_small_number_keeps_its_sign(value: float | None, text: str) -> None:
+def test_a_number_keeps_its_sign_and_the_digits_that_matter(value: float | None, text: str) -> None:
     assert number(value) == text
 
 
@@ -126,3 +131,22 @@ def test_a_single_part_has_no_deviation(single: float, verdict: str) -> None:
     assert verdict in said["scores"]
     assert "whisker" not in said["weights"]
     assert "depends most on a" in said["importance"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (".".join(["a"] * 60) + " = 1", "The file has keys of fifty parts"),
+        ("[a" + '."a"' * 60 + "]", "The file has keys of fifty parts"),
+        ("a = 1", "The file has a setting 'a', and a run has none of this name"),
+    ],
+)
+def test_a_run_file_that_would_take_long_is_refused_first(text: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        recipe_of(text)
+
+
+def test_a_long_word_of_a_run_file_is_said_in_brief() -> None:
+    given = Recipe("d", "y", "regression", {"x": "number"}, method="AverageMKLRegressor", missing="A" * 5000)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"missing must be one of .*, got 'A{59}$"):
+        check_recipe(given)

@@ -14,6 +14,7 @@ from multikernel.datasets import Task
 from multikernel.typing import Array
 
 _FEWEST = 10  # different values; fewer are as well classes or grades
+_FEWEST_CLASSES = 5  # of whole numbers that may be meant as such
 _EVENT = re.compile(
     r"arrest|censor|churn|dead|death|deceased|died|event|fail|progress|readmi|recid|recur|relaps|status", re.IGNORECASE
 )
@@ -42,7 +43,12 @@ def advice(target: str, task: Task, values: Array, columns: Sequence[About]) -> 
             f"that says whether the event had come by a fixed time, without the rows that were watched for less, "
             f"predict that, and untick {time} and {event}, which give each other away."
         )
-    elif task == "regression" and _counts(values):
+    elif task == "classification" and values.dtype.kind in "if" and _counts(values, _FEWEST_CLASSES):
+        yield (
+            f"{target!r} holds whole numbers from {values.min():g} to {values.max():g}, and is learned as classes, "
+            "which have no order. If they are counts or grades, choose that it holds numbers."
+        )
+    elif task == "regression" and _counts(values, _FEWEST):
         yield (
             f"{target!r} looks like counts. They are learned as other numbers are, by squared errors: large counts "
             "weigh most, and a prediction may lie below 0. If relative differences matter more, add a column with the "
@@ -75,11 +81,11 @@ def given_away(target: str, table: CsvTable, columns: Iterable[str]) -> str:
     )
 
 
-def _counts(values: Array) -> bool:
-    """Whether numbers are whole, begin at 0 or 1, and trail off to one side."""
+def _counts(values: Array, fewest: int) -> bool:
+    """Whether numbers are whole, not too few, begin at 0 or 1, and trail off to one side."""
     whole = bool((values == np.round(values)).all())
     tail = values.max() - np.median(values) > 2.0 * (np.median(values) - values.min())
-    return whole and 0 <= values.min() <= 1 and len(np.unique(values)) >= _FEWEST and bool(tail)
+    return whole and 0 <= values.min() <= 1 and len(np.unique(values)) >= fewest and bool(tail)
 
 
 def time_and_event(columns: Sequence[About]) -> tuple[str, str] | None:

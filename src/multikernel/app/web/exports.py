@@ -165,4 +165,4 @@ def _as_learned(recipe: Recipe) -> Recipe:
 
 def _one_of(what: str, given: object, known: Any) -> None:
     if given not in known:
-        raise ValueError(f"{what} must be one of {', '.join(map(repr, known))}, got {given!r}")
+        raise ValueError(f"{what} must be one of {', '.join(map(repr, known))}, got {given!r:.60}")

@@ -58,7 +58,7 @@ class Measuring:
 
     def __post_init__(self) -> None:
         if self.how not in HOW:
-            raise ValueError(f"How rows are held out must be one of {', '.join(HOW)}, got {self.how!r}.")
+            raise ValueError(f"How rows are held out must be one of {', '.join(HOW)}, got {self.how!r:.60}.")
         if self.how in ("groups", "time") and not self.column:
             what = "which rows belong together" if self.how == "groups" else "when each row was"
             raise ValueError(f"Choose the column that says {what}.")
