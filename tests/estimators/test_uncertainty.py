@@ -260,7 +260,8 @@ class TestVanishingRidges:
         A = 3.0 + rng.normal(size=(60, 1))
         T = A + 0.5 * rng.normal(size=(60, 5))
         for alpha in (1e-2, 1e-6):
-            model = mk.AverageMKLRegressor([kernels.Linear()], alpha=alpha).fit(A, T)
+            with pytest.warns(mk.PredictionWarning, match="whose means are 3.4 times their standard deviations"):
+                model = mk.AverageMKLRegressor([kernels.Linear()], alpha=alpha).fit(A, T)
             squares = np.linalg.lstsq(np.column_stack([A, np.ones(60)]), T)[1]
             np.testing.assert_allclose(model.noise_variance_, squares / 58, rtol=0.05)
 
