@@ -38,6 +38,7 @@ from itertools import islice
 import numpy as np
 
 from multikernel._arrays import foreign
+from multikernel._floats import ROUNDING
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
 from multikernel.banks import KernelBank
@@ -84,7 +85,7 @@ class Neighbourhood:
         values = self.inside.size * (1 + m) * (3 + m)
         ends = []
         for part in slices(len(index), max(1, NEARBY_VALUES // values)):
-            with np.errstate(invalid="ignore", over="ignore"):  # a target whose numbers are not finite has not ended
+            with np.errstate(all="ignore"):  # a target whose numbers are not finite has not ended
                 ends.append(self._ends(index[part], tol))
             if time_is_up():
                 break
@@ -101,7 +102,8 @@ class Neighbourhood:
             space = space.richer(v, before)
             left = space.left(v)
             near = space.model.at(v)
-            ended = (near.stationarities(v) <= _CONFIRMED * tol) & left.known(before, tol) & self._reached(v)
+            digits = near.errors > ROUNDING * space.model.squares / space.model.count  # a difference of such squares
+            ended = digits & (near.stationarities(v) <= _CONFIRMED * tol) & left.known(before, tol) & self._reached(v)
             ends.append(Ends(index[ended], v[ended], near.errors[ended], near.slopes[ended], near.curvatures[ended]))
             if ended.all():
                 break
