@@ -268,7 +268,7 @@ def main():
     parser.add_argument("--rows", nargs="+", default=["400x1000", "400x5000"])
     parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
     parser.add_argument("--exact", type=int, default=50, help="targets that are solved alone")
-    parser.add_argument("--backend", default="torch", choices=["torch", "numpy"], help="of himalaya")
+    parser.add_argument("--backend", default="torch", choices=["torch", "torch_cuda", "numpy"], help="of himalaya")
     parser.add_argument("--standard-errors", type=float, default=1.0, help="that weights of a target have to gain")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", type=Path, help="the file of measurements")

@@ -8,11 +8,14 @@ import pytest
 import multikernel
 from multikernel import (
     BankSearchCV,
+    Delayer,
     EasyMKLClassifier,
     L1MKLClassifier,
     LearnedScalesRegressor,
     LinearRLS2Regressor,
     LpMKLClassifier,
+    MultiKernelClassifier,
+    MultiKernelRegressor,
     MultipleKernelRidgeCV,
     OneClassMKL,
     PolynomialMKLRegressor,
@@ -43,13 +46,31 @@ def on_torch(A):
     return torch.asarray(np.array(A))
 
 
+def on_graphics(A):
+    """In the memory of a graphics processor, as torch has it."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    if not torch.cuda.is_available():
+        pytest.skip("torch sees no graphics processor")
+    return torch.asarray(np.array(A), device="cuda")
+
+
+def on_cupy(A):
+    cupy = pytest.importorskip("cupy", reason="cupy is not installed")
+    if not cupy.cuda.is_available():
+        pytest.skip("cupy sees no graphics processor")
+    return cupy.asarray(np.array(A))
+
+
 def on_device(A):
     """On a device whose arrays refuse to become NumPy arrays by themselves."""
     strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
     return strict.asarray(np.array(A), device=strict.Device("device1"))
 
 
-@pytest.mark.parametrize("put", [on_torch, on_device])
+ELSEWHERE = [on_torch, on_device, on_graphics, on_cupy]
+
+
+@pytest.mark.parametrize("put", ELSEWHERE)
 def test_the_same_way_is_chosen_wherever_the_samples_are(put):
     """From some hundred samples on there are two, whose answers differ within the gap that is allowed."""
     rng = np.random.default_rng(0)
@@ -82,7 +103,7 @@ def on_numpy(name):
 
 
 @pytest.mark.filterwarnings("ignore::multikernel.PredictionWarning")
-@pytest.mark.parametrize("conv", [on_torch, on_device])
+@pytest.mark.parametrize("conv", ELSEWHERE)
 @pytest.mark.parametrize("name", MODELS)
 def test_arrays_of_other_libraries_give_what_numpy_gives(name, conv):
     make, y = MODELS[name]
@@ -147,6 +168,34 @@ def test_sums_of_products_are_made_where_the_features_are():
             assert not hasattr(getattr(found, name), "to_device") or isinstance(value, np.ndarray)
 
 
+@pytest.mark.parametrize("conv", ELSEWHERE)
+def test_scores_are_split_and_features_delayed_of_arrays_of_other_libraries(conv):
+    model = MultipleKernelRidgeCV(FAMILY[:3]).fit(X, Y)
+    truth = model.score_split(X, Y, sample_weight=np.linspace(0.5, 1.5, 90))
+    found = model.score_split(conv(X), conv(Y), sample_weight=conv(np.linspace(0.5, 1.5, 90)))
+    np.testing.assert_allclose(found, truth, atol=1e-8)
+    delayed = Delayer([0, 2]).fit_transform(conv(X), groups=conv(np.arange(90) // 30))
+    assert type(delayed) is type(conv(X))
+    np.testing.assert_array_equal(host(delayed), Delayer([0, 2]).fit_transform(X, groups=np.arange(90) // 30))
+    views = Delayer([1]).fit_transform({"one": conv(X), "other": X[:, :2]})
+    np.testing.assert_array_equal(host(views.part("one")), Delayer([1]).fit_transform(X))
+
+
+@pytest.mark.parametrize("conv", ELSEWHERE)
+def test_the_automatic_estimators_work_in_the_memory_of_the_computer_and_answer_where_samples_are(conv):
+    regressor = MultiKernelRegressor(random_state=0)
+    truth = regressor.fit(X, Y).predict(NEW)
+    found = regressor.fit(conv(X), conv(Y), sample_weight=conv(np.ones(90))).predict(conv(NEW))
+    assert found.device == conv(NEW).device
+    np.testing.assert_allclose(host(found), truth, atol=1e-8)
+    assert regressor.score(conv(X), conv(Y)) == pytest.approx(regressor.score(X, Y))
+    classifier = MultiKernelClassifier(random_state=0)
+    truth = classifier.fit({"one": X, "other": X[:, :2]}, CLASSES).predict_proba({"one": NEW, "other": NEW[:, :2]})
+    there = {"one": conv(NEW), "other": conv(NEW[:, :2])}
+    found = classifier.fit({"one": conv(X), "other": conv(X[:, :2])}, CLASSES).predict_proba(there)
+    np.testing.assert_allclose(found, truth, atol=1e-8)
+
+
 def test_what_has_no_way_on_other_arrays_says_so_in_a_sentence():
     cases = {
         r"Hamming\(\) cannot be evaluated on arrays of array_api_strict": RLS2Regressor([kernels.Hamming()]),
@@ -191,7 +240,7 @@ def test_arrays_are_refused_where_their_common_interface_is_missing(monkeypatch)
         RLS2Regressor(FAMILY[:1]).fit(given, Y)
 
 
-@pytest.mark.parametrize("conv", [on_torch, on_device])
+@pytest.mark.parametrize("conv", ELSEWHERE)
 def test_chunks_of_other_libraries_add_up_where_they_are(conv):
     models = {
         made: MultipleKernelRidgeCV(approximation="nystroem", tol=0.1, **LOW_RANK).partial_fit(

@@ -13,6 +13,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from multikernel._arrays import host, returned
 from multikernel._floats import TINY
 from multikernel._typing import Array
 from multikernel.auto.base import MultiKernelEstimator
@@ -150,7 +151,7 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
         ----------
         X : samples like those of ``fit``; views that are kernel matrices have a column for each training sample
         """
-        return self._as_output(self._values(X))
+        return returned(self._as_output(self._values(X)), X)
 
     @property
     def intercept_(self) -> Any:
@@ -166,17 +167,15 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
     def predict(self, X: Any) -> Array:
         """The most probable labels, shape (len(X),), for X as in ``decision_function``."""
         best = self._values(X).argmax(axis=1)
-        labels: Array = self.classes_[best]
-        return labels
+        return returned(self.classes_[best], X)
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, shape (len(X), n_classes), for X as in ``decision_function``."""
-        probabilities: Array = softmax(self._values(X), axis=1)
-        return probabilities
+        return returned(softmax(self._values(X), axis=1), X)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the probabilities."""
-        return np.log(np.maximum(self.predict_proba(X), TINY))
+        return returned(np.log(np.maximum(host(self.predict_proba(X)), TINY)), X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of samples X whose predicted label is that of y, as scikit-learn's classifiers define it.
@@ -187,4 +186,4 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
         sample_weight : array (len(X),)
         """
         y, sample_weight = aligned(X, y=y, sample_weight=sample_weight)
-        return float(super().score(X, y, sample_weight))
+        return float(super().score(host(X), y, sample_weight))

@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from multikernel._arrays import host, returned
 from multikernel._typing import Array
 from multikernel.auto.base import MultiKernelEstimator
 from multikernel.auto.goal import Goal, ValueColumns, Values
@@ -144,8 +145,8 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
             first, which sum to the predictions with ``intercept_``.
         """
         if split:
-            return np.moveaxis(self.contributions(X), 1, 0)
-        return self._as_output(self._values(X)) + self._output_mean
+            return returned(np.moveaxis(self.contributions(X), 1, 0), X)
+        return returned(self._as_output(self._values(X)) + self._output_mean, X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R2 of the predictions for X against y, as scikit-learn's regressors define it.
@@ -156,7 +157,7 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         sample_weight : array (len(X),)
         """
         y, sample_weight = aligned(X, y=y, sample_weight=sample_weight)
-        return float(super().score(X, y, sample_weight))
+        return float(super().score(host(X), y, sample_weight))
 
     def score_split(self, X: Any, Y: Any, *, scoring: SplitScoring = "r2", sample_weight: Any = None) -> Array:
         """The score of each target, split over the kernels of ``kernel_names_``.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from multikernel._arrays import host
 from multikernel._floats import TINY
 from multikernel._rules import shortened
 from multikernel._typing import Array
@@ -19,7 +20,7 @@ from multikernel.tuning import SQUARE_TILE
 def as_array(values: Any, name: str) -> Array:
     """An array; ValueError for lists of different lengths, and for one that holds itself."""
     try:
-        return np.asarray(values)
+        return np.asarray(host(values))
     except ValueError:
         raise ValueError(
             f"{name} is no table: it has rows of different lengths, or cells that are lists. Give every sample a row "

@@ -181,8 +181,8 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
         if not return_std:
             return mean
         if self_values is not None:
-            self_values = self._checked_self_values(self_values, len(mean))
-        columns = self._unpenalised(X, len(mean))
+            self_values = self._checked_self_values(self_values, mean.shape[0])
+        columns = self._unpenalised(X, mean.shape[0])
         parts = []
         start = 0
         with np.errstate(over="ignore", invalid="ignore"), each_warning_once():

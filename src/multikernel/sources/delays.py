@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from multikernel._arrays import host, returned
 from multikernel._folds import numbered
 from multikernel._rules import abbreviated, repeated
 from multikernel._typing import Array
@@ -119,8 +120,8 @@ class Delayer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        array or sparse matrix (n, p * len(delays)), a frame where ``set_output`` says so; of several views, Views of
-        such arrays, and of frames where they are frames
+        array like X or sparse matrix (n, p * len(delays)), a frame where ``set_output`` says so; of several views,
+        Views of such arrays, and of frames where they are frames
 
         Raises
         ------
@@ -137,7 +138,9 @@ class Delayer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             numbers: Any = numbered("Delayer", groups, n)
             runs[1:] = np.cumsum(numbers[1:] != numbers[:-1])
         delayed = [_shifted(values, delay, runs) for delay in self._checked_delays()]
-        return sparse.hstack(delayed, format="csr") if sparse.issparse(values) else np.hstack(delayed)
+        if sparse.issparse(values):
+            return sparse.hstack(delayed, format="csr")
+        return returned(np.hstack(delayed), X)
 
     @available_if(_of_one_table)  # type: ignore[untyped-decorator]
     def get_feature_names_out(self, input_features: Any = None) -> Array:
@@ -166,6 +169,7 @@ class Delayer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return [int(delay) for delay in known]
 
     def _table(self, X: Any, reset: bool) -> Any:
+        X = host(X)
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan")
 
     def _of_view(self, name: str, part: Any) -> Delayer:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from multikernel._arrays import refuse_masked
+from multikernel._arrays import host, refuse_masked
 from multikernel._row_labels import check_labels_of_rows, row_labels
 from multikernel._rules import shortened
 from multikernel.sources.views import Views, is_views, keyed
@@ -38,7 +38,7 @@ def aligned(X: Any, **beside: Any) -> list[Any]:
 
     Returns
     -------
-    list of the values, in the order of the parameters
+    list of the values, in the order of the parameters, as NumPy arrays where they were arrays of another library
 
     Raises
     ------
@@ -50,6 +50,7 @@ def aligned(X: Any, **beside: Any) -> list[Any]:
     if several or (hasattr(X, "obs_names") and hasattr(X, "var_names")):
         reader = "from_mudata" if several else "from_anndata"
         raise TypeError(f"X is an object of type {type(X).__name__}: give multikernel.views.{reader}(X)")
+    beside = {name: host(values) for name, values in beside.items()}
     for name, values in beside.items():
         refuse_masked(values, name)
     if isinstance(X, Views) and X.joined:
