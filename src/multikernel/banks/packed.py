@@ -140,17 +140,19 @@ class PackedBank(StoredBank):
 
         self._check("rows", len(C), self.n, "samples")
         Ct = np.ascontiguousarray(C.T, dtype=np.float64)
-        if len(Ct) >= PACKED_UNPACKED:
-            return np.stack([self._product(place, Ct) for place in self.places]).transpose(0, 2, 1)
         out = np.empty((len(self), *Ct.shape))
-        self._over_kernels(lambda r: _packed.products(self.stack, self.places, Ct, out, r.start, r.stop), len(Ct))
+        if len(Ct) >= PACKED_UNPACKED:
+            for place, found in zip(self.places, out, strict=True):
+                self._multiply(place, Ct, found)
+        else:
+            self._over_kernels(lambda r: _packed.products(self.stack, self.places, Ct, out, r.start, r.stop), len(Ct))
         return out.transpose(0, 2, 1)
 
-    def _product(self, place: int, Ct: Array) -> Array:
+    def _multiply(self, place: int, Ct: Array, found: Array) -> None:
         """C'K of one matrix by BLAS, of which some rows up to the diagonal are unpacked at a time."""
         from multikernel.banks import _packed
 
-        found = np.zeros(Ct.shape)
+        found[:] = 0.0
         for r in slices(self.n, PACKED_ROWS):
             left = np.empty((r.stop - r.start, r.start))
             corner = np.empty((r.stop - r.start, r.stop - r.start))
@@ -159,7 +161,6 @@ class PackedBank(StoredBank):
             found[:, : r.start] += lapack.gemm(own, left)
             found[:, r] += lapack.gemm(own, corner)
             found[:, r] += lapack.gemm(Ct[:, : r.start], left, transposed=True)
-        return found
 
     def quad(self, A: Array) -> Array:
         A = as_columns(A)

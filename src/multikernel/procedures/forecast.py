@@ -333,13 +333,19 @@ def ridge_cv(bank: BankCost, folds: int) -> Cost:
 def many_targets(bank: BankCost, folds: int, targets: int) -> Cost:
     """Weights for each target from shared candidates, of which some forty and one or two a target are tried.
 
-    A candidate takes an inverse, a target three models of a column for each fold, and the factor of its machine.
+    A candidate takes an inverse. A target takes three models of a column for each fold and the factor of its machine;
+    or, where that is less, the products of nearby.py twice, and one in twenty has candidates of its own.
     """
     m = bank.m
     n = float(bank.n)
     columns = min(folds, 10)
     candidates = 40.0 + 1.2 * targets
     algebra = candidates * 2.0 * n**3 + targets * (6.0 * columns * m * n**2 + 40.0 * n**2 + n**3 / 3.0)
+    few = 40.0 + 0.05 * targets
+    nearby = few * 2.0 * n**3 + targets * 4.0 * folds * (5.0 + 8.0 * m + m**2) * n**2
+    if nearby < algebra:
+        candidates = few
+        algebra = nearby
     work = Work(algebra=BLAS_OPERATION * algebra, steps=candidates * SMALLEST_STEP + SMALLEST_FIT)
     work = work + candidates * bank.sweep
     block = min(float(targets), max(1.0, TARGET_BLOCK / n))

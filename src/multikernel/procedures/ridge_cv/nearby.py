@@ -82,7 +82,7 @@ class Neighbourhood:
     def ends(self, index: Array, tol: float) -> Ends:
         """Where targets end near v0; those that do not are left out."""
         m = len(self.v0)
-        values = self.inside.size * (1 + m) * (3 + m)
+        values = self.inside.size * (1 + m) * (3 + len(self.bank))
         ends = []
         for part in slices(len(index), max(1, NEARBY_VALUES // values)):
             with np.errstate(all="ignore"):  # a target whose numbers are not finite has not ended
