@@ -194,7 +194,7 @@ FEATURES_ROWS = 1024  # rows that are worth a thread
 # numbers at a time for the residuals, or the derivatives of residuals, of many targets: 4 MB; with 8 MB a fit of 1,200
 # samples and 1,000 targets took 30 MB more, and as long
 TARGET_VALUES = 1 << 19
-TARGET_BLOCK = 1 << 22  # numbers of targets that are solved together: 32 MB; candidates are shared within a block
-NEARBY_VALUES = 1 << 20  # numbers of the bases of targets that end near shared weights: 20 MB while they grow; twice as
-# many took as long for 1,200 samples and a seventh less for 3,000, and 25 MB more
+TARGET_BLOCK = 3 << 20  # numbers of targets that are solved together: 24 MB; candidates are shared within a block
+NEARBY_VALUES = 1 << 19  # numbers of the bases of targets that end near shared weights: 10 MB while they grow; four times
+# as many took a tenth less of 1,200 samples, a fifth less of 3,000, and 35 MB more
 PREDICTED_VALUES = 1 << 21  # products of kernels and coefficients of many targets at a time: 16 MB
