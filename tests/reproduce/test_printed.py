@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from multikernel import PolynomialMKLRegressor, kernels
+from multikernel.reproduce.polynomial import PolynomialMethod
 from multikernel.reproduce.report.printed import MOST, descent
 
 RNG = np.random.default_rng(0)
@@ -28,3 +29,15 @@ def test_it_finds_the_optimum(degree: int) -> None:
     assert end.steps < MOST
     assert objective(end.weights, degree, 1.0) == pytest.approx(model.objective_, rel=1e-3)
     assert np.linalg.norm(end.weights - 1.0) == pytest.approx(1.0)
+
+
+def test_without_an_intercept_labels_keep_their_mean() -> None:
+    train = np.arange(20)
+    test = np.arange(20, 30)
+    signs = np.where(Y > -0.1, 1.0, -1.0)
+    coef = np.linalg.solve((X[train] @ X[train].T) ** 2 + 0.1 * np.eye(20), signs[train])
+    error = float(np.sqrt(np.mean(((X[test] @ X[train].T) ** 2 @ coef - signs[test]) ** 2)))
+    parameters = {"alpha": 0.1, "radius": 0.0}
+    found = PolynomialMethod(2, None, intercept=False).tested(X, signs, (train, test), parameters, 1e-6)
+    assert found["error"] == pytest.approx(error, rel=1e-9)
+    assert PolynomialMethod(2, None).tested(X, signs, (train, test), parameters, 1e-6)["error"] != found["error"]

@@ -58,6 +58,7 @@ def test_variants_that_look_at_the_published_numbers_are_named() -> None:
         "20 values",
         "C = 2",
         "C = 4",
+        "Sonar's samples, fitted",
         "lambda = 1, training half",
         "tied lambda",
     }

@@ -192,9 +192,16 @@ def test_counts_of_hand_made_rows() -> None:
     assert (counts.not_comparable, counts.not_run) == (1, 1)
     assert (counts.judged, counts.total) == (9, 11)
     assert (counts.stated_share, counts.variant_share) == ("22 %", "44 %")
-    text = headline(counts)
+    text = headline(verdicts)
     assert "Of 9 published results, 2 (22 %)" in text
     assert "2 better, 1 worse, 1 neither; for 2 of these" in text
+    assert "quotes" not in text
+    query = Query({}, ("error",), "lower", quoted=True)
+    quoted = [_judged(row(), experiment(), query, results(stated=0.71)) for _ in range(3)]
+    assert headline([*verdicts, *quoted]).endswith(
+        "3 of the 12 are numbers that a paper quotes from others: without them 2 of 9 (22 %) are reproduced as stated, "
+        "44 % with variants."
+    )
 
 
 def test_each_variant_is_counted_for_itself() -> None:

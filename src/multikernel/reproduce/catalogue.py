@@ -93,7 +93,7 @@ def _judged(row: PublishedNumber, experiment: Experiment, binding: Binding, resu
     agreeing = tuple(name for name, each in agreements.items() if name != STATED and each.within)
     fitted = tuple(name for name in agreeing if name in experiment.fitted)
     cause, known = (binding.cause, binding.known) if mark in DIFFERING else ("", "")
-    return Verdict(row, mark, measured_by, agreements, cause, known, agreeing, fitted)
+    return Verdict(row, mark, measured_by, agreements, cause, known, agreeing, fitted, binding.quoted)
 
 
 def _by_variant(query: Query, experiment: Experiment, results: Results) -> dict[str, Measured]:

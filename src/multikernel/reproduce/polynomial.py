@@ -24,15 +24,22 @@ class PolynomialMethod:
     degree : int
     norm : float or None, of the ball around weights 1; None where all weights are 1
     penalised : bool, whether a penalty takes the place of the ball
+    intercept : bool, whether labels lose their mean
     """
 
     degree: int
     norm: float | None
     penalised: bool = False
+    intercept: bool = True
 
     def model(self, tol: float, **parameters: Any) -> PolynomialMKLRegressor:
         return PolynomialMKLRegressor(
-            kernels.linear_features(), degree=self.degree, norm=self.norm or 2.0, tol=tol, **parameters
+            kernels.linear_features(),
+            degree=self.degree,
+            norm=self.norm or 2.0,
+            fit_intercept=self.intercept,
+            tol=tol,
+            **parameters,
         )
 
     def grid(self, alphas: Sequence[float], sizes: Sequence[float]) -> Grid:

@@ -88,6 +88,7 @@ class Query:
     stated : str, the variant of the cells that are what the paper states
     known : what is known of a difference whose cause is not
     instead : why what is measured is not what the paper measured, and both are not compared; empty where it is
+    quoted : whether the paper quotes the number from others
     """
 
     where: Mapping[str, Any]
@@ -99,6 +100,7 @@ class Query:
     stated: str = STATED
     known: str = ""
     instead: str = ""
+    quoted: bool = False
 
     def measured(self, found: Sequence[Found]) -> Measured | None:
         """The number, from what the cells gave."""
@@ -175,6 +177,7 @@ class Verdict:
     known : what is known of a difference without a cause
     agreeing : the variants, other than "stated", that are within
     fitted : those of them that were chosen by looking at the published numbers
+    quoted : whether the paper quotes the number from others
     """
 
     row: PublishedNumber
@@ -185,6 +188,7 @@ class Verdict:
     known: str = ""
     agreeing: tuple[str, ...] = ()
     fitted: tuple[str, ...] = ()
+    quoted: bool = False
 
     @property
     def differs(self) -> bool:

@@ -278,15 +278,25 @@ def variant_counts(verdicts: Sequence[Verdict], names: Sequence[str]) -> list[Va
     return [each for each in counts if each.judged]
 
 
-def headline(counts: Counts) -> str:
-    """The state of the reproduction in two sentences."""
+def headline(verdicts: Sequence[Verdict]) -> str:
+    """The state of the reproduction in a few sentences."""
+    counts = Counts.of(verdicts)
     apart = counts.better + counts.worse + counts.other
-    return (
+    tries = max((len(v.measured) - 1 for v in verdicts if v.row.kind is Kind.RESULT and v.agreeing), default=0)
+    text = (
         f"Of {counts.judged} published results, {counts.within} ({counts.stated_share}) are reproduced as the papers "
         f"state the experiments: {counts.by_errors} within two standard errors of the difference, and "
         f"{counts.by_deviation} of the {counts.with_deviation} with a published deviation within that. "
-        f"{counts.variant} more are reproduced in a named variant ({counts.variant_share} in all), {counts.fitted} "
-        f"only where a parameter is fitted to the published numbers, and {apart} differ in every variant: "
-        f"{counts.better} better, {counts.worse} worse, {counts.other} neither; for {counts.unexplained} of these no "
-        "cause is known."
+        f"{counts.variant} more are reproduced in one of up to {tries} named variants ({counts.variant_share} in all), "
+        f"{counts.fitted} only where a parameter is fitted to the published numbers, and {apart} differ in every "
+        f"variant: {counts.better} better, {counts.worse} worse, {counts.other} neither; for {counts.unexplained} of "
+        "these no cause is known."
+    )
+    own = Counts.of([verdict for verdict in verdicts if not verdict.quoted])
+    if own.judged == counts.judged:
+        return text
+    return (
+        f"{text} {counts.judged - own.judged} of the {counts.judged} are numbers that a paper quotes from others: "
+        f"without them {own.within} of {own.judged} ({own.stated_share}) are reproduced as stated, "
+        f"{own.variant_share} with variants."
     )

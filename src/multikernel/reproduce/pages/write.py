@@ -169,7 +169,7 @@ def write_pages(
     text = environment.get_template("index.html.j2").render(
         pages=pages,
         total=total,
-        headline=headline(total),
+        headline=headline(verdicts),
         others=_others(verdicts),
         costs=costs,
         cost=ExperimentCost.of(costs),
@@ -177,7 +177,7 @@ def write_pages(
         parts=[(f"{each.paper}: {each.title}", each.part) for each in experiments if each.part],
     )
     write_whole(out / "index.html", text.encode())
-    text = environment.get_template("headline.md.j2").render(pages=pages, total=total, headline=headline(total))
+    text = environment.get_template("headline.md.j2").render(pages=pages, total=total, headline=headline(verdicts))
     write_whole(out / "headline.md", text.encode())
     return out / "index.html"
 

@@ -179,8 +179,9 @@ def _bind(row: PublishedNumber) -> Binding | None:
     if row.metric == "selected variables":
         return Query({"step": "folds"}, ("variables",), cause=_FOLDS)
     better: Better = "lower" if row.metric == "test MSE" else "neither"
-    cause = _FOLDS if row.method == "RLS2" else ""
-    return Query({"method": row.method}, (row.metric,), better, _column, cause)
+    quoted = row.method != "RLS2"
+    cause = "" if quoted else _FOLDS
+    return Query({"method": row.method}, (row.metric,), better, _column, cause, quoted=quoted)
 
 
 _FOLDS = (
