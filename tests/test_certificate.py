@@ -13,6 +13,7 @@ def test_a_gap_is_relative_to_the_upper_value() -> None:
     assert Certificate.gap(-9.0, -10.0).value == pytest.approx(1.0 / 9.0)
     assert Certificate.gap(1.0, 1.0 + 1e-12).value == 0.0
     assert Certificate.gap(1e-9, 0.0, floor=1.0).value == 1e-9
+    assert Certificate.gap(1e-9, 0.0).value == 1.0
 
 
 def test_a_stationarity_stays_one() -> None:

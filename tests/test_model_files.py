@@ -317,6 +317,14 @@ def test_a_forged_file_is_refused_in_a_sentence_that_names_it(
     assert "\n" not in str(caught.value)
 
 
+def test_empty_words_are_counted_though_they_take_no_bytes_in_the_file(content: bytes, tmp_path: Path) -> None:
+    words = npy("{'descr': '<U0', 'fortran_order': False, 'shape': (50000000,), }")
+    path = tmp_path / "words.mk"
+    path.write_bytes(rewritten(content, lambda header, parts: parts.update({"a0.npy": words})))
+    with pytest.raises(ValueError, match="would unpack to more than 200 times its size"):
+        mk.load(path)
+
+
 def test_a_header_of_endless_brackets_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "deep.mk", "w") as file:
         file.writestr("header.json", "[" * 100_000)

@@ -71,6 +71,20 @@ def test_projection_of_points_so_far_away_that_rounding_hides_the_multiplier() -
     np.testing.assert_allclose(d, [0.05, 0.05], rtol=1e-12)
 
 
+@pytest.mark.parametrize("p", [1.1, 1.5, 2.0, 3.0, 300.0])
+@pytest.mark.parametrize("z", [[3e30, 1e15], [4e200, 3e200, -1e200]], ids=["30-and-15-digits", "squares-overflow"])
+def test_weights_nearest_to_a_point_far_away_are_the_best_for_it(p: float, z: list[float]) -> None:
+    """Beside such a z any d is 0, and the multiplier says d_k^{p-1} proportional to z_k."""
+    v = (np.maximum(z, 0.0) / max(z)) ** (1.0 / (p - 1.0))
+    np.testing.assert_allclose(NormBall(p, 0.5).project(np.array(z)), 0.5 * v / (v**p).sum() ** (1.0 / p), rtol=1e-9)
+
+
+@pytest.mark.parametrize("p", [1.0 + 1e-15, 1.0 + 1e-12, 1.0 + 1e-9])
+def test_projection_lies_on_the_sphere_where_the_norm_is_nearly_1(p: float) -> None:
+    """Rounding of the multiplier is raised to the power 1 / (p - 1)."""
+    np.testing.assert_allclose(NormBall(p, 0.5).project(np.array([3.0, 3.0, 2.0])), [0.25, 0.25, 0.0], atol=1e-9)
+
+
 @given(norms, st.integers(1, 6), seeds, st.floats(-5, 5))
 def test_everything_scales_with_the_radius(p: float, m: int, seed: int, power: float) -> None:
     rng = np.random.default_rng(seed)
@@ -129,6 +143,17 @@ def test_negative_scores_take_no_weight() -> None:
     best = NormBall(2.0).maximiser(np.array([-1.0, 3.0, 4.0]))
     np.testing.assert_allclose(best, [0.0, 0.6, 0.8])
     np.testing.assert_array_equal(NormBall(2.0).maximiser(np.array([-1.0, 0.0])), [0.0, 0.0])
+
+
+@pytest.mark.parametrize("center", [0.8, 2.0])
+def test_negative_scores_alone_take_weights_from_the_centre(center: float) -> None:
+    """In the direction of the scores as far as the radius, unless the weights are 0 before."""
+    domain, q = NormBall(2.0, 1.0, center), np.array([-1.0, -1.0])
+    np.testing.assert_allclose(domain.maximiser(q), center - np.sqrt([0.5, 0.5]), rtol=1e-12)
+    assert domain.support(q) == pytest.approx(-2.0 * center + np.sqrt(2.0), rel=1e-12)
+    near = NormBall(2.0, 1.0, np.array([0.0, 0.5]))
+    np.testing.assert_array_equal(near.maximiser(q), [0.0, 0.0])
+    assert near.support(q) == 0.0
 
 
 def test_one_kernel_takes_the_whole_radius() -> None:

@@ -70,6 +70,17 @@ def test_certificate_is_a_bound_that_the_points_prove(name: str, lam: float) -> 
     assert found.gap <= 1e-4
 
 
+def test_with_a_ridge_the_gap_is_relative_to_the_value_however_small() -> None:
+    """Hulls that overlap: what is left is 1e-8 of the spread of the samples."""
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    K, y = X @ X.T, np.where(np.arange(40) % 2 == 0, 1.0, -1.0)
+    found = MarginMachine(1e-7, tol=1e-12, max_iter=1000).solve(DenseGram(K), y)
+    g = y * found.coef
+    value = ref.hull_value(K, y, 1e-7, g)
+    assert found.gap == pytest.approx((value - ref.hull_bound(K, y, 1e-7, g)) / value, abs=1e-8)
+    assert found.gap > 1e-7
+
+
 @problems
 def test_all_ridge_gives_the_class_means(name: str) -> None:
     K, y = sum_of(name)
@@ -204,6 +215,32 @@ def test_newton_steps_need_no_pairwise_ones(lam: float, monkeypatch: Any) -> Non
     assert found.converged
     assert 1 <= found.n_iter <= 30 < pairwise.n_iter
     assert found.value == pytest.approx(pairwise.value, rel=1e-8)
+
+
+def test_pairwise_steps_that_rounding_ends_early_go_on_from_a_fresh_gradient(monkeypatch: Any) -> None:
+    K, y = small(30, 40)
+    known, descend, ends = MarginMachine(0.1, tol=1e-9).solve(DenseGram(K), y), _pairwise.descend, iter([1e-2, 1e-4])
+
+    def rough(*given: Any) -> int:
+        return descend(*given[:7], max(given[7], next(ends, 0.0)), *given[8:])
+
+    monkeypatch.setattr(_pairwise, "descend", rough)
+    monkeypatch.setattr(margin_module, "newton", None)  # which would finish in their place
+    found = MarginMachine(0.1, tol=1e-9).solve(DenseGram(K), y)
+    assert found.converged
+    assert found.value == pytest.approx(known.value, rel=1e-8)
+
+
+def test_newton_steps_begin_with_the_support_of_the_start(monkeypatch: Any) -> None:
+    monkeypatch.setattr(margin_module, "_SMALL", 0)
+    K, y = small(30, 40)
+    machine = MarginMachine(0.01, tol=1e-9)
+    cold = machine.solve(DenseGram(K), y)
+    assert 2 <= np.count_nonzero(cold.warm) < len(y)
+    near = cold.warm * np.random.default_rng(0).uniform(0.5, 1.5, size=len(y))
+    found = machine.solve(DenseGram(K), y, near)
+    assert found.converged
+    assert found.n_iter <= 2 < cold.n_iter
 
 
 def test_pieces_between_which_a_fit_can_be_interrupted_change_nothing(monkeypatch: Any) -> None:

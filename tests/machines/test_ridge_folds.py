@@ -61,6 +61,7 @@ def test_folds_in_an_order_of_their_own() -> None:
 def test_where_single_folds_are_better() -> None:
     K, y = problem()
     assert solve_folds(DenseGram(K), y, ALPHAS, trains(KFold(2), len(K))) is None, "two halves are cheaper"
+    assert solve_folds(DenseGram(K), y, ALPHAS[:5], trains(KFold(5), len(K))) is None, "blocks of a fifth cost too much"
     assert solve_folds(DenseGram(K), y, ALPHAS[:2], trains(KFold(6), len(K))) is None, "few factorisations are cheaper"
     X = np.random.default_rng(0).normal(size=(60, 2))
     rows = trains(KFold(6), len(K))

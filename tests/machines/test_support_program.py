@@ -20,7 +20,7 @@ from multikernel.machines import (
     SupportProgram,
 )
 from multikernel.machines.support import program as program_module
-from multikernel.machines.support.certified import solution, violations, within_rounding
+from multikernel.machines.support.certified import roots, solution, violations, within_rounding
 from multikernel.machines.support.program import equality_multiplier
 
 Array = Any
@@ -116,6 +116,9 @@ def test_start_from_another_bound_is_scaled_and_the_rest_of_an_interior_method_i
     start = np.array([1.0, 0.5, 1e-12, 1.0 - 1e-12, 0.5, 1e-11])
     np.testing.assert_allclose(program.feasible(start), [3.0, 1.5, 0.0, 3.0, 1.5, 0.0], rtol=1e-12)
     assert (program.feasible(start)[[0, 2, 3, 5]] == [3.0, 0.0, 3.0, 0.0]).all()
+    np.testing.assert_array_equal(program.feasible(np.ones(6)), np.full(6, 3.0))
+    one_largest = np.array([1.0, 0.5, 0.25, 0.75, 0.5, 0.5])
+    np.testing.assert_array_equal(program.feasible(one_largest), one_largest)
 
 
 @given(seed=seeds, ridge=st.sampled_from([0.0, 0.1, 1.0]), n=st.integers(1, 8))
@@ -182,6 +185,20 @@ def test_a_solution_without_a_gap_still_tells_what_rounding_hides() -> None:
     assert found.gap == pytest.approx(hidden / 0.25, rel=1e-12)
     assert found.upper >= found.value
     assert found.converged
+
+
+def test_converged_is_a_gap_below_the_tolerance_of_the_upper_value() -> None:
+    """At half of the best coefficients the values are 3/16 and 17/16, and the gap is 14/17."""
+    K, y = 4.0 * np.eye(2), np.array([1.0, -1.0])
+    program, a = HingeMachine(1.0).program(y), np.array([0.125, 0.125])
+    for tol, reached in ((0.82, False), (0.83, True)):
+        found = solution(program, a, K @ (y * a), np.array([2.0, 2.0]), tol)
+        assert found.gap == pytest.approx(14.0 / 17.0)
+        assert found.converged == reached
+
+
+def test_the_roots_of_self_values_are_those_of_small_ones_too() -> None:
+    np.testing.assert_array_equal(roots(np.array([0.25, 4.0, 0.0, -1e-20])), [0.5, 2.0, 0.0, 0.0])
 
 
 @pytest.mark.parametrize("off", [0.9, 1.1])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import rel_entr, softmax
 
 from cases import one_in
 from multikernel import bind, kernels, precomputed
@@ -99,6 +100,15 @@ def test_values_enclose_whatever_the_inner_accuracy(name: str, domain: Domain, t
         assert found.bound <= min(values) * (1.0 + 1e-9)
         assert found.stationarity >= 0.0
         assert found.certificate.value >= 0.0
+
+
+def test_stationarity_is_what_other_weights_gain_to_first_order() -> None:
+    """With the penalty s sum t log t it is s times the divergence of theta from the best weights, exp(q / s) / sum."""
+    bank, _, y = samples()
+    theta = np.array([0.5, 0.2, 0.3])
+    found = Problem(bank, HadamardPower(2), RidgeMachine(alpha=0.5), EntropySimplex(0.3), y).evaluate(theta)
+    assert found.stationarity == pytest.approx(0.3 * rel_entr(theta, softmax(found.scores / 0.3)).sum(), rel=1e-9)
+    assert found.certificate.value == pytest.approx(found.stationarity / found.upper, rel=1e-9)
 
 
 def test_kernels_where_distances_are_needed_are_refused_and_the_reverse() -> None:

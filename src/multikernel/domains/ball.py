@@ -230,11 +230,7 @@ def _shrunk(a: Array, room: Array, norm: float) -> Array:
 
     top = 2.0 * norm_of(a, dual_exponent(norm))
     lam = brentq(excess, 0.0, top, xtol=np.finfo(float).tiny, rtol=4.0 * np.finfo(float).eps, maxiter=1000)
-    u = at(float(lam))
-    if u.any():
-        return u
-    reach = np.minimum(a, room)  # so far away that rounding leaves nothing: nearest are the corners
-    return reach * (reach == reach.max())
+    return at(float(lam))
 
 
 def _shrink(a: Array, lam: float, p: float) -> Array:
@@ -295,8 +291,9 @@ def _at_root(a: Array, room: Array, p: float) -> tuple[Array, Array]:
 
     free = ~np.isfinite(room) & (a > 0.0)
     held = np.isfinite(room) & (a > 0.0) & (room > 0.0)
-    if not free.any() and norm_of(np.where(held, room, 0.0), p) <= 1.0:
-        return np.where(held, room, 0.0), np.zeros(len(a))
+    furthest = np.where(held, room, 0.0)
+    if not free.any() and norm_of(furthest, p) <= 1.0:
+        return furthest, np.zeros(len(a))
     if free.any():
         low = float(a[free].max())
     else:

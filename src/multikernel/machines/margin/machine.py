@@ -200,7 +200,7 @@ class MarginMachine(Machine):
         if value <= _ZERO * spread:
             excess = value  # the hulls meet: no margin is smaller than 0
         if self.lam == 1.0:
-            excess = 0.0 * value  # the class means are the solution; still a NaN is none
+            excess = 0.0  # the class means are the solution
         gap = relative(excess, value, FLOOR * spread)
         coef = y * g
         solution = DualSolution(
