@@ -14,6 +14,8 @@ from math import ceil, cos, floor, log10, pi, sin
 
 from markupsafe import Markup
 
+from multikernel.app.short_names import room, shortened
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -37,10 +39,12 @@ class Scale:
     @property
     def ticks(self) -> list[float]:
         """Round numbers, about five."""
-        if self.logarithmic:
-            low = ceil(log10(self.low) - 1e-9)
-            high = floor(log10(self.high) + 1e-9)
-            return [10.0**k for k in range(low, high + 1, max(1, (high - low) // 5))]
+        if self.logarithmic and self.high >= 10.0 * self.low:
+            low = floor(log10(self.low))
+            high = ceil(log10(self.high))
+            times = (1, 2, 5) if self.high < 300.0 * self.low else (1,)
+            found = [k * 10.0**power for power in range(low, high + 1, max(1, (high - low) // 5)) for k in times]
+            return [tick for tick in found if self.low * (1 - 1e-9) <= tick <= self.high * (1 + 1e-9)]
         span = self.high - self.low
         if span <= 0:
             return [self.low]
@@ -52,6 +56,8 @@ class Scale:
         return [round(k * step, 12) for k in range(begin, final + 1)]
 
 
+SHEET = 440.0  # the width of a chart that stands beside another one, and whose letters can be read on a phone
+_TICK_LETTER = 8.0  # the width of a letter at a tick, where a phone shows larger ones
 _SAID = 400  # characters that a mark says
 _SHAPES = {  # the corners of signs of radius 1, which look about as large as the circle
     "square": ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
@@ -151,17 +157,26 @@ class Drawing:
 
     def bottom(self, scale: Scale, y: float, name: str, top: float, percent: bool = False) -> None:
         """The axis below, with lines up to ``top``."""
+        free = -1e9  # where the next label may begin
         for tick in scale.ticks:
+            words = label(tick, percent)
+            half = _TICK_LETTER * len(words) / 2
             self.line(scale(tick), top, scale(tick), y, "grid")
-            self.text(scale(tick), y + 16, label(tick, percent), "middle", "t small")
-        self.text((scale.start + scale.end) / 2, y + 34, name, "middle", "t small")
+            if scale(tick) - half >= free:
+                self.text(scale(tick), y + 16, words, "middle", "t small")
+                free = scale(tick) + half + _TICK_LETTER
+        words = shortened(name, int(self.width / _TICK_LETTER))
+        half = min(_TICK_LETTER * room(words), self.width) / 2
+        middle = min(max((scale.start + scale.end) / 2, half), self.width - half)
+        self.text(middle, y + 34, words, "middle", "t small")
 
     def left(self, scale: Scale, x: float, name: str, right: float, percent: bool = False) -> None:
         """The axis to the left, with lines up to ``right``."""
         for tick in scale.ticks:
             self.line(x, scale(tick), right, scale(tick), "grid")
             self.text(x - 6, scale(tick) + 4, label(tick, percent), "end", "t small")
-        self.text(2, scale.end - 12, name, "start", "t small")
+        words = shortened(name, int(self.width / _TICK_LETTER))
+        self.text(2, scale.end - 12, words, "start", "t small")
 
     def svg(self) -> Markup:
         """The drawing as an element of a page."""
@@ -192,51 +207,6 @@ def number(value: float | None, digits: int = 3) -> str:
     else:
         text = f"{value:.{4 if size >= 1e9 else 2}g}"
     return (text.removeprefix("-") if float(text) == 0 else text).replace("-", "−")
-
-
-def shortened(words: str, most: int) -> str:
-    """Words that fit: what begins alike often differs at its end, so the middle is left out."""
-    end = (most - 1) // 2
-    if len(words) <= most:
-        return words
-    return f"{words[: most - 1 - end]}…{words[len(words) - end :]}"
-
-
-def apart(names: Sequence[str], most: int) -> list[str]:
-    """Names that fit, and that differ where the names do: cut where those differ that would be cut to the same.
-
-    Parameters
-    ----------
-    names : in full
-    most : characters of each
-    """
-    found = [shortened(name, most) for name in names]
-    for short in {each for each in found if found.count(each) > 1}:
-        own = sorted({name for name, each in zip(names, found, strict=True) if each == short})
-        if len(own) < 2:
-            continue
-        start = _alike(own)
-        end = _alike([name[::-1] for name in own])
-        cut = [_around(name, start, max(len(name) - end, start + 1), most) for name in own]
-        if len(set(cut)) < len(own):
-            cut = [f"{shortened(name, most - 4)} ({k})" for k, name in enumerate(own, 1)]
-        by_name = dict(zip(own, cut, strict=True))
-        found = [by_name.get(name, each) for name, each in zip(names, found, strict=True)]
-    return found
-
-
-def _alike(names: Sequence[str]) -> int:
-    """The number of signs with which all names begin."""
-    return next((k for k, signs in enumerate(zip(*names, strict=False)) if len(set(signs)) > 1), min(map(len, names)))
-
-
-def _around(name: str, start: int, stop: int, most: int) -> str:
-    """A name cut to what is from ``start`` to ``stop``, with as much before and behind as fits."""
-    room = most - 2 - (stop - start)
-    first = max(start - max(room // 2, 0), 0)
-    last = min(first + most - 2, len(name))
-    first = max(min(first, last - (most - 2)), 0)
-    return f"{'…' if first else ''}{name[first:last]}{'…' if last < len(name) else ''}"
 
 
 def counted(count: int, word: str) -> str:

@@ -8,7 +8,9 @@ from datetime import date, timedelta
 
 from markupsafe import Markup
 
-from multikernel.app.drawing import Drawing, Scale, apart, number, shortened
+from multikernel.app.drawing import SHEET, Drawing, Scale, number
+from multikernel.app.row_charts import NamedRows
+from multikernel.app.short_names import apart, shortened
 
 _EPOCH = date(1970, 1, 1)
 _LEFT = 56.0
@@ -58,7 +60,7 @@ def dependence_line(
     dates : whether values are days
     refits : the ends of the mean answers of models of other rows at each value, drawn as bars
     """
-    width = 460.0
+    width = SHEET
     height = 230.0
     low, mean, high = bands
     drawing = Drawing(width, height + 44, f"{what} by {column}")
@@ -112,17 +114,14 @@ def dependence_levels(
     what : the answer is
     refits : the ends of the mean answers of models of other rows at each level, drawn as bars
     """
-    short = apart(names, 24)
-    left = max(70.0, 7.4 * max(map(len, short)) + 14.0)
-    width = max(460.0, left + 300.0)
-    height = 26.0 * len(names) + 8
-    drawing = Drawing(width, height + 62, f"{what} by {column}")
-    across = Scale(*ends, left, width - 24)
-    drawing.text(left, 12, column, "start", "t small")
-    drawing.bottom(across, height + 18, what, 18)
+    places = NamedRows.of(names, 26.0, top=20.0)
+    drawing = Drawing(SHEET, places.bottom + 46, f"{what} by {column}")
+    across = Scale(*ends, places.left, SHEET - 24)
+    drawing.text(places.left, 12, column, "start", "t small")
+    drawing.bottom(across, places.bottom + 2, what, 18)
     for k, (name, least, middle, most) in enumerate(zip(names, *bands, strict=True)):
-        y = 34.0 + 26.0 * k
-        drawing.text(left - 8, y + 4, short[k], "end")
+        y = places.middle(k)
+        places.write(drawing, k)
         drawing.line(across(least), y, across(most), y, "span c0")
         tip = f"{column} = {name}: {what} {number(middle)}, of 80% of the samples {number(least)} to {number(most)}"
         if refits is not None:
@@ -194,7 +193,7 @@ def _colour(group: int, in_order: bool) -> str:
 
 
 _PICTURE = 190.0  # the side of a matrix
-_COLUMNS = 3  # of matrices
+_COLUMNS = 2  # of matrices; three would be too small on a phone
 
 
 def pictures(names: Sequence[str], files: Sequence[bytes], cuts: Sequence[tuple[str, float]]) -> Markup:
@@ -210,7 +209,7 @@ def pictures(names: Sequence[str], files: Sequence[bytes], cuts: Sequence[tuple[
     each = _PICTURE + 26.0
     tall = _PICTURE + 40.0
     drawing = Drawing(each * across + 4, tall * -(-len(names) // _COLUMNS), "Kernel matrices")
-    short = apart(names, 20)  # which fit on a phone, too, where letters are larger
+    short = apart(names, 22)
     for k, (name, file) in enumerate(zip(short, files, strict=True)):
         x = 14.0 + each * (k % _COLUMNS)
         y = 24.0 + tall * (k // _COLUMNS)

@@ -42,13 +42,13 @@ def test_a_run_keeps_samples_and_repeats_to_the_same_numbers(person: Person, tmp
         person.submit(f"{page.url.path}/choose", target="clinic: ill", missing=missing)
         run = person.learned(person.submit(f"{page.url.path}/method", **METHOD))
         text = said(run)
-        assert "Who lacks a source?" in text if missing == "keep" else "8 samples that lack a source were not" in text
+        assert "Who lacks a view?" in text if missing == "keep" else "8 samples that lack a view were not" in text
         files = {}
         for name in ("run.py", "run.toml", "table.csv", "predictions.csv", "report.html"):
             files[name] = person.get(f"{run.url.path}/files/{name}").content
             (tmp_path / name).write_bytes(files[name])
         assert tomllib.loads(files["run.toml"].decode())["missing"] == missing
-        assert (b"Who lacks a source?" in files["report.html"]) == (missing == "keep")
+        assert (b"Who lacks a view?" in files["report.html"]) == (missing == "keep")
         done = invoke("repeat", "run.toml", "--json", "--force")
         assert done.exit_code == 0, done.output
         found = json.loads(done.stdout)
@@ -89,7 +89,7 @@ def test_new_files_may_lack_a_source(person: Person) -> None:
     twice = person.submit(f"{run.url.path}/predict", files=[("files", lab), ("files", ("y.csv", lab[1]))])
     assert "Two files hold the view &#39;lab&#39;" in said(twice)
     one = said(person.submit(f"{run.url.path}/predict-one", **{"cell-0": "0.5", "cell-1": "f"}))
-    assert "This sample lacks lab, which is completed by its other sources" in one
+    assert "This sample lacks lab, which is completed by its other views" in one
     nothing = said(person.submit(f"{run.url.path}/predict-one"))
     assert "This sample lacks clinic and lab" in nothing
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multikernel.app.charts import folds
 from multikernel.app.model_charts import dependence_levels, dependence_line
+from multikernel.app.row_charts import folds
 from multikernel.app.web.learning.findings import found
 from multikernel.app.web.learning.intervals import interval_of
 from multikernel.app.web.learning.measures import measure_of

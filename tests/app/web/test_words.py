@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from multikernel.app.charts import drawn_classes, rocs
-from multikernel.app.drawing import apart, number
+from multikernel.app.drawing import number
+from multikernel.app.short_names import apart
 from multikernel.app.web.exports import check_recipe
 from multikernel.app.web.forms import methods
 from multikernel.app.web.learning.comparison import BaselineResult

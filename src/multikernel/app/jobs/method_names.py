@@ -24,7 +24,7 @@ AUTOMATIC = PlainName(
 )
 NAMES = {
     "easymkl": PlainName("Largest margin, many kernels", "Two or more classes and hundreds of kernels: the fastest."),
-    "l1mkl": PlainName("Few kernels (L1)", "You want to see which few of many kernels or sources matter."),
+    "l1mkl": PlainName("Few kernels (L1)", "You want to see which few of many kernels or views matter."),
     "lpmkl": PlainName("All kernels, weighted (Lp)", "Several sources that all say something, or few rows."),
     "localized": PlainName("Weights by region", "Other kernels matter in other groups of rows; one best answer."),
     "gated": PlainName(

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from markupsafe import Markup
 
-from multikernel.app import charts
+from multikernel.app import row_charts
 from multikernel.app.jobs.compare import Comparison, MethodScores
 from multikernel.app.report.page import page
 
@@ -36,13 +36,14 @@ def render(comparison: Comparison) -> str:
 def scores(comparison: Comparison) -> Markup:
     """The scores as a drawing, the best method above."""
     title = f"Scores on held-out folds of {Path(comparison.file).name}"
-    return charts.folds(title, [(each.method, each.scores) for each in comparison.best_first], comparison.measure)
+    return row_charts.folds(title, [(each.method, each.scores) for each in comparison.best_first], comparison.measure)
 
 
 def seconds(comparison: Comparison) -> Markup:
     """What the methods cost as a drawing, in the same order."""
     title = f"Seconds of choosing and fitting of {Path(comparison.file).name}"
-    return charts.times(title, [(each.method, [("choice and fit", each.seconds)]) for each in comparison.best_first])
+    rows = [(each.method, [("choice and fit", each.seconds)]) for each in comparison.best_first]
+    return row_charts.times(title, rows)
 
 
 def headline(comparison: Comparison) -> str:

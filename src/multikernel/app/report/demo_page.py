@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from multikernel.app import charts
+from multikernel.app import charts, row_charts
 from multikernel.app.demo.results import Score, Study, StudyPlan
 from multikernel.app.demo.several import Job
 from multikernel.app.jobs.compare import Comparison
@@ -55,8 +55,8 @@ def _row(score: Score, learned: np.ndarray[Any, Any], highest: bool) -> ScoreRow
         highest=highest,
         difference=difference,
         chosen=_chosen(score),
-        search=charts.duration(score.search_seconds),
-        fit=charts.duration(score.fit_seconds),
+        search=row_charts.duration(score.search_seconds),
+        fit=row_charts.duration(score.fit_seconds),
         gap="none stated" if score.worst_gap is None else f"{score.worst_gap:.1e}",
     )
 
@@ -101,10 +101,10 @@ def draw(name: str, study: Study) -> Markup:
     degrees = list(range(len(learned.weights)))
     if name == "scores":
         scores = [(label, [outcome.auc for outcome in score.outcomes]) for label, score in methods]
-        return charts.folds(f"Area under the ROC curve on {study.name}", scores, "area under the curve")
+        return row_charts.folds(f"Area under the ROC curve on {study.name}", scores, "area under the curve")
     if name == "timings":
         times = [(n, [("one fit", s.fit_seconds), ("choice and fit", s.search_seconds)]) for n, s in methods]
-        return charts.times(f"Fit times on {study.name}", times)
+        return row_charts.times(f"Fit times on {study.name}", times)
     if name == "weights":
         equal = [("equal weights", 1.0 / len(degrees))]
         title = f"Weights by degree on {study.name}"

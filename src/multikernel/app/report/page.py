@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.app import charts
+from multikernel.app import charts, row_charts
 from multikernel.app.jobs.criteria import NAMES, profiles_of
 from multikernel.app.jobs.follow_path import Followed, header_of, rows_of
 from multikernel.app.jobs.inspect import Inspected, Tested, inspect_model, tested_on
@@ -119,17 +119,17 @@ def model_page(inspected: Inspected, found: Mapping[str, Any] | None = None) -> 
         "model.html.j2",
         model=inspected,
         bars=len(names),
-        weights=charts.bars("Weights", rows, "weight") if rows else None,
+        weights=row_charts.bars("Weights", rows, "weight") if rows else None,
         points=points,
         found=found,
-        chart=None if found is None else charts.sources(found, found["measure"]),
+        chart=None if found is None else row_charts.sources(found, found["measure"]),
     )
 
 
 def values_page(worth: Worth) -> str:
     """The report of ``multikernel values`` as HTML text."""
     return page(
-        "values.html.j2", worth=worth, found=worth.found, chart=charts.sources(worth.found, worth.found["measure"])
+        "values.html.j2", worth=worth, found=worth.found, chart=row_charts.sources(worth.found, worth.found["measure"])
     )
 
 

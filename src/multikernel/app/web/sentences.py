@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.app.charts import drawn_classes, score
+from multikernel.app.charts import drawn_classes
 from multikernel.app.drawing import counted, number
+from multikernel.app.row_charts import score
 
 
 def sentences(recipe: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, str]:
@@ -100,13 +101,18 @@ def _of_worth(found: Mapping[str, Any], measure: str, less: bool) -> str:
     little = [row["source"] for row in ordered if row["se"] is not None and row["adds"] <= 2.0 * row["se"]]
     if little:
         parts.append(
-            f"{', '.join(little)} {'adds' if len(little) == 1 else 'add'} less than two standard errors to the others."
+            f"To the others, {_and(little)} {'adds' if len(little) == 1 else 'add'} less than two standard errors."
         )
     repeats = [pair for pair in found["pairs"] if pair["se"] is not None and pair["interaction"] < -2.0 * pair["se"]]
     if repeats:
         first = min(repeats, key=lambda pair: float(pair["interaction"]))
         parts.append(f"Of the pairs, {first['first']} and {first['second']} repeat each other most.")
     return " ".join(parts)
+
+
+def _and(names: list[str]) -> str:
+    """Names as a sentence lists them."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def best_first(result: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -166,7 +172,7 @@ def _of_weights(result: Mapping[str, Any], automatic: bool) -> str:
     what = "candidates" if automatic else "kernels"
     if len(rows) > 1 and rows[0]["weight"] - rows[-1]["weight"] <= 1e-9 * rows[0]["weight"]:
         return f"{'Both' if len(rows) == 2 else f'All {len(rows)}'} {what} have the same weight."
-    first = f"{rows[0]['name']} has the largest weight, {rows[0]['weight'] / total:.0%} of the sum."
+    first = f"The largest weight, {rows[0]['weight'] / total:.0%} of the sum, is that of {rows[0]['name']}."
     if rows[0].get("spread", 0.0) is None:
         return f"{first} {len(used)} of {len(rows)} {what} take part."
     return (
@@ -255,7 +261,7 @@ def _of_roc(curves: list[Mapping[str, Any]]) -> str:
     if len(curves) == 1:
         own = curves[0]
         return (
-            f"Of a pair of rows, one that is {own['label']} and one that is not, the first gets the higher value in "
+            f"Of a row of class {own['label']} and one of the other class, the first gets the higher value in "
             f"{own['area']:.1%} of cases. The dashed line is guessing."
         )
     drawn = sum(bool(curve["points"]) for curve in curves)
@@ -276,11 +282,11 @@ def _of_roc(curves: list[Mapping[str, Any]]) -> str:
 
 def _of_calibration(found: Mapping[str, Any]) -> str:
     if found["off"] < 0.05:
-        word = "well"
+        word = "can be trusted"
     else:
-        word = "fairly well" if found["off"] < 0.1 else "badly"
+        word = "can be trusted roughly" if found["off"] < 0.1 else "cannot be trusted"
     return (
-        f"The probabilities {found['what']} can be taken at their word {word}: on average they are off by "
+        f"The probabilities {found['what']} {word}: on average they are off by "
         f"{found['off']:.1%}. On the dashed line they would be exact; larger dots are more rows."
     )
 

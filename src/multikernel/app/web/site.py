@@ -19,8 +19,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from multikernel.app.charts import score
 from multikernel.app.drawing import counted, number
+from multikernel.app.row_charts import score
 from multikernel.app.web.jobs import RunQueue
 from multikernel.app.web.security import Tokens
 from multikernel.app.web.settings import Settings
@@ -99,6 +99,7 @@ def environment(settings: Settings) -> Environment:
         "predicts": predicts,
         "scored": score,
         "seconds": seconds,
+        "written": lambda value: f"{value:.12g}".replace("-", "−"),
         "deviation": stdev,
         "duration": duration,
     }

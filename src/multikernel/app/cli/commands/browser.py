@@ -95,7 +95,7 @@ def _tables(found: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[s
     gaps = found.get("sources", {}).get("without", {})
     if any(gaps.values()):
         own = [[view, f"{found['n'] - count}", f"{count}"] for view, count in gaps.items()]
-        yield "Samples that lack a source", ["source", "with it", "without it"], own
+        yield "Samples that lack a view", ["view", "with it", "without it"], own
     if "worth" in found:
         from multikernel.app.jobs.source_values import HEADER, rows_of
 

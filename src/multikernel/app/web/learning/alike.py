@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel.app.drawing import label, shortened
+from multikernel.app.drawing import label
+from multikernel.app.short_names import shortened
 from multikernel.app.web.learning.predicting import LearnedModel, collected_warnings
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import TrainingSamples, as_taken, is_of

@@ -179,7 +179,7 @@ def _calibration(truth: Array, values: Array, labels: Array) -> dict[str, Any]:
     if len(labels) == 2:
         predicted = values[:, 1]
         came = truth == labels[1]
-        what = f"that it is {labels[1]}"
+        what = f"of class {labels[1]}"
     else:
         best = values.argmax(axis=1)
         predicted = values.max(axis=1)

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from multikernel.app.charts import bins_of, histogram
+from multikernel.app.charts import distribution
 from multikernel.app.web.pages.measuring import Planned, kept_test, planned, test_files, typed
 from multikernel.app.web.reading import BUNDLED, Loaded, of_name, own_sets, uploaded
 from multikernel.app.web.site import Site, name_of, text_of
@@ -151,12 +151,12 @@ def _about_target(site: Site, data: DataSet, choice: DataChoice) -> dict[str, An
         found = target(data, choice)
     except ValueError as error:
         return about | {"problem": str(error)}
-    bins = bins_of(found.values, found.task == "classification")
+    chart, drawn = distribution(f"Distribution of {choice.target}", found.values, found.task == "classification")
     pace = pace_of(site.store.latest_runs(_PACED))
     return about | {
         "target": found,
-        "chart": histogram(f"Distribution of {choice.target}", bins, len(found.values)),
-        "drawn": len(bins),
+        "chart": chart,
+        "drawn": drawn,
         "expected": of_automatic(len(found.values), len(choice.used), room_of(site.settings), pace),
         "advice": list(advice(choice.target, found.task, found.values, choice.columns)),
     }

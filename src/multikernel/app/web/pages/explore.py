@@ -14,8 +14,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from multikernel.app.drawing import number, shortened
+from multikernel.app.drawing import number
 from multikernel.app.model_charts import MapPoint, dependence_levels, dependence_line, pictures, sample_map
+from multikernel.app.short_names import shortened
 from multikernel.app.web.site import Site, numbers_of, svg_file
 from multikernel.app.web.store import StoredRun
 

@@ -12,8 +12,8 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
-from multikernel.app.charts import bars
 from multikernel.app.drawing import number
+from multikernel.app.row_charts import bars
 from multikernel.app.web.pages.data import files_of
 from multikernel.app.web.reading import uploaded
 from multikernel.app.web.site import Site, predicts, text_of

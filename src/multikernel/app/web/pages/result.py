@@ -9,9 +9,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from multikernel.app.charts import bars, calibration, confusion, folds, path, residuals, rocs, sources, weight_rows
+from multikernel.app.charts import calibration, confusion, path, residuals, rocs
 from multikernel.app.drawing import number
 from multikernel.app.path_charts import profile_charts
+from multikernel.app.row_charts import bars, folds, sources, weight_rows
 from multikernel.app.web.pages.runs import state
 from multikernel.app.web.sentences import best_first, sentences
 from multikernel.app.web.site import Site
@@ -109,7 +110,7 @@ def charts(result: dict[str, Any], cell: Callable[[int, int], str] | None = None
             )
             for row in result["importance"][:15]
         ]
-        axis = f"{'growth' if result.get('less_is_better') else 'loss'} of the {measure}"
+        axis = f"{'growth of the' if result.get('less_is_better') else 'loss of'} {measure}"
         found["importance"] = bars("What the score loses without a column", lost, axis)
     if result["path"]:
         chosen_by = result["path"].get("measure", measure)  # runs of earlier versions lack it

@@ -13,7 +13,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from multikernel.app.charts import folds
+from multikernel.app.row_charts import folds
 from multikernel.app.web.jobs import RunProgress
 from multikernel.app.web.sentences import best_first
 from multikernel.app.web.site import Site, name_of, seconds, text_of
