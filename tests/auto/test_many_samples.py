@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import expit
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.exceptions import ConvergenceWarning
@@ -17,6 +19,7 @@ from sklearn.model_selection import GroupKFold
 from multikernel import MultiKernelClassifier, MultiKernelRegressor, load, save
 from multikernel.auto import limits, many_samples
 from multikernel.auto.centre_sums import CentreSpeed
+from multikernel.auto.logistic_sum import LogisticSum
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.samples import TurnedSimilarity
 from multikernel.auto.table import read
@@ -195,6 +198,9 @@ def test_leaves_are_those_of_the_trees():
     np.testing.assert_allclose(total, model.predict(samples.plain), rtol=1e-6)
     K = found.similarity(samples, samples)
     np.testing.assert_allclose(K, (numbers[:, None] == numbers).mean(axis=2), atol=1e-6)
+    coef = np.random.default_rng(0).normal(size=(300, 2))
+    exact = (numbers[:, None] == numbers).mean(axis=2) @ coef
+    np.testing.assert_allclose(found.similarity.function(samples, coef)(samples), exact, atol=1e-12)
     many = replace(task, Y=np.repeat(task.Y, 21, axis=1))
     assert BoostedTrees().learn(samples, many) is None
 
@@ -247,3 +253,81 @@ def test_a_metric_has_no_categories_and_no_more_parameters_than_samples_allow():
     for X in (wide, mixed):
         model = MultiKernelRegressor(random_state=0).fit(X, np.sin(wide[:, 0] + wide[:, 1]))
         assert "Gaussian, a metric" not in [row["candidate"] for row in model.candidates_]
+
+
+def waves(n, seed=0, classes=2):
+    """Classes by two of six columns, and noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    value = 2.0 * np.sin(2.0 * X[:, 0]) * X[:, 1] + X[:, 2] + 0.5 * rng.normal(size=n)
+    return X, np.digitize(value, [0.0] if classes == 2 else [-0.8, 0.8])
+
+
+@pytest.mark.usefixtures("from_300_on")
+@pytest.mark.parametrize("classes", [2, 3])
+def test_classes_are_learned_by_one_machine_of_logistic_losses(monkeypatch, classes):
+    X, y = waves(800, classes=classes)
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, 600)
+    seen = []
+    original = many_samples.trained_sum
+
+    def spied(posed, chosen, parted, rows, Z, report):
+        made = original(posed, chosen, parted, rows, Z, report)
+        seen.append((posed, chosen, rows, Z, made))
+        return made
+
+    monkeypatch.setattr(many_samples, "trained_sum", spied)
+    model = MultiKernelClassifier(random_state=0).fit(X[:600], y[:600], sample_weight=weight)
+    ((posed, chosen, rows, Z, made),) = seen
+    assert "one machine of logistic losses by the sum" in model.explain()
+    assert sum(row["weight"] for row in model.candidates_[:-1]) == pytest.approx(1.0)
+
+    # the same machine by SciPy, each column of labels alone
+    new = model.preparation_.samples(model._table(X[600:], reset=False))
+    samples = posed.samples.of(rows)
+    K, C, H = (
+        sum(
+            share / ridge * part(one, Z)
+            for share, ridge, part in zip(model.weights_, chosen.ridges, chosen.parts, strict=True)
+        )
+        for one in (Z, samples, new)
+    )
+    s = posed.task.weight[rows]
+    columns = []
+    for labels in posed.task.Y[rows].T:
+
+        def problem(x, labels=labels):
+            margins = labels * (C @ x[:-1] + x[-1])
+            p = -s * labels * expit(-margins)
+            Ka = chosen.alpha * (K @ x[:-1])
+            value = s @ np.logaddexp(0.0, -margins) + 0.5 * x[:-1] @ Ka
+            return value, np.append(C.T @ p + Ka, p.sum())
+
+        x = minimize(problem, np.zeros(len(K) + 1), jac=True, options={"maxiter": 5000}).x
+        columns.append(H @ x[:-1] + x[-1])
+    factor = float(made.blend.weights.sum())
+    expected = factor * posed.goal.scores(np.column_stack(columns)) + made.blend.bias
+    expected = expected[:, 1] - expected[:, 0] if classes == 2 else expected
+    found = model.decision_function(X[600:])
+    assert np.abs(found - expected).max() < 0.05 * np.abs(expected).max()
+    parts = model.contributions(X[600:])
+    np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, found, atol=1e-10)
+    assert model.score(X[600:], y[600:]) > (0.8 if classes == 2 else 0.65)
+    error = 1.0 - model.score(X[600:], y[600:])
+    assert abs(error - model.candidates_[-1]["error"]) < 5.0 * model.candidates_[-1]["spread"]
+
+
+@pytest.mark.usefixtures("from_300_on")
+def test_a_blend_of_squared_losses_stays_where_it_has_less_loss(monkeypatch):
+    X, y = waves(400)
+    monkeypatch.setattr(LogisticSum, "better", False)
+    model = MultiKernelClassifier(random_state=0).fit(X, y)
+    assert "logistic" not in model.explain()
+    assert model.score(X, y) > 0.8
+
+
+def test_kernels_are_kept_within_a_quarter_of_the_memory():
+    size = limits.Size(10_000, 3000)
+    of = limits.CentreLimits.of(10_000, 4.0 * 4.0 * 10_000 * 3000 / 8.0)
+    assert of.keeps(size)
+    assert not of.keeps(limits.Size(10_001, 3000))

@@ -1,4 +1,4 @@
-"""Compiled passes over trees: the leaf of each sample, and in how many trees two share one; no lock is held."""
+"""Compiled passes over trees: the leaf of each sample, in how many trees two share one, and sums; no lock is held."""
 
 from __future__ import annotations
 
@@ -28,3 +28,12 @@ def agreement(A, B, out):  # type: ignore[no-untyped-def]
             for c in range(B.shape[1]):
                 count[c] += leaf == B[t, c]
         out[i] = count
+
+
+@njit(nogil=True, cache=True)
+def summed(A, values, out):  # type: ignore[no-untyped-def]
+    """out[i] += sum_t values[t, A[i, t]], for values of shape (trees, leaves, k)."""
+    for i in range(A.shape[0]):
+        for t in range(A.shape[1]):
+            for k in range(out.shape[1]):
+                out[i, k] += values[t, A[i, t], k]

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Goal
 from multikernel.auto.repeats import are_copies, repeated
 from multikernel.auto.samples import PreparedSamples
-from multikernel.auto.search import Posed, Searched, Tried
+from multikernel.auto.search import Posed, Searched
 from multikernel.procedures.ridge_cv import Folds
 
 
@@ -68,26 +67,28 @@ class Explanation:
         return "\n\n".join("\n".join([title, *(f"  {line}" for line in body)]) for title, body in parts)
 
 
-def rows_of(
-    found: Sequence[Tried], scores: Array, blend: Blend, goal: Goal, choice: Array, groups: Array | None = None
-) -> tuple[CandidateRow, ...]:
+def rows_of(searched: Searched, goal: Goal, groups: Array | None = None) -> tuple[CandidateRow, ...]:
     """The table: candidates and, below them, their blend.
 
     Parameters
     ----------
-    found : what was tried
-    scores : array (M, len(choice), k), what they say of held-out samples
-    blend : Blend
+    searched : what was tried
     goal : Goal
-    choice : the samples that were held out
-    groups : array (len(choice),), the group of each of them; None where there are none
+    groups : array, the group of each sample that is compared on; None where there are none
     """
+    found = searched.found
+    scores = searched.scores
+    blend = searched.blend
+    choice = searched.compared
     shares = blend.weights / (float(blend.weights.sum()) or 1.0)
     rows = [
         row_of(each.name, goal.losses(own, choice), float(share), each.seconds, each.learned, groups)
         for each, own, share in zip(found, scores, shares, strict=True)
     ]
-    together = goal.losses(np.tensordot(blend.weights, scores, 1) + blend.bias, choice)
+    blended = searched.together
+    if blended is None:
+        blended = np.tensordot(blend.weights, scores, 1) + blend.bias
+    together = goal.losses(blended, choice)
     return (*rows, row_of("their blend", together, 1.0, sum(each.seconds for each in found), "what predicts", groups))
 
 
@@ -101,6 +102,7 @@ def sentences_about(
     centres: int = 0,
     untried: Sequence[str] = (),
     cut: Sequence[str] = (),
+    logistic: bool = False,
 ) -> list[str]:
     """Why the answer is what it is, and what it was made of.
 
@@ -112,6 +114,7 @@ def sentences_about(
     n, choice, training : the number of samples, of those that kernels were chosen on, and of those trained on
     centres : the number of those that are centres of the kernels; 0 where all are
     untried, cut : the names of the candidates for which there was no time, and of those during which it ended
+    logistic : whether the answer is one machine of logistic losses
     """
     if not rows:
         return ["There is nothing to learn from, or only one value to learn: the answer is a constant."]
@@ -127,6 +130,11 @@ def sentences_about(
         f"{'samples' if centres else 'folds'}.",
         f"The weights solve a convex problem: no others make its value smaller by more than {gap:.1g} of it.",
     ]
+    if logistic:
+        sentences.append(
+            "With these weights their kernels are added, and the answer is one machine of logistic losses by the sum, "
+            "which had less loss than a machine of squared losses for each."
+        )
     if untried:
         sentences.append(f"There was no time to try {len(untried)} more: {', '.join(untried)}.")
     if cut:
@@ -275,7 +283,7 @@ def explained(posed: Posed, searched: Searched, given: int, about_columns: Seque
     rows: tuple[CandidateRow, ...] = ()
     if searched.found:
         own = None if groups is None else groups[compared]
-        rows = rows_of(searched.found, searched.scores, searched.blend, posed.goal, compared, own)
+        rows = rows_of(searched, posed.goal, own)
     if searched.centres:
         folds = on_others(len(choice), len(compared), groups)
     else:
@@ -294,6 +302,7 @@ def explained(posed: Posed, searched: Searched, given: int, about_columns: Seque
                 choice=len(choice),
                 training=searched.limits.training,
                 centres=searched.centres,
+                logistic=searched.together is not None,
                 untried=searched.untried,
                 cut=searched.cut,
             )

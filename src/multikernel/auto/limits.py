@@ -122,11 +122,13 @@ class CentreLimits:
     n : int, samples
     most : int, what memory allows, and how many are worth while
     pace : float, seconds that a second of a forecast takes
+    held : float, how many numbers may be in memory
     """
 
     n: int
     most: int
     pace: float = 1.0
+    held: float = np.inf
 
     @classmethod
     def of(cls, n: int, held: float, timed: bool = False, pace: float = 1.0, at_once: int = 1) -> CentreLimits:
@@ -140,7 +142,11 @@ class CentreLimits:
         pace : float, seconds that a second of a forecast takes
         at_once : int, candidates that have sums at a time
         """
-        return cls(n, min(forecast.centres_within(held, at_once), n if timed else n // 2), pace)
+        return cls(n, min(forecast.centres_within(held, at_once), n if timed else n // 2), pace, held)
+
+    def keeps(self, size: Size) -> bool:
+        """Whether the kernel between rows and centres, in single precision, is a quarter of the memory at most."""
+        return size.rows * size.centres <= 0.5 * self.held
 
     @property
     def usual(self) -> int:

@@ -10,6 +10,8 @@
 4. The rest are trained on all others by many centres (``machines/ridge/centres.py``), with the ridge of least error on
    the samples held out; there their blend is chosen.
 5. The answer is trained on all samples, with these ridges and this blend. Its members share the centres.
+   Of classes it is one machine of logistic losses by the sum of their kernels instead, where that has less loss on the
+   samples held out (``logistic_sum.py``).
 
 Kernels between samples and centres are made tile by tile, in single precision, and are not kept.
 """
@@ -27,7 +29,9 @@ from multikernel._workers import limited, seconds_left, time_is_up
 from multikernel.auto.candidates import GAUSSIAN, KernelAndRidge, LabelledSamples
 from multikernel.auto.centre_sums import CentreSpeed, KernelSums
 from multikernel.auto.choice import Blend
+from multikernel.auto.goal import Labels
 from multikernel.auto.limits import Size
+from multikernel.auto.logistic_sum import LogisticSum, trained_sum
 from multikernel.auto.metric import FullMetricGaussian
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.search import Answer, Member, Posed, Searched, Tried
@@ -84,6 +88,7 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
     few = limits.to_sift(seconds_left(), len(found))
     found, scores, speeds = _sifted(posed, found, parted, few)
     used = _needed(posed, scores, parted)
+    one = _logistic(posed, found, _blend_of(posed, scores, parted, used), parted, few)
     names = ", ".join(found[m].name for m in used.tolist())
     posed.tell(
         f"compared on {len(parted.compared)} samples, by {few.centres} centres: {len(used)} of {len(found)} candidates "
@@ -91,13 +96,18 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
     )
     reading = 0.0 if posed.beyond is None else posed.beyond.seconds
     measured = [speeds[m] for m in used.tolist()]
+    if one is not None:  # its steps take about as long as the sums of another candidate
+        measured.append(CentreSpeed(0.0, max(speed.product for speed in measured)))
     size = limits.to_train(seconds_left() - reading, few, measured)
     seconds = reading + sum(speed.seconds(size.rows, size.centres) for speed in measured)
     posed.tell(f"training on {size.rows} samples, by {size.centres} centres: about {seconds:.0f} s")
     rows = posed.some(size.rows)
     total = size.rows if size.rows == posed.total else len(rows)
     searched = replace(searched, found=found, compared=parted.compared, scores=scores, untried=searched.untried + late)
-    return _trained_of_many(posed, Plan(searched, used, rows, posed.some(size.centres, rows), total), parted)
+    plan = Plan(searched, used, rows, posed.some(size.centres, rows), total)
+    if one is not None and limits.keeps(size):
+        return _trained_as_sum(posed, plan, one, parted)
+    return _trained_of_many(posed, plan, parted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +176,30 @@ def _trained_of_many(posed: Posed, plan: Plan, parted: Parted) -> tuple[Searched
         centres=len(plan.centres),
     )
     return searched, Answer(Z.without_given(), tuple(members), blend, single=True)
+
+
+def _trained_as_sum(posed: Posed, plan: Plan, one: LogisticSum, parted: Parted) -> tuple[Searched, Answer]:
+    """Step 5 by one machine."""
+    found = list(plan.searched.found)
+    Z = posed.samples.of(plan.centres)
+    begin = perf_counter()
+    made = trained_sum(posed, one, parted, plan.rows, Z, posed.passing(len(plan.rows)))
+    if made is None:
+        return _trained_of_many(posed, plan, parted)
+    seconds = perf_counter() - begin
+    posed.tell(f"one machine of logistic losses by the sum of {len(one.parts)} kernels: trained, {seconds:.1f} s")
+    for m in one.blend.used.tolist():
+        spent = found[m].seconds + seconds / len(one.parts)
+        found[m] = replace(found[m], seconds=spent, cut=found[m].cut or made.cut)
+    searched = replace(
+        plan.searched,
+        limits=replace(plan.searched.limits, training=plan.total),
+        found=found,
+        blend=made.blend,
+        centres=len(plan.centres),
+        together=made.scores,
+    )
+    return searched, Answer(Z.without_given(), made.members, made.blend, single=True)
 
 
 # -- 2: scales through landmarks ---------------------------------------------------------------------------------------
@@ -276,6 +310,16 @@ def _needed(posed: Posed, scores: Array, parted: Parted) -> Array:
         value = min(values)
         used.append(others[int(np.argmin(values))])
     return np.sort(used)
+
+
+def _logistic(posed: Posed, found: Sequence[Tried], blend: Blend, parted: Parted, few: Size) -> LogisticSum | None:
+    """One machine of logistic losses by the kernels of a blend; None where that is not better, and of numbers."""
+    if posed.beyond is not None or not isinstance(posed.goal, Labels) or not len(blend.used):
+        return None
+    rows = posed.some(few.rows, parted.learning)
+    one = LogisticSum.of(posed, found, blend, parted, rows, posed.some(few.centres, rows))
+    posed.tell(f"one machine of logistic losses has a loss of {one.value:.4g} there, the blend {blend.objective:.4g}")
+    return one if one.better else None
 
 
 def _blend_of(posed: Posed, scores: Array, parted: Parted, used: Array) -> Blend:

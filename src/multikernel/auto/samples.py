@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks.single import ScaledPoints, over_few_rows
 from multikernel.kernels import DistanceKernel
@@ -79,6 +80,14 @@ class Similarity(ABC):
         In single precision (``dtype=np.float32``) it is faster where a kernel has a way of its own.
         """
         return lambda new: np.asarray(self(new, old), dtype=dtype)
+
+    def function(self, old: PreparedSamples, coef: Array, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+        """What coefficients (len(old), k) make of new samples, sum_l k(x, z_l) coef_l: shape (len(new), k).
+
+        ``dtype`` is that of kernels, as for ``to``.
+        """
+        kernel = self.to(old, dtype)
+        return lambda new: product(kernel(new), coef)
 
 
 @dataclass(frozen=True, eq=False)

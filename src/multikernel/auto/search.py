@@ -16,7 +16,6 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel._folds import in_proportion
-from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel._warnings import keeping, warn_once
 from multikernel._workers import on_threads, time_is_up
@@ -184,6 +183,8 @@ class Searched:
     blend : Blend
     untried : the names of the candidates for which there was no time
     centres : int, the samples that are the centres of the answer's kernels; 0 where all are that it was trained on
+    together : array (len(compared), k), what one machine by the sum of their kernels says of the samples compared on;
+        None where the answer is the blend of a machine for each
     """
 
     limits: Limits
@@ -194,6 +195,7 @@ class Searched:
     blend: Blend
     untried: list[str]
     centres: int = 0
+    together: Array | None = None
 
     @property
     def cut(self) -> list[str]:
@@ -251,10 +253,10 @@ class Answer:
         """What each member adds: shape (len(new), members, k)."""
         height = max(1, NEW_VALUES // max(1, len(self.samples)))
         dtype = np.float32 if self.single else float
-        kernels = [member.similarity.to(self.samples, dtype) for member in self.members]
+        functions = [member.similarity.function(self.samples, member.coef, dtype) for member in self.members]
         starts = range(0, len(new), height)
         return np.concatenate(
-            [self._of(new.of(np.arange(len(new))[start : start + height]), kernels) for start in starts]
+            [self._of(new.of(np.arange(len(new))[start : start + height]), functions) for start in starts]
         )
 
     def kernel(self, new: PreparedSamples, old: PreparedSamples) -> Array:
@@ -274,8 +276,8 @@ class Answer:
     def _weighted(self) -> list[tuple[Member, float]]:
         return list(zip(self.members, self.blend.weights[self.blend.used].tolist(), strict=True))
 
-    def _of(self, new: PreparedSamples, kernels: Sequence[Callable[[PreparedSamples], Array]]) -> Array:
+    def _of(self, new: PreparedSamples, functions: Sequence[Callable[[PreparedSamples], Array]]) -> Array:
         parts = np.empty((len(new), len(self.members), len(self.blend.bias)))
-        for number, (member, weight) in enumerate(self._weighted):
-            parts[:, number] = weight * product(kernels[number](new), member.coef)
+        for number, (_, weight) in enumerate(self._weighted):
+            parts[:, number] = weight * functions[number](new)
         return parts

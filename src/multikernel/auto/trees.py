@@ -74,6 +74,25 @@ class Leaves(Similarity):
 
         return shared
 
+    def function(self, old: PreparedSamples, coef: Array, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+        """By the sum of the coefficients in each leaf: no kernel is made, and a sample takes a few additions a tree."""
+        from multikernel.auto import _leaves
+
+        trees = len(self.feature)
+        most = int(self.number.max()) + 1
+        numbers = self._leaves(old).astype(np.int64) + most * np.arange(trees)
+        values = np.empty((trees * most, coef.shape[1]))
+        for k, own in enumerate(coef.T):
+            values[:, k] = np.bincount(numbers.ravel(), np.repeat(own, trees), len(values)) / trees
+        values = values.reshape(trees, most, -1)
+
+        def total(new: PreparedSamples) -> Array:
+            sums = np.zeros((len(new), coef.shape[1]))
+            _leaves.summed(self._leaves(new), values, sums)
+            return sums
+
+        return total
+
     def _leaves(self, samples: PreparedSamples) -> Array:
         """The number of each sample's leaf in each tree, shape (n, T)."""
         from multikernel.auto import _leaves

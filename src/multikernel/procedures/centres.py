@@ -146,15 +146,18 @@ def least_ridge(
             tried[step] = error(predicted), predicted
         return tried[step][0]
 
-    step = _lowest(of, steps)
+    step = lowest_step(of, steps)
     enough = (1.0 + as_good) * of(step)
     while as_good and step < _STEPS and of(step + 1) <= enough:
         step += 1
     return alpha * 2.0**step, tried[step][1]
 
 
-def _lowest(error: Callable[[int], float], steps: Sequence[int]) -> int:
-    """The whole number at which a function with one minimum is least, from 0 by steps of these lengths."""
+def lowest_step(error: Callable[[int], float], steps: Sequence[int]) -> int:
+    """The whole number at which a function with one minimum is least, from 0 by steps of these lengths.
+
+    Steps of a length's own sign are tried first. ``error`` is called again with numbers that it was called with.
+    """
     best = 0
     for length in steps:
         for step in (length, -length):

@@ -10,9 +10,9 @@ together, since a pass over C costs about as much for many as for one. 1 / (1 + 
 Newton's steps. With p_i = 1 / (1 + exp(y_i f_i)) the derivative of (1) in a is alpha K a - C'S(y p), the second one
 C'DC + alpha K, D = diag(s p (1 - p)). c is always the best one for the other coefficients, which takes 1 1' off D, in
 the right measure. A step is solved roughly, by conjugate gradients whose preconditioner is d C'SC + alpha K, d the mean
-of p (1 - p): one factor of M x M numbers a step, and passes of n M operations (Marteau-Ferey, Bach and Rudi 2019,
-Globally convergent Newton methods for ill-conditioned generalized self-concordant losses, have preconditioners of parts
-of the samples).
+of p (1 - p): passes of n M operations, and a factor of M x M numbers wherever d has become half or twice what it was
+(Marteau-Ferey, Bach and Rudi 2019, Globally convergent Newton methods for ill-conditioned generalized self-concordant
+losses, have preconditioners of parts of the samples).
 
 Certificate. Fenchel's dual of (1) is the largest value of
 
@@ -138,7 +138,7 @@ def logistic_by_centres(
     ----------
     K : array (M, M), the kernel matrix of the centres, in double precision
     samples : LogisticSamples
-    sums : CentreSums, of which C'SC makes the preconditioner
+    sums : CentreSums, of which C'SC makes the preconditioner: of these samples, or of many of them
     alpha : float > 0
     tol : float > 0
     max_iter : int, Newton's steps at most
@@ -166,6 +166,7 @@ def logistic_by_centres(
 
     point = at(A, c, F)
     steps = 0
+    near: _Near | None = None
     while True:
         p = expit(-samples.labels * point.F)
         left = samples.back(s * samples.labels * p) - alpha * (K @ point.A)
@@ -174,7 +175,9 @@ def logistic_by_centres(
         found = CentresSolution(point.A, point.c, certificate, steps, float(point.value.sum()))
         if certificate.reached(tol) or steps >= max_iter or time_is_up():
             return found
-        direction, values = _direction(K, samples, sums, alpha, s * p * (1.0 - p), left, fit_intercept)
+        D = s * p * (1.0 - p)
+        near = _Near.of(K, sums, alpha, float(D.sum(axis=0).mean()), near)
+        direction, values = _direction(K, samples, near.machine, alpha, D, left, fit_intercept)
         further = _along(point, direction, values, at)
         if further is None:  # rounding
             return found
@@ -182,13 +185,33 @@ def logistic_by_centres(
         steps += 1
 
 
+@dataclass(frozen=True, eq=False)
+class _Near:
+    """The preconditioner.
+
+    Parameters
+    ----------
+    share : float, d, which makes the second derivatives of the sums' samples add up to those of all
+    machine : CentredRidge
+    """
+
+    share: float
+    machine: CentredRidge
+
+    @classmethod
+    def of(cls, K: Array, sums: CentreSums, alpha: float, curvature: float, before: _Near | None) -> _Near:
+        """For a sum of second derivatives; the one before where that is near enough."""
+        share = curvature / sums.moments.count
+        if before is not None and 0.5 * before.share <= share <= 2.0 * before.share:
+            return before
+        moments = replace(sums.moments, squares=share * sums.moments.squares)
+        return cls(share, CentredRidge.of(K, CentreSums(moments, sums.rounding), alpha))
+
+
 def _direction(
-    K: Array, samples: LogisticSamples, sums: CentreSums, alpha: float, D: Array, left: Array, fit_intercept: bool
+    K: Array, samples: LogisticSamples, near: CentredRidge, alpha: float, D: Array, left: Array, fit_intercept: bool
 ) -> tuple[Array, Array]:
     """Newton's step of each column, roughly, and C times it."""
-    share = float(D.mean() / samples.shares.mean())
-    moments = replace(sums.moments, squares=share * sums.moments.squares)
-    near = CentredRidge.of(K, CentreSums(moments, sums.rounding), alpha)
     whole = np.maximum(D.sum(axis=0), TINY)
     of_intercept = samples.back(D) if fit_intercept else np.zeros_like(left)
     values = np.zeros_like(D)  # C times the last direction
