@@ -9,7 +9,7 @@ from scipy.linalg import blas
 
 from multikernel._arrays import foreign, host, in_double, like, namespace, taken
 from multikernel._typing import Array
-from multikernel.tuning import COPIED_VALUES, MIRRORED_ROWS
+from multikernel.tuning import MIRRORED_ROWS, PIECE_VALUES
 
 
 def as_columns(A: Array) -> Array:
@@ -33,7 +33,7 @@ def product(A: Any, V: Array) -> Array:
     """
     if foreign(A):
         return host(namespace(A).matmul(A, like(A, V)))
-    if isinstance(A, np.ndarray) and A.dtype == np.float32 and V.dtype == np.float64 and A.size > COPIED_VALUES:
+    if isinstance(A, np.ndarray) and A.dtype == np.float32 and V.dtype == np.float64 and A.size > PIECE_VALUES:
         return _in_tiles(A, V)
     contiguous = isinstance(A, np.ndarray) and (A.flags.c_contiguous or A.flags.f_contiguous)
     if not (contiguous and A.dtype == np.float64 and A.size and V.size):
@@ -54,7 +54,7 @@ def _in_tiles(A: Array, V: Array) -> Array:
     by_columns = A.flags.f_contiguous and not A.flags.c_contiguous
     out = np.zeros((len(A), *V.shape[1:]))
     length = len(A) if by_columns else A.shape[1]
-    step = max(1, COPIED_VALUES // max(1, length))
+    step = max(1, PIECE_VALUES // max(1, length))
     end = A.shape[1] if by_columns else len(A)
     for start in range(0, end, step):
         part = slice(start, start + step)
@@ -78,7 +78,7 @@ def squared(F: Array, columns: Array | None = None, weight: Array | None = None)
         return _foreign_squared(F, columns, weight)
     q = F.shape[1] if columns is None else len(columns)
     total = np.zeros((q, q), order="F")
-    step = max(1, 2 * COPIED_VALUES // max(1, F.shape[1]))
+    step = max(1, 2 * PIECE_VALUES // max(1, F.shape[1]))
     for start in range(0, len(F), step):
         rows = slice(start, start + step)
         T = F[rows] if columns is None else F[rows][:, columns]
@@ -95,7 +95,7 @@ def _foreign_squared(F: Any, columns: Array | None, weight: Array | None) -> Arr
     if columns is not None:
         F = taken(F, columns, axis=1)
     total = np.zeros((F.shape[1], F.shape[1]))
-    step = max(1, 8 * COPIED_VALUES // max(1, F.shape[1]))
+    step = max(1, 8 * PIECE_VALUES // max(1, F.shape[1]))
     parts = (slice(start, start + step) for start in range(0, F.shape[0], step))
     for T, rows in ((in_double(taken(F, rows)), rows) for rows in parts):
         total += host(namespace(F).matmul(T.T, T if weight is None else like(T, weight[rows])[:, None] * T))

@@ -25,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from multikernel._warnings import Message, keeping, warn_once, warn_user
 
+CHOICE_TIME = 0.3  # of the time, for what is chosen first: the rest is to learn further, to compare and to train
 T = TypeVar("T")
 Call = Callable[[], T]
 _ENDED: ContextVar[tuple[Event, ...]] = ContextVar("multikernel_ended", default=())

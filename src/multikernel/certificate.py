@@ -21,6 +21,9 @@ from multikernel._floats import TINY
 
 Kind = Literal["duality gap", "stationarity"]
 FINEST_GAP = 1e-13  # no solver is asked for a smaller relative gap: values have some fifteen digits
+# What is asked for first, of solutions that are compared, or from which others begin. Samples that a support vector
+# machine of 0.1 or of 1e-3 chooses take as long.
+ROUGH = 1e-2
 NO_PROGRESS = 0.9  # times the best gap so far: a step or round that leaves a larger one made no progress
 
 

@@ -15,18 +15,19 @@ The first command sets the number before any other module reads it.
 
 # -- linear algebra: benchmarks/tuning.py, benchmarks/cholesky.py ------------------------------------------------------
 
-COPIED_VALUES = 1 << 21  # of a matrix that are copied, or doubled from single precision, at a time: 16 MB
-MIRRORED_ROWS = 256  # of a triangle that are copied at a time: two such tiles stay in the cache
-SQUARE_TILE = 64  # rows and columns at a time where a matrix meets its transpose by rows: both stay in the cache
+MIRRORED_ROWS = 256  # of a triangle that are copied or unpacked at a time: two such tiles stay in the cache
 # of a block given to LAPACK: a quarter of the size at which OpenBLAS ends the process on two threads
 CHOLESKY_ROWS = 4000
 SYSTEM_VALUES = 60_000_000  # of a machine's largest linear system: 480 MB, 7745 unknowns (10954 in single precision)
 
 # -- which way is faster: benchmarks/tuning.py -------------------------------------------------------------------------
 
+# samples up to which all take part from the beginning: for RLS2 a part first is as fast at 1,000 to 3,000, and twice as
+# fast at 5,000
+ALL_SAMPLES = 1000
+
 # support vector machines with kernel weights
 INTERIOR_SAMPLES = 8000  # beyond, a factorisation costs more than the machines that an optimizer solves
-INTERIOR_ALL = 1000  # samples up to which all take part in the interior point method from the beginning
 INTERIOR_FEATURES = 4e9  # n q^2: beyond, forming systems of q features costs more than machines, which make passes
 ROUNDS_TRIED = 1.5  # times the forecast of the interior point method: so long rounds of machines may go on before it
 # products of kernels that rounds of machines may hold, one for each kernel and sample: 512 MB
@@ -35,27 +36,21 @@ WORKING_ALL = 1000  # kernels up to which all take part in the interior point me
 WORKING_FIRST = 200  # kernels of a larger bank that take part first
 
 # ridge regression
-RLS2_PART_FROM = 1000  # samples: a part is solved first; as fast at 1,000 to 3,000, twice as fast at 5,000
 RLS2_FEATURES_FROM = 500  # samples: up to so many, a factorisation of the matrix costs little
 RLS2_HALF_FROM = 8000  # samples: matrices are factored in single precision, in half the memory
 BASIS_OPERATIONS = 2e10  # n q^2, beyond which an orthogonal factorisation takes more than some seconds
-BASIS_KEPT = 1 << 28  # bytes of an orthonormal basis that are kept for the next problem
 HESSIAN_WEIGHTS = 1000  # up to which second derivatives are a matrix
 HESSIAN_WEIGHTS_CUBIC = 100  # the same from degree 3 on, where every entry is a pass over pairs of samples
 NEWTON_WEIGHTS = 50  # up to which second derivatives cost less than the steps that they save
 
 # cross-validated weights and scales: also benchmarks/ridge_cv.py and benchmarks/scales.py
-FOLD_FACTORS_KEPT = 128 << 20  # bytes of the factors of all folds that a point keeps: a step from it needs them again
 FOLD_COORDINATES = 1500  # up to which matrices of them cost little
 FOLD_SUMS = 20  # folds at most that have sums of their own
 JACOBIAN_COLUMNS = 2.0  # in products with one matrix, in multiples of the samples: more cost more than they save
 JACOBIAN_PART = 0.02  # of the samples: so many columns at a time
-JACOBIAN_THREADS_FROM = 512  # samples from which a fold is worth a thread; smaller problems run beside each other
 SCALES_ONE_THREAD = 2000  # samples up to which BLAS has one thread: the passes have theirs, and would wait for BLAS's
 
 # hierarchical kernel learning: also benchmarks/hkl.py
-HKL_STRETCH = 1024  # entries worked on at a time: they and those of some twenty kernels stay in the cache
-HKL_BUFFER = 1 << 20  # entries of products of kernels held at a time: 8 MB
 HKL_PIECES = 32  # that a thread splits in one call
 HKL_CHILDREN = 1e11  # multiplications for the tables of children: a hull that would take more has far to grow anyhow
 
@@ -93,28 +88,31 @@ MARGIN_FACTORISATIONS = 3.0  # of the support of a margin, which follows the dat
 # in matrices of all samples
 SUPPORT_MATRICES = 4.6
 SUPPORT_MATRICES_MANY = 1.4  # of more samples than the interior point method takes: 1.2 at 9000, 1.0 at 20,000
-RLS2_MATRICES = 3.5
 RLS2_MATRICES_HALF = 2.2  # where factors are in single precision: 1.9 at 9000, 1.5 at 20,000
 RIDGE_CV_MATRICES = 5.6
-SCALES_MATRICES = 3.6  # and one more for each kernel: 2.6 to 4.2 were measured
+RIDGE_MATRICES = 3.6  # of RLS2, and of learned scales beside one for each kernel: there 2.6 to 4.2 were measured
 # in copies of few features
-INTERIOR_COPIES = 3.6
-ROUNDS_COPIES = 1.6
-MARGIN_COPIES = 3.0
-RIDGE_CV_COPIES = 3.0
-
-# a search on one bank: also benchmarks/search.py
-SEARCH_ONE_THREAD = 1000  # samples up to which BLAS has one thread: idle ones spin between small products
-SEARCH_STORED = 256 << 20  # bytes of the matrices of test samples that are stored for all candidates of a fold
+FEATURE_COPIES = 3.6
+ROUNDS_COPIES = 1.6  # of a support vector machine with so many of them that it makes passes
 
 # -- kernels and banks: benchmarks/passes.py times whole passes --------------------------------------------------------
 
 # several files
-BUFFER_VALUES = 1 << 22  # of matrices, features or products that are in memory at a time: 32 MB
-PIECE_VALUES = 1 << 21  # that a thread reads or evaluates at a time: half a millisecond
-NEW_VALUES = 1 << 24  # kernel values of new samples in memory at a time: 128 MB
-ROW_TILE = 512  # entries of rows that compiled loops work on at a time: in the first-level cache
-TILE_ROWS = 64  # given to a thread at a time, and of a tile at least: fewer spend their time on reading the columns
+# bytes that are kept since a next step or candidate asks for them again: an orthonormal basis, the factors of all
+# folds, the matrices of test samples
+KEPT_BYTES = 256 << 20
+LARGE_VALUES = 1 << 24  # in memory at a time, of new samples or on a device, and of features that are copied: 128 MB
+BUFFER_VALUES = 1 << 22  # of matrices, features, products or targets that are in memory at a time: 32 MB
+PIECE_VALUES = 1 << 21  # that a thread reads, copies, evaluates or multiplies at a time: 16 MB, half a millisecond
+TILE_VALUES = 1 << 18  # of a tile that each thread fills, 2 MB: filling it takes as long as waking the threads
+THREADS_TILE = 1 << 15  # of a tile that stays in a thread's cache: 256 kB
+STRETCH = 4096  # entries of packed matrices worked on at a time: they stay in the cache while several are multiplied
+ROW_TILE = 512  # entries of rows, or pairs, that compiled loops work on at a time: in the first-level cache
+PRODUCT_ROWS = 512  # of a matrix, or monomials, at a time: a product worth BLAS and a thread
+# rows of a tile, at least: fewer spend their time on reading the columns, or on a call (functions of scikit-learn took
+# 0.17 ms for one sample and for 64, and 0.3 to 0.9 ms for 256); a tile of as many columns, and its transpose, fit into
+# the cache
+TILE_ROWS = 64
 
 # kernels/categories.py
 ONE_HOT_DENSE = 256  # columns up to which an array of zeros and ones is as good as a sparse matrix
@@ -122,21 +120,11 @@ ONE_HOT_DENSE = 256  # columns up to which an array of zeros and ones is as good
 # kernels/strings.py
 COUNTS_DENSE = 0.05  # share of counts that are not zero, above which a dense product is faster than a sparse one
 
-# kernels/interactions.py
-ANOVA_TILE = 1 << 16  # values of one degree at a time: those of all degrees stay in the cache
-
-# kernels/monomials.py
-MONOMIALS_CHUNK = 512  # monomials at a time: 512 n values in memory, and a product worth BLAS
-MONOMIALS_BLOCK = 64  # monomials multiplied at a time: their values stay in the cache
-
 # statistics/summing.py
 SUMS_STRIPS = 16  # of the sums of products of features: what is computed above their diagonal is lost
 
 # banks/base.py
 SUPPORT_SHARE = 0.7  # of the samples in a form or a product, up to which leaving out the others saves time
-
-# banks/array_bank.py
-ARRAY_VALUES = 1 << 24  # kernel values on a device at a time: 128 MB
 
 # banks/bind.py
 STACK_TINY = 32 << 20  # bytes of a stack that is made in a few milliseconds in any way
@@ -145,56 +133,33 @@ STACK_TINY = 32 << 20  # bytes of a stack that is made in a few milliseconds in 
 STACK_SMALL = 256 << 20  # bytes of a stored stack up to which a pass over it is faster than new exponentials
 DIFFERENCES_FEATURES = 8  # Gaussians on more columns share a matrix of distances, which is one matrix product
 
-
 # banks/factor_gram.py
 FEATURES_FEW = 20  # samples for each feature from which steps on features cost less than rows of K
 ROWS_SMALL = 1000  # samples; the rows of a smaller matrix cost less than steps on features
 ROWS_LARGE = 10_000  # samples; the rows of a larger matrix take more memory than features, if these are fewer by half
-FEATURES_COPIED = 1 << 24  # values: more features are not copied, 128 MB
 
 # banks/profiles.py
-DISTANCES_TILE = 1 << 18  # values of a tile of distances: 2 MB
 POWER_FAST = 8  # a higher power takes as long as an exponential
 
-
+# banks/packed.py
 PACKED_SHORTEST = 1 << 13  # entries of a sum that a thread works on at least, however many matrices are added
 PACKED_DENSE = 0.3  # share of the rows in a quadratic form above which reading all rows is faster than skipping some
 PACKED_FORMS = 2  # columns of A up to which one form for each is faster than the inner product with A A'
 PACKED_UNPACKED = 96  # columns from which a product by BLAS is faster, the unpacking counted
-PACKED_ROWS = 256  # rows of a matrix that are unpacked at a time, for such a product
 PACKED_KEPT = 8  # times the bytes of a sum: a stack of so many, or more, keeps the sum of all its matrices
 
 # banks/packing.py
-UNPACKED_ROWS = 512  # rows of a matrix that a thread unpacks at a time
 UNPACKED_LEAST = 16  # the same at least: mirrored they are columns, whose neighbours share two lines of the cache
 
-
-# banks/powers_gram.py
-POWERS_TILE = 1 << 20  # values of rows made on demand at a time: 8 MB
-
-
 # banks/subset_rbf.py
-SUBSETS_COLUMNS = 0.5  # share of the columns up to which leaving out the others saves time
 SUBSETS_GROUP = 1 << 13  # kernels at a time
-SUBSETS_SHORTEST = 1 << 9  # pairs that a thread works on at least, however many kernels there are
 
 # banks/threads.py
-THREADS_VALUES = 1 << 18  # of a matrix: waking threads takes as long as filling a matrix of so many
-THREADS_TILE = 1 << 15  # values of a tile that a thread fills at a time: 256 kB
-ORDER_SMALL = 800  # the largest order of matrices whose products are faster with one thread
-
-# banks/single.py
-SINGLE_VALUES = 1 << 18  # of a tile that a thread fills at a time, in single precision: 1 MB
-
-# banks/low_rank/nystroem.py
-FEATURES_ROWS = 1024  # rows that are worth a thread
+ORDER_SMALL = 800  # the largest order of matrices whose products are faster with one thread: problems have threads
 
 # -- many targets ------------------------------------------------------------------------------------------------------
 
 # numbers at a time for the residuals, or the derivatives of residuals, of many targets: 4 MB; with 8 MB a fit of 1,200
-# samples and 1,000 targets took 30 MB more, and as long
+# samples and 1,000 targets took 30 MB more, and as long; and for the bases of targets that end near shared weights, 10 MB
+# while they grow, where four times as many took a tenth less of 1,200 samples, a fifth less of 3,000, and 35 MB more
 TARGET_VALUES = 1 << 19
-TARGET_BLOCK = 3 << 20  # numbers of targets that are solved together: 24 MB; candidates are shared within a block
-NEARBY_VALUES = 1 << 19  # numbers of the bases of targets that end near shared weights: 10 MB while they grow; four times
-# as many took a tenth less of 1,200 samples, a fifth less of 3,000, and 35 MB more
-PREDICTED_VALUES = 1 << 21  # products of kernels and coefficients of many targets at a time: 16 MB

@@ -31,11 +31,11 @@ from multikernel.procedures import centres
 @pytest.fixture
 def from_300_on(monkeypatch):
     """Few samples are many, so that tests are fast."""
-    monkeypatch.setattr(limits, "_MANY", 300)
-    monkeypatch.setattr(limits, "_FEWEST_CENTRES", 60)
-    monkeypatch.setattr(limits, "_CENTRES", 150)
+    monkeypatch.setattr(limits, "MANY", 300)
+    monkeypatch.setattr(limits, "LANDMARKS", 60)
+    monkeypatch.setattr(limits, "CENTRES", 150)
     monkeypatch.setattr(limits, "_SIFTING", (300, 60))
-    monkeypatch.setattr(centres, "_LANDMARKS", 60)
+    monkeypatch.setattr(centres, "LANDMARKS", 60)
 
 
 def regression(n=900, seed=0):

@@ -12,15 +12,17 @@ import pytest
 
 from multikernel import MultiKernelClassifier, MultiKernelRegressor, load, save, streams
 from multikernel.auto import from_source, limits
+from multikernel.estimators.streamed import source
 from multikernel.estimators.streamed.checkpoint import PassFile
 
 FEW = {
-    (limits, "_MANY"): 300,
-    (limits, "_FEWEST_CENTRES"): 60,
-    (limits, "_CENTRES"): 100,
+    (limits, "MANY"): 300,
+    (limits, "LANDMARKS"): 60,
+    (limits, "CENTRES"): 100,
     (limits, "_SIFTING"): (200, 60),
     (from_source, "_SAMPLED"): 400,
-    (from_source, "_FEWEST_LOOKED_AT"): 400,
+    (from_source, "FEWEST_SAMPLED"): 400,
+    (source, "FEWEST_SAMPLED"): 400,
 }
 
 

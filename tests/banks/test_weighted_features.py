@@ -29,7 +29,7 @@ def test_they_are_products_with_the_matrix(dtype, name, threads, monkeypatch):
     np.testing.assert_allclose(own.multiply(B), K @ B, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(own.sums(B), np.where(w > 0.0, exact.T @ B, 0.0), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(own.diagonal(), K.diagonal(), rtol=1e-12, atol=1e-14)
-    monkeypatch.setattr(factor_gram, "FEATURES_COPIED", 0)
+    monkeypatch.setattr(factor_gram, "LARGE_VALUES", 0)
     np.testing.assert_allclose(FactorGram(single, w, single).diagonal(), K.diagonal(), rtol=1e-12, atol=1e-14)
 
 

@@ -37,7 +37,7 @@ def test_the_model_is_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setattr(module, "space", lambda *shape: made.append(space.space(*shape)) or made[-1])
     monkeypatch.setattr(space, "fits", lambda needed: False)
     monkeypatch.setattr(many, "fits", lambda needed: False)
-    monkeypatch.setattr(many, "_READ", 1 << 12)
+    monkeypatch.setattr(many, "BUFFER_VALUES", 1 << 9)
     model = make().fit(X, target)
     assert any(isinstance(F.base, np.memmap) and F.shape == (N, 27) for F in made)
     assert all(type(F) is np.ndarray for F in made)

@@ -187,8 +187,8 @@ def test_long_solutions_of_machines_can_be_interrupted(machine: Any, monkeypatch
     from multikernel.machines.margin import machine as margin
     from multikernel.machines.support import ascent
 
-    monkeypatch.setattr(ascent, "_PIECE", 1000)
-    monkeypatch.setattr(margin, "_PIECE", 1000)
+    monkeypatch.setattr(ascent, "PIECE", 1000)
+    monkeypatch.setattr(margin, "PIECE", 1000)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), np.repeat([-1.0, 1.0], 30)
     asked: list[int] = []

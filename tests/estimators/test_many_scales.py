@@ -28,10 +28,10 @@ from multikernel.procedures.learned_scales import many_samples, trained
 @pytest.fixture(autouse=True)
 def few_are_many(monkeypatch):
     """Few samples are many, so that tests are fast."""
-    monkeypatch.setattr(many_samples, "_FIRST", 200)
+    monkeypatch.setattr(many_samples, "FIRST", 200)
     monkeypatch.setattr(centres, "REFINED", 500)
-    monkeypatch.setattr(centres, "_LANDMARKS", 60)
-    monkeypatch.setattr(method, "_EXACT", 400)
+    monkeypatch.setattr(centres, "LANDMARKS", 60)
+    monkeypatch.setattr(method, "MANY", 400)
 
 
 def regression(n=900, seed=0):

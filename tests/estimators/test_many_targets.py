@@ -243,7 +243,7 @@ class Sliced:
 class TestColumnsFromFiles:
     def test_memory_map_and_slices_give_what_memory_gives(self, tmp_path, monkeypatch):
         parts, Y = data()
-        monkeypatch.setattr("multikernel.procedures.ridge_cv.many_targets.TARGET_BLOCK", 10 * len(Y))
+        monkeypatch.setattr("multikernel.procedures.ridge_cv.many_targets.BUFFER_VALUES", 10 * len(Y))
         np.save(tmp_path / "targets.npy", Y)
         expected = model().fit(stack(parts), Y)
         sliced = Sliced(Y)

@@ -121,7 +121,7 @@ def test_parts_of_rows_and_targets_add_up(monkeypatch):
     bands = kernels.column_groups({name: slice(5 * k, 5 * k + 5) for k, name in enumerate("abc")}, kernels.Linear())
     model = AverageMKLRegressor(bands).fit(X[TRAIN], Y[TRAIN])
     whole = [model.score_split(X[TEST], Y[TEST], scoring=each) for each in ("r2", "correlation")]
-    monkeypatch.setattr("multikernel.estimators.binding.NEW_VALUES", 4 * 60)
+    monkeypatch.setattr("multikernel.estimators.binding.LARGE_VALUES", 4 * 60)
     monkeypatch.setattr(score_split, "BUFFER_VALUES", 12)
     assert len({(part.rows.start, part.targets.start) for part in score_split.parts_of(model, X[TEST])}) > 10
     for scoring, wanted in zip(("r2", "correlation"), whole, strict=True):
@@ -212,8 +212,7 @@ class Recorded:
 
 class TestTargetsFromFiles:
     def test_they_are_read_in_blocks(self, fitted, monkeypatch):
-        monkeypatch.setattr("multikernel.estimators.score_split.TARGET_BLOCK", 2 * len(TEST))
-        monkeypatch.setattr("multikernel.estimators.score_split.BUFFER_VALUES", 1)
+        monkeypatch.setattr("multikernel.estimators.score_split.BUFFER_VALUES", 2 * len(TEST))
         target = Recorded(Y[TEST])
         weight = np.arange(30.0)
         for scoring in ("r2", "correlation"):

@@ -13,15 +13,16 @@ from sklearn.datasets import make_friedman1
 
 from multikernel import LearnedScalesClassifier, LearnedScalesRegressor, load, save, streams
 from multikernel.estimators.scales import from_source
+from multikernel.estimators.streamed import source
 from multikernel.procedures import centres
 from multikernel.procedures.learned_scales import many_samples, trained
 
 FEW = {
     (from_source, "_SAMPLED"): 700,
-    (from_source, "_FEWEST"): 700,
-    (many_samples, "_FIRST"): 150,
+    (source, "FEWEST_SAMPLED"): 700,
+    (many_samples, "FIRST"): 150,
     (centres, "REFINED"): 400,
-    (centres, "_LANDMARKS"): 50,
+    (centres, "LANDMARKS"): 50,
 }
 
 

@@ -56,8 +56,8 @@ def test_anova_is_symmetric_and_positive_semi_definite(seed: int, degree: int, g
 def test_tiles_of_rows_make_the_same_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.default_rng(0).normal(size=(23, 4))
     whole, bank = ANOVA(2, RBF(0.5))(X), bind(kernels.anova(3, RBF(0.5)), X)
-    monkeypatch.setattr("multikernel.kernels.interactions.ANOVA_TILE", 70)
-    monkeypatch.setattr("multikernel.banks.lazy.ANOVA_TILE", 70)
+    monkeypatch.setattr("multikernel.kernels.interactions.THREADS_TILE", 70)
+    monkeypatch.setattr("multikernel.banks.lazy.THREADS_TILE", 70)
     np.testing.assert_array_equal(ANOVA(2, RBF(0.5))(X), whole)
     np.testing.assert_array_equal(bind(kernels.anova(3, RBF(0.5)), X).matrices(), bank.matrices())
 

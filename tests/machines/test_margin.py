@@ -247,7 +247,7 @@ def test_pieces_between_which_a_fit_can_be_interrupted_change_nothing(monkeypatc
     K, y = small()
     machines = [MarginMachine(0.1, tol=1e-9, max_iter=steps) for steps in (1_000_000, 37)]
     whole = [machine.solve(DenseGram(K), y) for machine in machines]
-    monkeypatch.setattr(margin_module, "_PIECE", 10 * len(y))
+    monkeypatch.setattr(margin_module, "PIECE", 10 * len(y))
     for machine, known in zip(machines, whole, strict=True):
         found = machine.solve(DenseGram(K), y)
         assert found.converged == known.converged == (machine.max_iter > 37)

@@ -35,7 +35,7 @@ class Problem:
 @pytest.mark.parametrize("n", [1, 2, 7, 300, 301])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_solution_is_that_of_the_dense_system(n, weighted, monkeypatch):
-    monkeypatch.setattr(all_samples, "_VALUES", 40_000)  # tiles of some tens of rows
+    monkeypatch.setattr(all_samples, "BUFFER_VALUES", 40_000)  # tiles of some tens of rows
     own = Problem(Laplacian(0.5), n, weighted)
     found = by_all_samples(own.problem, 0.01, tol=1e-13)
     np.testing.assert_allclose(found.coef, own.solution(0.01), rtol=1e-5, atol=1e-6)

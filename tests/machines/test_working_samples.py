@@ -30,7 +30,7 @@ N = 600
 @pytest.fixture(autouse=True)
 def small_working_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Problems that are larger than their first working set need not be large."""
-    monkeypatch.setattr(working_samples, "_FIRST", 250)
+    monkeypatch.setattr(working_samples, "ALL_SAMPLES", 250)
 
 
 @dataclass(frozen=True, eq=False)

@@ -90,7 +90,7 @@ def test_sums_over_many_nodes_hold_few_tables(monkeypatch):
     some = sums.Sums.of(halves(bank), np.ones(n), 0.1)
     table = 8 * (p + 1) * (len(nodes) + 31)
     expected = some.below(nodes)  # which compiles, too
-    monkeypatch.setattr(sums, "HKL_BUFFER", 4 * len(nodes))
+    monkeypatch.setattr(sums, "PIECE_VALUES", 4 * len(nodes))
     tracemalloc.start()
     found = some.below(nodes)
     peak = tracemalloc.get_traced_memory()[1]

@@ -52,8 +52,8 @@ def test_held_out_errors(fit_intercept: bool, v: Array, factors: Array, monkeypa
     np.testing.assert_allclose(sums.constant(), dense.constant(), rtol=1e-12)
     np.testing.assert_allclose(sums.diagonals, dense.diagonals, rtol=1e-12)
     theirs = dense.model(known)
-    for kept in (in_features.FOLD_FACTORS_KEPT, 0):  # factors are kept, or derivatives are taken from them at once
-        monkeypatch.setattr(in_features, "FOLD_FACTORS_KEPT", kept)
+    for kept in (in_features.KEPT_BYTES, 0):  # factors are kept, or derivatives are taken from them at once
+        monkeypatch.setattr(in_features, "KEPT_BYTES", kept)
         point = sums.at(v)
         assert point is not None
         mine = sums.model(point)
@@ -71,7 +71,7 @@ def test_a_step_factors_once_what_the_point_keeps_or_not(monkeypatch: pytest.Mon
     factorise = in_features.factorise
     monkeypatch.setattr(in_features, "factorise", lambda B: made.append(len(B)) or factorise(B))
     for kept in (2**20, 0):
-        monkeypatch.setattr(in_features, "FOLD_FACTORS_KEPT", kept)
+        monkeypatch.setattr(in_features, "KEPT_BYTES", kept)
         made.clear()
         sums.model(sums.at(v))
         assert made == [10] * 4
@@ -146,7 +146,7 @@ def test_coordinates_are_found_once_for_problems_in_turn(bank: KernelBank, made:
 
 
 def test_large_coordinates_are_not_kept(made: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feature_basis, "BASIS_KEPT", 100)
+    monkeypatch.setattr(feature_basis, "KEPT_BYTES", 100)
     bank = replace(BANK)
     for y in Y.T:
         rls2(bank, y, 1.0, np.ones(3))

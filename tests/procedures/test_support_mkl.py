@@ -368,8 +368,8 @@ def test_samples_that_join_later(monkeypatch: pytest.MonkeyPatch, name: str, dom
     """Only the samples near the boundary take part at first; the certificate is of all."""
     case, pair = machines(1.0)[name], domains(4)[domain]
     whole = solve("gaussian", case, pair)
-    monkeypatch.setattr(procedure, "INTERIOR_ALL", 2)
-    monkeypatch.setattr(procedure, "_MOST_SAMPLES", 0.95)
+    monkeypatch.setattr(procedure, "ALL_SAMPLES", 2)
+    monkeypatch.setattr(procedure, "SUPPORT_SHARE", 0.95)
     few = solve("gaussian", case, pair)
     assert few.weights.converged
     assert few.distance <= TOL

@@ -156,7 +156,7 @@ def test_problems_of_a_choice_that_had_no_time_are_not_kept(tmp_path: Path, monk
     X, y = works.data()
     model = L1MKLClassifier(kernels.rbf_grid([0.1, 1.0]), C="auto", time_budget=100.0, checkpoint=tmp_path)
     with monkeypatch.context() as limits:
-        limits.setattr("multikernel.estimators.fit._CHOICE", 1e-12)
+        limits.setattr("multikernel.estimators.fit.CHOICE_TIME", 1e-12)
         with pytest.warns(ConvergenceWarning, match="time_budget was used up"):
             cut = clone(model).fit(X, y > 0)
     assert [work.finished for work in checkpoints(tmp_path)] == [()]

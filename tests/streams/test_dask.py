@@ -93,9 +93,10 @@ def test_scales_are_learned_here_and_rows_are_summed_up_there_also_where_a_worke
     client, monkeypatch, tmp_path
 ):
     from multikernel.estimators.scales import from_source
+    from multikernel.estimators.streamed import source
 
-    for name in ("_SAMPLED", "_FEWEST"):
-        monkeypatch.setattr(from_source, name, 300)
+    monkeypatch.setattr(from_source, "_SAMPLED", 300)
+    monkeypatch.setattr(source, "FEWEST_SAMPLED", 300)
     once = tmp_path / "killed"
 
     def piece(first):
@@ -188,10 +189,12 @@ def test_the_automatic_estimator_learns_on_workers_of_which_one_is_lost(client, 
     import pandas as pd
 
     from multikernel.auto import from_source, limits
+    from multikernel.estimators.streamed import source
 
     for module, name, value in (
-        *((limits, "_MANY", 200), (limits, "_FEWEST_CENTRES", 40), (limits, "_CENTRES", 80)),
-        *((limits, "_SIFTING", (150, 40)), (from_source, "_SAMPLED", 300), (from_source, "_FEWEST_LOOKED_AT", 300)),
+        *((limits, "MANY", 200), (limits, "LANDMARKS", 40), (limits, "CENTRES", 80)),
+        *((limits, "_SIFTING", (150, 40)), (from_source, "_SAMPLED", 300), (from_source, "FEWEST_SAMPLED", 300)),
+        (source, "FEWEST_SAMPLED", 300),
     ):
         monkeypatch.setattr(module, name, value)
     whole = pd.DataFrame(X, columns=list("abcd")).assign(word=np.where(Y > 0, "up", "down"), y=Y)

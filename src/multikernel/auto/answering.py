@@ -13,9 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
-from multikernel._workers import seconds_left
+from multikernel._workers import CHOICE_TIME, seconds_left
 from multikernel.auto.candidates import candidates
-from multikernel.auto.limits import CHOICE_SHARE, MANY_CHOICE_SHARE, Limits
+from multikernel.auto.limits import CHOICE_SHARE, Limits
 from multikernel.auto.many_samples import answer_of_many, begun_again, parted_of
 from multikernel.auto.search import Answer, Member, Posed, Searched, Tried
 from multikernel.auto.trial import attempted, pace
@@ -64,7 +64,7 @@ def answered(posed: Posed, allowed: Allowed) -> tuple[Searched, Answer]:
         share = CHOICE_SHARE
         among = None
     else:
-        share = MANY_CHOICE_SHARE
+        share = CHOICE_TIME
         among = many.to_choose_on
     label = allowed.name if allowed.verbose else None
     choice, outcomes = attempted(posed, limits, among, share, allowed.n_jobs, label)

@@ -43,6 +43,7 @@ from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.cost import NONE, BankCost
 from multikernel.combinations import Profiles
 from multikernel.kernels import RBF, DistanceKernel, Laplacian, Matern
+from multikernel.kernels.for_columns import SINGLE
 from multikernel.procedures import forecast
 from multikernel.procedures.learned_scales import learned_scales
 from multikernel.procedures.learned_scales.forms import Separate
@@ -50,7 +51,6 @@ from multikernel.procedures.learned_scales.landmarks import LandmarkError, Landm
 from multikernel.procedures.ridge_cv import ridge_cv
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 
-_NARROW = 100  # groups of columns up to which a view alone has a scale for each
 _IN_PAIRS = 6  # sources beyond which there are no products of pairs: 15 products
 _ALONE = 12  # sources beyond which none is tried alone, so that the time of a fit does not grow with their number
 _RIDGES = np.geomspace(1e-4, 1e3, 8)  # times the mean self-value of the kernel
@@ -383,7 +383,7 @@ def _alone(samples: PreparedSamples) -> Iterator[KernelCandidate]:
         name = samples.views[view]
         columns = tuple(np.flatnonzero(samples.view == view).tolist())
         yield Scales(f"Gaussian by ranks, {name} alone", RBF(), True, "all", columns)
-        if 1 < len(np.unique(samples.owner[list(columns)])) <= _NARROW:
+        if 1 < len(np.unique(samples.owner[list(columns)])) <= SINGLE:
             yield Scales(f"Matern by ranks, scales in {name} alone", Matern(), True, "feature", columns)
             yield Scales(f"Laplacian by ranks, scales in {name} alone", Laplacian(), True, "feature", columns)
     for name, similarity in zip(samples.parts, _sparse_and_given(samples), strict=True):

@@ -25,7 +25,7 @@ from multikernel.auto.table import as_table, read
 from multikernel.estimators.parameters import drawn_seed
 from multikernel.estimators.progress import pace
 from multikernel.estimators.streamed.checkpoint import PassFile
-from multikernel.estimators.streamed.source import sampled_rows
+from multikernel.estimators.streamed.source import FEWEST_SAMPLED, sampled_rows
 from multikernel.procedures.centres import compared_first
 from multikernel.streams import Chunk, Source, Survey, survey
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from multikernel.auto.base import MultiKernelEstimator
 
 _SAMPLED = 200_000  # rows of the sample, at most: trees, which learn from all of them, then take some seconds
-_FEWEST_LOOKED_AT = 5000  # the same at least
 _PREPARED = 16.0  # bytes of a number that a row is prepared as: by value and by rank
 
 
@@ -56,7 +55,7 @@ def fit_source(model: MultiKernelEstimator, source: Source, y: Any, groups: Any)
     with limited(model.time_budget):
         seed = drawn_seed(model.random_state)
         begin = perf_counter()
-        seen = survey(source, sampled_rows(source, _FEWEST_LOOKED_AT, _SAMPLED), seed=seed)
+        seen = survey(source, sampled_rows(source, _SAMPLED), seed=seed)
         seconds = perf_counter() - begin
         sample = _checked(model, seen)
         sample = sample.head(_prepared(model, source, sample))
@@ -107,7 +106,7 @@ def _checked(model: MultiKernelEstimator, seen: Survey) -> Chunk:
 
 def _prepared(model: MultiKernelEstimator, source: Source, sample: Chunk) -> int:
     """How many of these rows there is memory for once categories are columns of zeros and ones."""
-    some = sample.head(_FEWEST_LOOKED_AT)
+    some = sample.head(FEWEST_SAMPLED)
 
     def width() -> int:
         table = read(as_table(some.X))
@@ -115,4 +114,4 @@ def _prepared(model: MultiKernelEstimator, source: Source, sample: Chunk) -> int
         return int(samples.plain.shape[1])
 
     found, _ = keeping(width)
-    return int(max(_FEWEST_LOOKED_AT, min(len(sample), 0.125 * source.budget / _PREPARED / max(1, found))))
+    return int(max(FEWEST_SAMPLED, min(len(sample), 0.125 * source.budget / _PREPARED / max(1, found))))

@@ -13,17 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._memory import available_memory
+from multikernel._workers import CHOICE_TIME
 from multikernel.auto.candidates import KernelCandidate
 from multikernel.auto.centre_sums import CentreSpeed
 from multikernel.banks.cost import BankCost
 from multikernel.procedures import forecast
+from multikernel.procedures.centres import CENTRES, LANDMARKS, MANY
 
 _FEWEST_SAMPLES = 100  # samples below which held-out errors say little
-CHOICE_SHARE = 0.7  # of the time: the rest is for training
-MANY_CHOICE_SHARE = 0.3  # the same of many samples: the rest is for learning further, comparing and training
-# Samples beyond which candidates are learned further and trained on centres: of 5000, that was better on eight of nine
-# sets and as good on the ninth than training exactly with the kernels chosen on 1000. Fewer were not compared.
-_MANY = 4000
+CHOICE_SHARE = 0.7  # of the time of few samples: the rest is for training
 _MATRICES = 8.0  # of n x n numbers that are in memory at a time, which tests/auto/test_limits.py measures
 
 
@@ -70,13 +68,13 @@ class Limits:
         held = (memory or 0.5 * available_memory()) / 8.0
         fits = max(_FEWEST_SAMPLES, int(np.sqrt(held / _MATRICES)))
         possible = CentreLimits.of(n, held, seconds is not None, pace, at_once)
-        many = n > min(_MANY, fits) and possible.most >= _FEWEST_CENTRES
+        many = n > min(MANY, fits) and possible.most >= LANDMARKS
         centres = possible if many else None
         if seconds is None:  # 1000 say enough to begin with
             return cls(min(n, fits, 1000), n if centres else min(n, fits), tuple(found), centres=centres)
         seconds /= pace
         tried = list(found)
-        allowed = (MANY_CHOICE_SHARE if centres else CHOICE_SHARE) * seconds
+        allowed = (CHOICE_TIME if centres else CHOICE_SHARE) * seconds
 
         def taken(candidate: KernelCandidate, count: int) -> int:
             return int(min(count, candidate.enough)) if centres else count
@@ -105,10 +103,6 @@ class Size:
     centres: int
 
 
-_FEWEST_CENTRES = 500
-# Centres where no time is given. On protein (20,000 rows, one kernel) 1000, 3000 and
-# 6000 centres have R2 .545, .595 and .615, in 1, 4 and 16 seconds.
-_CENTRES = 3000
 _MOST_CENTRES = 12_000  # where time is given: a factor of so many takes half a minute
 _SIFTING = (10_000, 1000)  # samples and centres by which candidates are compared first
 
@@ -151,7 +145,7 @@ class CentreLimits:
     @property
     def usual(self) -> int:
         """The centres where no time is given."""
-        return self._size(self.n, _CENTRES).centres
+        return self._size(self.n, CENTRES).centres
 
     def to_sift(self, seconds: float, candidates: int) -> Size:
         """To compare so many candidates with, in a third of these seconds."""
@@ -169,7 +163,7 @@ class CentreLimits:
         speeds : what was measured of each meanwhile
         """
         if np.isinf(seconds):
-            return self._size(self.n, _CENTRES)
+            return self._size(self.n, CENTRES)
         allowed = 0.8 * seconds
 
         def fits(rows: float, centres: float) -> bool:
@@ -180,8 +174,8 @@ class CentreLimits:
         return self._size(self.n, _largest(lambda centres: fits(self.n, centres), float(_MOST_CENTRES)))
 
     def _size(self, rows: float, centres: float) -> Size:
-        rows = int(np.clip(rows, min(self.n, 2 * _FEWEST_CENTRES), self.n))
-        return Size(rows, int(np.clip(centres, _FEWEST_CENTRES, min(rows, self.most))))
+        rows = int(np.clip(rows, min(self.n, 2 * LANDMARKS), self.n))
+        return Size(rows, int(np.clip(centres, LANDMARKS, min(rows, self.most))))
 
 
 def _largest(fits: Callable[[float], bool], most: float) -> float:

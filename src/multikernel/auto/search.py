@@ -27,7 +27,7 @@ from multikernel.auto.limits import Limits
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.task import RidgeTask
 from multikernel.banks.threads import one_blas_thread
-from multikernel.tuning import NEW_VALUES
+from multikernel.tuning import LARGE_VALUES
 
 
 def _silent(_: object) -> None:
@@ -251,7 +251,7 @@ class Answer:
 
     def parts(self, new: PreparedSamples) -> Array:
         """What each member adds: shape (len(new), members, k)."""
-        height = max(1, NEW_VALUES // max(1, len(self.samples)))
+        height = max(1, LARGE_VALUES // max(1, len(self.samples)))
         dtype = np.float32 if self.single else float
         functions = [member.similarity.function(self.samples, member.coef, dtype) for member in self.members]
         starts = range(0, len(new), height)

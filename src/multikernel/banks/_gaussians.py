@@ -20,7 +20,7 @@ from multikernel._floats import REORDERED, ROUNDING
 from multikernel.banks.profiles import LONGEST_CHAIN, LONGEST_CHAIN_SINGLE
 from multikernel.tuning import POWER_FAST, ROW_TILE
 
-_LOG2_E = 1.4426950408889634
+_LOG2_E = float(np.log2(np.e))
 # ln 2 in two parts, as in fdlibm's e_exp.c
 _LN2_HIGH = 6.93147180369123816490e-01  # its last 20 bits are zero: multiples are exact
 _LN2_LOW = 1.90821492927058770002e-10

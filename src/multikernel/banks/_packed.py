@@ -10,8 +10,8 @@ import numpy as np
 from numba import njit
 
 from multikernel._floats import REORDERED
+from multikernel.tuning import STRETCH
 
-_STRETCH = 4096  # entries worked on at a time: they stay in the cache while several matrices are summed
 _MIRRORED = 32  # rows mirrored at a time: with 64, unpacking 1500 x 1500 took 50 ms in place of 17
 
 
@@ -36,8 +36,8 @@ def forms(packed, chosen, A, rows, out, first, last):  # type: ignore[no-untyped
 def inner(packed, chosen, p, out, first, last):  # type: ignore[no-untyped-def]
     """out[k] = packed[chosen[k]]'p for k = first..last, four at a time."""
     out[first:last] = 0.0
-    for start in range(0, len(p), _STRETCH):
-        v = p[start : start + _STRETCH]
+    for start in range(0, len(p), STRETCH):
+        v = p[start : start + STRETCH]
         stop = start + len(v)
         k = first
         while k + 4 <= last:
@@ -66,8 +66,8 @@ def inner(packed, chosen, p, out, first, last):  # type: ignore[no-untyped-def]
 @njit(nogil=True, cache=True, fastmath=REORDERED)
 def sums(packed, chosen, W, out, first, last):  # type: ignore[no-untyped-def]
     """out[t] = sum_k W[t, k] packed[chosen[k]], of the entries first..last only; four matrices at a time."""
-    for start in range(first, last, _STRETCH):
-        stop = min(start + _STRETCH, last)
+    for start in range(first, last, STRETCH):
+        stop = min(start + STRETCH, last)
         out[:, start - first : stop - first] = 0.0
         k = 0
         while k + 4 <= len(chosen):

@@ -25,7 +25,7 @@ from multikernel.banks.sharing import sharing
 from multikernel.banks.threads import slices
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
-from multikernel.tuning import ARRAY_VALUES
+from multikernel.tuning import LARGE_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +170,7 @@ class ArrayBank(KernelBank):
 
     def _rows(self) -> Iterator[slice]:
         """The rows of which a tile is made."""
-        return slices(self.shape[0], max(1, ARRAY_VALUES // max(1, self.shape[1])))
+        return slices(self.shape[0], max(1, LARGE_VALUES // max(1, self.shape[1])))
 
     def tiles(self, rows: Index) -> Iterator[Array]:
         return (host(K) for K in self.matrices_of(rows))
@@ -217,7 +217,7 @@ class ArrayBank(KernelBank):
         xp = namespace(self.Z)
         total = np.zeros((len(self), len(self)))
         weights = None if N is None else like(self.Z, N)
-        for rows in slices(self.shape[0], max(1, ARRAY_VALUES // max(1, self.shape[1] * len(self)))):
+        for rows in slices(self.shape[0], max(1, LARGE_VALUES // max(1, self.shape[1] * len(self)))):
             P = xp.stack(list(self.matrices_of(rows)))
             Q = P if weights is None else P * taken(weights, rows)
             total += host(xp.reshape(Q, (len(self), -1)) @ xp.reshape(P, (len(self), -1)).T)

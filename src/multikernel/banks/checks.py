@@ -14,7 +14,7 @@ from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.threads import slices
 from multikernel.numerics.definite import negative_eigenvalue, precision, rounding
-from multikernel.tuning import SQUARE_TILE
+from multikernel.tuning import TILE_ROWS
 
 
 def as_array(values: Any, name: str) -> Array:
@@ -112,7 +112,7 @@ def _check_kernels(of_kernel: Array, names: Any) -> None:
 
 def check_symmetric(K: Array, name: str) -> None:
     """ValueError with the pair of entries that differ most."""
-    tiles = slices(len(K), SQUARE_TILE)  # K and its transpose do not fit into the cache, some rows and columns do
+    tiles = slices(len(K), TILE_ROWS)  # K and its transpose do not fit into the cache, some rows and columns do
     worst = max((float(np.abs(K[tile] - K[:, tile].T).max(initial=0.0)) for tile in tiles), default=0.0)
     size = max(float(K.max(initial=0.0)), -float(K.min(initial=0.0)))
     if worst > rounding(K) * size and worst > precision(K) * size:

@@ -27,7 +27,7 @@ from multikernel.banks.rotation import Rotation
 from multikernel.banks.thin_root import Squares
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.samples import as_floats, dense, scaled_rows
-from multikernel.tuning import BLAS_OPERATION, COPIED_VALUES, PASS_ENTRY
+from multikernel.tuning import BLAS_OPERATION, PASS_ENTRY, PIECE_VALUES
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,7 +122,7 @@ class FactorBank(KernelBank):
     @property
     def _height(self) -> int:
         """How many samples' features are copied at a time."""
-        return max(1, COPIED_VALUES // max(1, self.n_features))
+        return max(1, PIECE_VALUES // max(1, self.n_features))
 
     def quads(self, A: Array) -> Array:
         self._check_square()

@@ -18,7 +18,7 @@ from multikernel.banks.thin_root import Squares, ThinRoot
 from multikernel.banks.weighted_features import WeightedFeatures
 from multikernel.kernels.samples import dense, scaled_columns, scaled_rows
 from multikernel.numerics.cholesky import factor_of, solved
-from multikernel.tuning import FEATURES_COPIED, FEATURES_FEW, ROWS_LARGE, ROWS_SMALL
+from multikernel.tuning import FEATURES_FEW, LARGE_VALUES, ROWS_LARGE, ROWS_SMALL
 
 
 def few_features(q: int, n: int) -> bool:
@@ -128,7 +128,7 @@ class FactorGram(Gram):
     @property
     def large(self) -> bool:
         """Whether the features, dense ones, are so many values that they are not copied."""
-        return isinstance(self.F, np.ndarray) and self.F.size > FEATURES_COPIED
+        return isinstance(self.F, np.ndarray) and self.F.size > LARGE_VALUES
 
     @property
     def by_rows(self) -> bool:

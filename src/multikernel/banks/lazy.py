@@ -31,7 +31,7 @@ from multikernel.kernels.facts import Costly, Elementary, PowerOf
 from multikernel.kernels.interactions import elementary, elementary_diagonals
 from multikernel.kernels.samples import as_floats, dense, in_double
 from multikernel.tables.objects import Objects, as_objects
-from multikernel.tuning import ANOVA_TILE, BLAS_OPERATION, BUFFER_VALUES
+from multikernel.tuning import BLAS_OPERATION, BUFFER_VALUES, THREADS_TILE
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -188,7 +188,7 @@ def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dt
                 else:
                     packed[k, start + i] = diagonals[d][i]
 
-    over_rows(fill, n, max(1, ANOVA_TILE // n))
+    over_rows(fill, n, max(1, THREADS_TILE // n))
     return PackedBank(LazyBank(kernels, X, X), packed, n)
 
 

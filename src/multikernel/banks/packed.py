@@ -26,10 +26,10 @@ from multikernel.banks.threads import over_rows, slices
 from multikernel.numerics import lapack
 from multikernel.tuning import (
     BUFFER_VALUES,
+    MIRRORED_ROWS,
     PACKED_DENSE,
     PACKED_FORMS,
     PACKED_KEPT,
-    PACKED_ROWS,
     PACKED_SHORTEST,
     PACKED_UNPACKED,
     PIECE_VALUES,
@@ -153,7 +153,7 @@ class PackedBank(StoredBank):
         from multikernel.banks import _packed
 
         found[:] = 0.0
-        for r in slices(self.n, PACKED_ROWS):
+        for r in slices(self.n, MIRRORED_ROWS):
             left = np.empty((r.stop - r.start, r.start))
             corner = np.empty((r.stop - r.start, r.stop - r.start))
             _packed.lower(self.stack[place], r.start, left, corner)

@@ -10,7 +10,7 @@ from scipy.linalg import lapack
 
 from multikernel._typing import Array
 from multikernel.banks.threads import over_rows
-from multikernel.tuning import UNPACKED_LEAST, UNPACKED_ROWS
+from multikernel.tuning import MIRRORED_ROWS, UNPACKED_LEAST
 
 
 def half_size(n: int) -> int:
@@ -30,7 +30,7 @@ def unpack(packed: Array, n: int, dtype: Any = None) -> Array:
     from multikernel.banks import _packed
 
     K = np.empty((n, n), dtype=packed.dtype if dtype is None else dtype)
-    over_rows(lambda r: _packed.unpack(packed[pairs_of_rows(r).start :], K, r.start, r.stop), n, UNPACKED_ROWS)
+    over_rows(lambda r: _packed.unpack(packed[pairs_of_rows(r).start :], K, r.start, r.stop), n, MIRRORED_ROWS)
     return K
 
 

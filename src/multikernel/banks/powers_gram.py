@@ -20,7 +20,7 @@ from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.threads import one_blas_thread, over_rows
 from multikernel.numerics.cholesky import factor_of, solved
-from multikernel.tuning import POWERS_TILE, TILE_ROWS
+from multikernel.tuning import PIECE_VALUES, TILE_ROWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,4 +139,4 @@ def _empty(matrix: BaseMatrix) -> Array:
 
 def tile_rows(columns: int) -> int:
     """How many rows of so many columns to make at a time."""
-    return max(TILE_ROWS, POWERS_TILE // max(1, columns))
+    return max(TILE_ROWS, PIECE_VALUES // max(1, columns))

@@ -33,7 +33,7 @@ from multikernel.kernels.distance import (
     is_exponential,
     squared_distances,
 )
-from multikernel.tuning import DISTANCES_TILE, POWER_FAST, TILE_ROWS
+from multikernel.tuning import POWER_FAST, TILE_ROWS, TILE_VALUES
 
 # The product of the powers since the last exponential, by which rounding grows: 3e-14 of an entry in double precision;
 # in single precision an entry is wrong by two units at most.
@@ -162,4 +162,4 @@ def fill(halves: Sequence[Array], facts: Sequence[OfDistance], X: Array) -> None
             half[pairs_of_rows(r)] = real(K, repr(kernel))
 
     with one_blas_thread(0):  # the rows are shared out among threads
-        over_rows(rows, len(X), max(TILE_ROWS, DISTANCES_TILE // max(1, len(X))))
+        over_rows(rows, len(X), max(TILE_ROWS, TILE_VALUES // max(1, len(X))))

@@ -16,7 +16,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks.threads import one_blas_thread, over_rows
-from multikernel.tuning import SINGLE_VALUES
+from multikernel.tuning import TILE_VALUES
 
 T = TypeVar("T")
 
@@ -102,4 +102,4 @@ def weighted_products(X: Array, Z: Array, W: Array) -> Array:
 def over_few_rows(work: Callable[[slice], T], rows: int, columns: int) -> list[T]:
     """What ``work`` returns for some rows at a time of a matrix in single precision, on several threads."""
     with one_blas_thread(0):
-        return over_rows(work, rows, max(1, SINGLE_VALUES // max(1, columns)))
+        return over_rows(work, rows, max(1, TILE_VALUES // max(1, columns)))

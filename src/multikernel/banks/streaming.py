@@ -16,7 +16,7 @@ import numpy as np
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks.threads import one_blas_thread, over_rows
-from multikernel.tuning import COPIED_VALUES, TILE_ROWS
+from multikernel.tuning import PIECE_VALUES, TILE_ROWS
 
 Tiles = Callable[[slice], Iterator[Array]]
 _FEATURES = "kernels of few features (linear ones, or random features of others), whose sums need no matrix"
@@ -93,7 +93,7 @@ class Stream:
             weighted = flat if N is None else flat * N[r].ravel()
             return weighted @ flat.T
 
-        height = max(1, COPIED_VALUES // max(1, self.m * self.shape[1]))
+        height = max(1, PIECE_VALUES // max(1, self.m * self.shape[1]))
         return sum(over_rows(rows, self.shape[0], height), np.zeros((self.m, self.m)))
 
     def diagonal(self) -> Array:

@@ -34,9 +34,8 @@ from multikernel.tuning import (
     BUFFER_VALUES,
     NUMPY_VALUE,
     PIECE_VALUES,
-    SUBSETS_COLUMNS,
+    ROW_TILE,
     SUBSETS_GROUP,
-    SUBSETS_SHORTEST,
 )
 
 
@@ -140,7 +139,7 @@ class SubsetRBFBank(KernelBank):
     def _over_pairs(self, work: Callable[[slice, slice], None]) -> None:
         """``work(pairs, kernels)`` for some pairs and kernels at a time."""
         groups = list(slices(len(self), SUBSETS_GROUP))
-        length = max(SUBSETS_SHORTEST, PIECE_VALUES // max(1, min(len(self), SUBSETS_GROUP)))
+        length = max(ROW_TILE, PIECE_VALUES // max(1, min(len(self), SUBSETS_GROUP)))
 
         def some(part: slice) -> None:
             for each in range(part.start, part.stop):
@@ -202,7 +201,7 @@ class SubsetRBFBank(KernelBank):
         active = np.flatnonzero(W.any(axis=0))  # a kernel of weight 0 is not evaluated
         some = self.select(active)
         own = np.ascontiguousarray(W[:, active], dtype=np.float64)
-        at_once = max(SUBSETS_SHORTEST, PIECE_VALUES // max(1, len(active)))
+        at_once = max(ROW_TILE, PIECE_VALUES // max(1, len(active)))
 
         def entries(part: slice, out: Array) -> None:
             described = some.subsets, some.owner, some.gammas, self._kind
@@ -221,9 +220,7 @@ class SubsetRBFBank(KernelBank):
         r, c = self.shape
         t = C.shape[1]
         support = np.flatnonzero(C.any(axis=1))
-        if (
-            len(support) < SUBSETS_COLUMNS * c
-        ):  # a rectangle of so few columns has fewer pairs than the half of the whole
+        if 2 * len(support) < c:  # a rectangle of so few columns has fewer pairs than the half of the whole
             return self.block(np.arange(r), support).apply(C[support])
         out = np.zeros((m, t, r))
         adding = Lock()
@@ -240,7 +237,7 @@ class SubsetRBFBank(KernelBank):
             with adding:
                 out[:, :, first : first + totals.shape[2]] += totals
 
-        over_rows(some, self._n_pairs, max(SUBSETS_SHORTEST, PIECE_VALUES // m))
+        over_rows(some, self._n_pairs, max(ROW_TILE, PIECE_VALUES // m))
         return out.transpose(0, 2, 1)
 
     def diagonal(self) -> Array:

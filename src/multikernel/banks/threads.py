@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import joblib
 from threadpoolctl import ThreadpoolController
 
-from multikernel.tuning import ORDER_SMALL, THREADS_TILE, THREADS_VALUES
+from multikernel.tuning import ORDER_SMALL, THREADS_TILE, TILE_VALUES
 
 T = TypeVar("T")
 _NAME = "multikernel-rows"  # no other threads of the package are called so
@@ -69,7 +69,7 @@ def over_tiles(work: Callable[[slice], T], shape: tuple[int, int]) -> list[T]:
     """As ``over_rows`` for a matrix of this shape, in tiles that stay in the cache; few are not worth threads."""
     rows, columns = shape
     height = max(1, THREADS_TILE // max(1, columns))
-    if rows * columns <= THREADS_VALUES:
+    if rows * columns <= TILE_VALUES:
         return [work(piece) for piece in slices(rows, height)]
     return over_rows(work, rows, height)
 

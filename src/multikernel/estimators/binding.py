@@ -46,7 +46,7 @@ from multikernel.sources.rows import aligned
 from multikernel.sources.views import Views, is_views, views
 from multikernel.tables.objects import Objects
 from multikernel.tables.table import with_missing
-from multikernel.tuning import NEW_VALUES
+from multikernel.tuning import LARGE_VALUES
 
 Binder = Callable[..., KernelBank]  # of a family and samples: ``bind_kernels``, or ``sketched`` for a forecast
 
@@ -376,7 +376,7 @@ def new_banks(model: Model, X: Any, width: int = 1) -> Iterator[KernelBank]:
         yield from _crossed(predictor.reference, [X])
     else:
         X = samples_of(model, X)
-        height = max(1, NEW_VALUES // max(len(predictor.support), width))
+        height = max(1, LARGE_VALUES // max(len(predictor.support), width))
         yield from _crossed(predictor.reference, (taken(X, rows) for rows in slices(X.shape[0], height)))
 
 

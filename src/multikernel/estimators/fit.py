@@ -25,7 +25,7 @@ from sklearn.base import is_classifier
 from multikernel._folds import UNDECIDED, Resampling, numbered
 from multikernel._typing import Array
 from multikernel._warnings import each_warning_once
-from multikernel._workers import limited, seconds_left, time_is_up
+from multikernel._workers import CHOICE_TIME, limited, seconds_left, time_is_up
 from multikernel.banks import KernelBank
 from multikernel.banks.checks import check_values
 from multikernel.estimators.advice import advise_on_constant, advise_on_sizes_of
@@ -46,8 +46,6 @@ from multikernel.streams import Source
 from multikernel.streams.dask import as_source
 
 Estimator = TypeVar("Estimator")
-
-_CHOICE = 0.3  # of the time, for parameters given as "auto"
 
 
 def fit_model(
@@ -125,7 +123,7 @@ def fit_on_bank(
 
     with limited(model.time_budget):
         with _causes_named(model, bank), each_warning_once():
-            with limited(_CHOICE * seconds_left()):
+            with limited(CHOICE_TIME * seconds_left()):
                 final = choose_parameters(model, learn, bank, target, sample_weight, checkpoint, held_out)
                 if final is not model and time_is_up():
                     checkpoint = UNKEPT  # with more time other parameters may be chosen, and with them other problems

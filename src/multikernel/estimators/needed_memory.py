@@ -11,9 +11,10 @@ from multikernel._work import Work
 from multikernel.banks import KernelBank
 from multikernel.banks.base import MEMORY
 from multikernel.banks.cost import BankCost
+from multikernel.certificate import ROUGH
 from multikernel.estimators.protocol import Model, Task
 from multikernel.estimators.schedule import cost_of_task
-from multikernel.estimators.search import ROUGH, SEARCH_FOLDS, SEARCHED_SAMPLES, with_parameters
+from multikernel.estimators.search import SEARCH_FOLDS, SEARCHED_SAMPLES, with_parameters
 from multikernel.procedures.forecast import Cost
 
 

@@ -17,9 +17,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import slices
 from multikernel.combinations import Combination, Linear
-from multikernel.tuning import PREDICTED_VALUES, SUPPORT_SHARE
-
-_ROWS = 512  # new samples that meet all problems at a time
+from multikernel.tuning import PIECE_VALUES, PRODUCT_ROWS, SUPPORT_SHARE
 
 
 class Predictor(ABC):
@@ -126,9 +124,9 @@ class KernelPredictor(Predictor):
         """The values of more problems than there are kernels: each kernel times the coefficients of some of them."""
         coef, m = self.over_columns(bank), len(bank)
         values = np.empty((bank.shape[0], len(coef)))
-        for rows in slices(bank.shape[0], _ROWS):
+        for rows in slices(bank.shape[0], PRODUCT_ROWS):
             part = bank.block(np.arange(rows.start, rows.stop), slice(None))
-            for own in slices(len(coef), max(1, PREDICTED_VALUES // (m * part.shape[0]))):
+            for own in slices(len(coef), max(1, PIECE_VALUES // (m * part.shape[0]))):
                 products = part.apply(np.asarray(coef[own].T, dtype=np.float64))
                 values[rows, own] = np.einsum("krp,pk->rp", products, self.weights[own])
         values += self.intercept

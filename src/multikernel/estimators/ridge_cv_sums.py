@@ -17,7 +17,7 @@ from multikernel.observer import Observer
 from multikernel.procedures.ridge_cv import ErrorInFeatures, Folds, HeldOutError, least_error
 from multikernel.procedures.units import MachineUnits, spread
 from multikernel.statistics import Moments
-from multikernel.tuning import FOLD_FACTORS_KEPT
+from multikernel.tuning import KEPT_BYTES
 
 
 def folds_of_rows(model: Any) -> int:
@@ -27,7 +27,7 @@ def folds_of_rows(model: Any) -> int:
 
 def kept_factors(model: Any, q: int) -> float:
     """Numbers in the factors of folds that are kept, of q features."""
-    return 2.0 * min(FOLD_FACTORS_KEPT, 8.0 * folds_of_rows(model) * q * q)
+    return 2.0 * min(KEPT_BYTES, 8.0 * folds_of_rows(model) * q * q)
 
 
 def check_sums(model: Any) -> None:

@@ -32,7 +32,7 @@ from multikernel.estimators.regressor import KernelRegressor
 from multikernel.estimators.samples import samples_of
 from multikernel.machines.ridge.smoother import CRITERIA
 from multikernel.sources.views import Views
-from multikernel.tuning import NEW_VALUES
+from multikernel.tuning import LARGE_VALUES
 
 _NAMES = Choice(tuple(CRITERIA))
 _PART = Number(above=0, below=1)
@@ -258,7 +258,7 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
                 start = rows.stop
             return
         samples = samples_of(self, X) if hasattr(self, "n_features_in_") else X
-        for rows in slices(samples.shape[0], max(1, NEW_VALUES // max(len(predictor.support), 1))):
+        for rows in slices(samples.shape[0], max(1, LARGE_VALUES // max(len(predictor.support), 1))):
             part = taken(samples, rows)
             bank, _ = keeping(partial(predictor.reference.cross, part))
             values = np.empty((0, bank.shape[0]))

@@ -42,7 +42,7 @@ from multikernel.estimators.given import check_target
 from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.target_columns import TargetColumns
 from multikernel.sources.rows import aligned
-from multikernel.tuning import BUFFER_VALUES, TARGET_BLOCK
+from multikernel.tuning import BUFFER_VALUES
 
 SplitScoring = Literal["r2", "correlation"]
 _SCORINGS = Choice(("r2", "correlation"))
@@ -204,7 +204,7 @@ def _means(Y: Any, weight: Array) -> tuple[Array, Array]:
     t = Y.shape[1]
     mean = np.empty(t)
     varies = np.empty(t, dtype=bool)
-    for part in slices(t, max(1, TARGET_BLOCK // len(Y))):
+    for part in slices(t, max(1, BUFFER_VALUES // len(Y))):
         values = Y[:, part]
         mean[part] = weight @ values / weight.sum()
         varies[part] = np.ptp(values if weight.all() else values[weight > 0], axis=0) > 0

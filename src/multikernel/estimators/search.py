@@ -25,6 +25,7 @@ from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, keeping, warn_user
 from multikernel._workers import check_interrupted, time_is_up, warn_of_cut_choice
 from multikernel.banks import KernelBank
+from multikernel.certificate import ROUGH
 from multikernel.estimators.parameters import AUTO
 from multikernel.estimators.protocol import Model
 from multikernel.estimators.targets import loss_weight, losses
@@ -36,7 +37,6 @@ Estimator = TypeVar("Estimator", bound=Model)
 
 SEARCHED_SAMPLES = 500  # that choose at most
 _STRIDE = 2  # candidates are tried in such steps first, and then those beside the best of them
-ROUGH = 1e-2  # tolerance of the fits that are compared
 TUBE = 0.1  # of the spread of the target: residuals that cost nothing where epsilon is "auto"
 RIDGES = np.geomspace(1e4, 1e-6, 16)  # of a kernel whose mean self-value is 1
 MARGINS = np.geomspace(1e2, 1e-4, 10)

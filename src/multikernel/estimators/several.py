@@ -18,7 +18,7 @@ from multikernel.banks.dense import DenseBank
 from multikernel.banks.mapped import MappedBank
 from multikernel.banks.threads import one_blas_thread, slices
 from multikernel.estimators.predictor import KernelPredictor, with_known_values
-from multikernel.tuning import NEW_VALUES, SEARCH_STORED
+from multikernel.tuning import KEPT_BYTES, LARGE_VALUES
 
 _FEW = 1000  # kernels of which the products with all coefficients are kept
 
@@ -59,7 +59,7 @@ def stored(outer: KernelBank) -> KernelBank:
     """The bank with its matrices stored, where models ask for them one after the other and memory allows it."""
     if isinstance(outer, MappedBank):  # what goes with its samples beside their kernels stays
         return replace(outer, bank=stored(outer.bank))
-    if outer.of_distances or outer.n_features is not None or 8 * len(outer) * np.prod(outer.shape) > SEARCH_STORED:
+    if outer.of_distances or outer.n_features is not None or 8 * len(outer) * np.prod(outer.shape) > KEPT_BYTES:
         return outer
     return DenseBank(outer, outer.matrices())
 
@@ -75,7 +75,7 @@ def _sums(bank: KernelBank, weights: Array, coef: Array) -> Array:
         return np.einsum("pk,krp->rp", weights[:, active], products)
     # a stored stack makes several sums in one pass; of very many kernels the products would be too large
     values = np.empty((bank.shape[0], len(coef)))
-    for part in slices(len(coef), max(1, NEW_VALUES // max(1, bank.shape[0] * bank.shape[1]))):
+    for part in slices(len(coef), max(1, LARGE_VALUES // max(1, bank.shape[0] * bank.shape[1]))):
         for p, gram in enumerate(bank.combine_all(weights[part]), part.start):
             values[:, p] = gram.multiply(coef[p])
     return values

@@ -39,6 +39,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import check_array, check_random_state
 
 from multikernel._arrays import host
+from multikernel._floats import SINGULAR
 from multikernel._folds import FOLDS, Fold, Resampling
 from multikernel._parameters import COUNT, WHOLE
 from multikernel._typing import Array
@@ -60,8 +61,6 @@ from multikernel.inspection.source_parts import (
     sources_of_columns,
 )
 from multikernel.sources.rows import aligned
-
-_TIE = 1e-12  # a difference of two means of the same scores that rounding may leave
 
 Subset = tuple[int, ...]  # sources by number
 
@@ -223,7 +222,7 @@ def _p_values(
     if not permutations:
         return [np.nan] * count
     reached = float(scores[tuple(range(count))][:folds].mean())
-    better = (np.mean(permuted, axis=0) >= reached - _TIE).sum(axis=1)
+    better = (np.mean(permuted, axis=0) >= reached - SINGULAR).sum(axis=1)
     return [(1 + int(each)) / (1 + permutations) for each in better]
 
 

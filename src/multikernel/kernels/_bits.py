@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
-from multikernel.tuning import SQUARE_TILE
+from multikernel.tuning import TILE_ROWS
 
 
 @intrinsic
@@ -38,10 +38,10 @@ def shares(A, B, of_a, of_b, K, same):  # type: ignore[no-untyped-def]
 
     of_a and of_b are the numbers of ones. Where A is B, the ``same``, each pair is compared once.
     """
-    for top in range(0, len(A), SQUARE_TILE):
-        bottom = min(top + SQUARE_TILE, len(A))
-        for left in range(0, bottom if same else len(B), SQUARE_TILE):
-            right = min(left + SQUARE_TILE, len(B))
+    for top in range(0, len(A), TILE_ROWS):
+        bottom = min(top + TILE_ROWS, len(A))
+        for left in range(0, bottom if same else len(B), TILE_ROWS):
+            right = min(left + TILE_ROWS, len(B))
             for i in range(top, bottom):
                 a = A[i]
                 for j in range(left, min(right, i + 1) if same else right):

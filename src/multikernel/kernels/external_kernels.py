@@ -31,10 +31,7 @@ from multikernel.kernels.samples import as_floats, dense
 from multikernel.numerics.definite import negative_eigenvalue, precision
 from multikernel.tables.objects import Objects, as_objects
 from multikernel.tables.table import Table, as_samples
-
-# Samples whose block of the matrix is evaluated for its diagonal: functions of scikit-learn took 0.17 ms for one sample
-# and for 64, and 0.3 to 0.9 ms for 256.
-_AT_ONCE = 64
+from multikernel.tuning import TILE_ROWS
 
 
 @dataclass(frozen=True)
@@ -105,9 +102,9 @@ class External(Kernel):
         if hasattr(self.obj, "diag"):
             return np.asarray(self.obj.diag(samples), dtype=float)
         values = np.empty(X.shape[0])
-        for start in range(0, len(values), _AT_ONCE):
-            block = X[start : start + _AT_ONCE]
-            values[start : start + _AT_ONCE] = np.diagonal(self.similarities(block, block))
+        for start in range(0, len(values), TILE_ROWS):
+            block = X[start : start + TILE_ROWS]
+            values[start : start + TILE_ROWS] = np.diagonal(self.similarities(block, block))
         return values
 
     # -- what kernels state ------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ from multikernel.kernels.widths import Width
 from multikernel.tables.columns import TYPES, Column, ColumnType, Declared, typed
 
 _STANDARD = Standardize()  # how numbers are encoded by default
-_SINGLE = 100  # columns up to which each has a kernel of its own, and all together a ladder of widths
+SINGLE = 100  # columns up to which each has a kernel or a scale of its own, and all together a ladder of widths
 _BASIS = Choice(("rls2", "linear"))
 _WIDE = (0.25, 1.0)  # of the widths in the ladder, those for more columns
 
@@ -107,7 +107,7 @@ def for_columns(X: Any, single: bool | None = None, types: Mapping[str, Declared
     if types is not None:
         TYPES.check(types, "for_columns: types")
     if hasattr(X, "tocsr"):
-        gaussians = rbf_grid() if X.shape[1] <= _SINGLE else _gaussians()
+        gaussians = rbf_grid() if X.shape[1] <= SINGLE else _gaussians()
         return Kernels(tuple(kernel.standardized() for kernel in gaussians)) + Kernels((Linear().normalized(),))
     every = [column for column, _ in typed(X, types)]
     for column in every:
@@ -119,7 +119,7 @@ def for_columns(X: Any, single: bool | None = None, types: Mapping[str, Declared
             "for_columns: no column of X has two different values without naming its row, so that no kernel "
             "distinguishes samples"
         )
-    each = len(found) <= _SINGLE if single is None else single
+    each = len(found) <= SINGLE if single is None else single
     named = [*_ladders(found), *_categories(found)]
     named += [pair for column in found if each or column.type == "text" for pair in _kernels(column)]
     return Kernels(tuple(kernel for _, kernel in named), tuple(name for name, _ in named))
@@ -183,7 +183,7 @@ def _ladders(found: Sequence[Column]) -> Iterator[tuple[str, Kernel]]:
     for name, columns in (("numbers", numbers), ("all columns", numbers + others)):
         if len(columns) > 1 and (columns is numbers or (numbers and others)):
             together = beside_each_other(columns)
-            if len(columns) <= _SINGLE:
+            if len(columns) <= SINGLE:
                 yield from ((f"{name}: {_label(kernel)}", Encoded(kernel, together)) for kernel in rbf_grid())
                 continue
             yield f"{name}: linear", Encoded(Linear().normalized(), together)

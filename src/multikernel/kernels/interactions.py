@@ -25,7 +25,7 @@ from multikernel.kernels.facts import Elementary
 from multikernel.kernels.family import KernelFamily, Kernels
 from multikernel.kernels.features import Features
 from multikernel.kernels.samples import dense
-from multikernel.tuning import ANOVA_TILE
+from multikernel.tuning import THREADS_TILE
 
 
 @dataclass(repr=False)
@@ -143,5 +143,5 @@ def _symmetric(values: Iterable[Array], degree: int) -> list[Array]:
 
 def _tiles(rows: int, columns: int) -> Iterator[slice]:
     """Rows a few at a time."""
-    height = max(1, ANOVA_TILE // max(1, columns))
+    height = max(1, THREADS_TILE // max(1, columns))
     return (slice(start, min(start + height, rows)) for start in range(0, rows, height))

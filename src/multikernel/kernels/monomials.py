@@ -28,7 +28,7 @@ from multikernel.kernels.dot import Linear
 from multikernel.kernels.facts import Costly
 from multikernel.kernels.family import KernelFamily, Kernels
 from multikernel.kernels.features import Features
-from multikernel.tuning import MONOMIALS_BLOCK, MONOMIALS_CHUNK
+from multikernel.tuning import PRODUCT_ROWS, THREADS_TILE
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,8 @@ class MonomialSum(Kernel):
         K = np.zeros((X.shape[0], X.shape[0]), order="F")
         for values in self._values(X):
             K = blas.dsyrk(1.0, values.T, 1.0, K, overwrite_c=True)
-        for start in range(
-            0, len(K), MONOMIALS_CHUNK
-        ):  # dsyrk leaves the lower half of K zero: it is copied from the upper
-            rows = slice(start, start + MONOMIALS_CHUNK)
+        for start in range(0, len(K), PRODUCT_ROWS):  # dsyrk leaves the lower half zero: it is copied from the upper
+            rows = slice(start, start + PRODUCT_ROWS)
             K[rows, :start] = K[:start, rows].T
             K[rows, rows] += np.triu(K[rows, rows], 1).T
         return K.T
@@ -92,8 +90,8 @@ class MonomialSum(Kernel):
             raise ValueError("kernels of random monomials need dense X: products of sparse features are not supported")
         variables, numbers = _monomials(X.shape[1], self.draw)[self.index]
         table, factors = _factors(X, variables)
-        for start in range(0, len(factors), MONOMIALS_CHUNK):
-            chunk = slice(start, start + MONOMIALS_CHUNK)
+        for start in range(0, len(factors), PRODUCT_ROWS):
+            chunk = slice(start, start + PRODUCT_ROWS)
             values = _products(table, factors[chunk])
             # Sums of products of two monomials are finite: the root of the largest double is 1.3e154.
             if not max(values.max(initial=0.0), -values.min(initial=0.0)) <= 1e150:
@@ -205,11 +203,11 @@ def _factors(X: Any, variables: Array) -> tuple[Array, Array]:
 def _products(table: Array, factors: Array) -> Array:
     """For each row of ``factors``, the product of the rows of the table that it names."""
     values = np.ones((len(factors), table.shape[1]))
-    for start in range(0, len(factors), MONOMIALS_BLOCK):
-        block = values[start : start + MONOMIALS_BLOCK]
-        own = factors[start : start + MONOMIALS_BLOCK]
+    height = max(1, THREADS_TILE // max(1, table.shape[1]))  # products of so many monomials stay in the cache
+    for start in range(0, len(factors), height):
+        some = slice(start, start + height)
         for j in range(factors.shape[1]):
-            block *= table[own[:, j]]
+            values[some] *= table[factors[some, j]]
     return values
 
 

@@ -17,6 +17,8 @@ from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.banks import Gram
 
+PIECE = 100_000_000  # steps of pairs times variables, some tenths of a second, that cannot be interrupted
+
 
 @dataclass(frozen=True, eq=False)
 class DualSolution:

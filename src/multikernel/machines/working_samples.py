@@ -21,10 +21,10 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import Gram
 from multikernel.machines.base import DualSolution, out_of_time
+from multikernel.tuning import ALL_SAMPLES
 
 TOLERATED = 0.25  # of the gap asked for: what the violations of samples that do not join may add to it
 _LOOSE = 1e-3  # of the gap over all samples: the gap to reach on the working set while that is the larger of the two
-_FIRST = 1000  # samples in the first working set at least
 _BYTES = 4 << 30  # the largest block of the matrix that is formed
 
 
@@ -132,5 +132,5 @@ def first_samples(groups: Array, warm: Array | None) -> Array:
         chosen = np.flatnonzero(warm)
     else:
         order = np.argsort(groups, kind="stable")  # group after group, so that each is chosen from by its size
-        chosen = order[np.linspace(0, n - 1, min(n, max(_FIRST, n // 8))).astype(int)]
+        chosen = order[np.linspace(0, n - 1, min(n, max(ALL_SAMPLES, n // 8))).astype(int)]
     return np.unique(np.concatenate([chosen, np.unique(groups, return_index=True)[1]]))

@@ -23,7 +23,7 @@ from scipy.linalg import lapack
 
 from multikernel._typing import Array
 from multikernel.numerics.lapack import divide, factored, inverted, reduce
-from multikernel.tuning import CHOLESKY_ROWS, SQUARE_TILE
+from multikernel.tuning import CHOLESKY_ROWS, TILE_ROWS
 
 _JITTERS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # parts of the largest diagonal entry
 
@@ -115,8 +115,8 @@ def invert(factor: Array) -> bool:
         return False
     whole = factor.T
     n = len(whole)
-    for start in range(0, n, SQUARE_TILE):
-        stop = min(start + SQUARE_TILE, n)
+    for start in range(0, n, TILE_ROWS):
+        stop = min(start + TILE_ROWS, n)
         whole[stop:, start:stop] = whole[start:stop, stop:].T
         tile = whole[start:stop, start:stop]
         tile[:] = np.triu(tile) + np.triu(tile, 1).T

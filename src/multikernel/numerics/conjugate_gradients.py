@@ -17,6 +17,7 @@ import numpy as np
 
 from multikernel._typing import Array
 
+MOST_STEPS = 50  # with a matrix that is near: ten or fifteen lead to the end, or the matrix is of no use
 Map = Callable[[Array], Array]
 
 

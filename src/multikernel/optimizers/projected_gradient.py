@@ -20,8 +20,6 @@ from multikernel.optimizers.base import Descent, Search
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 
-_LENGTH_RANGE = 1e10  # times the first length, or its inverse: Birgin, Martinez and Raydan (2000) have 1e30
-
 
 @dataclass(frozen=True)
 class ProjectedGradient(Descent):
@@ -83,7 +81,8 @@ class ProjectedGradient(Descent):
                 if found.value <= max(values) + ARMIJO * part * slope:
                     break
                 part *= shorter(part * slope, found.value - at.value)
-            length = min(max(_spectral(at, found, length), first / _LENGTH_RANGE), first * _LENGTH_RANGE)
+            # Birgin, Martinez and Raydan (2000) have 1e-30 and 1e30 times the first length
+            length = min(max(_spectral(at, found, length), first * SHORTEST), first / SHORTEST)
             at = found
             values = [*values[-7:], found.upper]  # a new value has to be below the highest of the last eight
 

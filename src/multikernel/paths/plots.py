@@ -15,7 +15,7 @@ from multikernel.estimators.names import short_names
 
 Path = Any  # a ``multikernel.paths.Path``, which draws itself with what stands here
 
-_NAMED = 8  # kernels with a colour and a name
+_NAMED = len(COLORS)  # kernels with a colour and a name
 _DRAWN = 200  # kernels with a line
 _OTHERS = "#c3c8d2"
 

@@ -22,7 +22,7 @@ from multikernel.banks.factor import FactorBank
 from multikernel.kernels.samples import dense
 from multikernel.machines.ridge.spectrum import beyond, remainder
 from multikernel.statistics import pivoted
-from multikernel.tuning import BASIS_KEPT, BASIS_OPERATIONS
+from multikernel.tuning import BASIS_OPERATIONS, KEPT_BYTES
 
 _FOUND: WeakKeyDictionary[FactorBank, tuple[Array, Array | None, FeatureBasis, FactorBank]] = WeakKeyDictionary()
 
@@ -105,7 +105,7 @@ def in_coordinates(bank: FactorBank, scale: Array, root: Array | None) -> tuple[
     if known is None or not (np.array_equal(known[0], scale) and _equal(known[1], root)):
         basis, G = basis_of(dense(bank.F), scale, root)
         known = scale, root, basis, replace(bank, F=G, H=G)
-        if not (isinstance(basis, Orthonormal) and basis.Q.nbytes > BASIS_KEPT):
+        if not (isinstance(basis, Orthonormal) and basis.Q.nbytes > KEPT_BYTES):
             _FOUND[bank] = known
     return known[2:]
 

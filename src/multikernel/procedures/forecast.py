@@ -26,27 +26,26 @@ from multikernel.banks.packing import half_size
 from multikernel.domains import Separable
 from multikernel.procedures.centres import TILE, compared_first
 from multikernel.tuning import (
+    ALL_SAMPLES,
     BLAS_OPERATION,
-    INTERIOR_COPIES,
+    BUFFER_VALUES,
+    FEATURE_COPIES,
     INTERIOR_FEATURES,
     INTERIOR_SAMPLES,
     INTERIOR_STEPS,
     KERNEL_VALUE,
     MACHINE_FRESH,
     MACHINE_PAIR,
-    MARGIN_COPIES,
     MARGIN_FACTORISATIONS,
     MIXTURE_PROBLEM,
     NUMPY_VALUE,
     PASS_ENTRY,
-    RIDGE_CV_COPIES,
     RIDGE_CV_MATRICES,
+    RIDGE_MATRICES,
     RLS2_COPIED,
     RLS2_FEWER_STEPS,
     RLS2_HALF_FROM,
-    RLS2_MATRICES,
     RLS2_MATRICES_HALF,
-    RLS2_PART_FROM,
     RLS2_WORKING,
     RLS2_WORKING_PART,
     RLS2_WORKING_PART_LATE,
@@ -57,12 +56,10 @@ from multikernel.tuning import (
     ROUNDS_PRODUCTS,
     ROUNDS_SMOOTH,
     ROUNDS_USUAL_GAP,
-    SCALES_MATRICES,
     SMALLEST_FIT,
     SMALLEST_STEP,
     SUPPORT_MATRICES,
     SUPPORT_MATRICES_MANY,
-    TARGET_BLOCK,
     TARGET_VALUES,
 )
 
@@ -162,7 +159,7 @@ def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
         if n * float(q) ** 2 > INTERIOR_FEATURES:
             copies = ROUNDS_COPIES
         else:
-            copies = INTERIOR_COPIES
+            copies = FEATURE_COPIES
         return Cost(INTERIOR_STEPS * step + Work(steps=SMALLEST_FIT), copies * _features(bank))
     inside = interior_steps(bank)
     found = inside
@@ -235,7 +232,7 @@ def margin(bank: BankCost) -> Cost:
     if q is not None and few_features(q, bank.n):
         return Cost(
             Work(algebra=20.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_FIT),
-            MARGIN_COPIES * _features(bank),
+            FEATURE_COPIES * _features(bank),
         )
     return Cost(
         gram(bank)
@@ -273,7 +270,7 @@ def rls2(bank: BankCost, tol: float = 1e-4) -> Cost:
     n = float(bank.n)
     count = 6.0 + np.log2(m)
     part = RLS2_WORKING_PART
-    if n >= RLS2_PART_FROM:
+    if n > ALL_SAMPLES:
         count /= RLS2_FEWER_STEPS
         part = RLS2_WORKING_PART_LATE
     working = max(min(m, RLS2_WORKING), m * part)
@@ -288,7 +285,7 @@ def rls2(bank: BankCost, tol: float = 1e-4) -> Cost:
         copied = 0.0
     work = count * (step + some) + 3.0 * bank.sweep + bank.exact + Work(steps=SMALLEST_FIT)
     in_single = bank.features is None and bank.n >= RLS2_HALF_FROM and tol >= 1e-5  # procedures/rls2/point.py decides
-    return Cost(_of_samples(bank, work), _matrices(bank, RLS2_MATRICES_HALF if in_single else RLS2_MATRICES) + copied)
+    return Cost(_of_samples(bank, work), _matrices(bank, RLS2_MATRICES_HALF if in_single else RIDGE_MATRICES) + copied)
 
 
 def polynomial(bank: BankCost, degree: int) -> Cost:
@@ -326,7 +323,7 @@ def ridge_cv(bank: BankCost, folds: int) -> Cost:
     work = 18.0 * (step + 2.0 * bank.sweep) + Work(steps=SMALLEST_FIT)
     return Cost(
         _of_samples(bank, work),
-        _matrices(bank, RIDGE_CV_MATRICES if bank.features is None else RIDGE_CV_COPIES),
+        _matrices(bank, RIDGE_CV_MATRICES if bank.features is None else FEATURE_COPIES),
     )
 
 
@@ -348,9 +345,9 @@ def many_targets(bank: BankCost, folds: int, targets: int) -> Cost:
         algebra = nearby
     work = Work(algebra=BLAS_OPERATION * algebra, steps=candidates * SMALLEST_STEP + SMALLEST_FIT)
     work = work + candidates * bank.sweep
-    block = min(float(targets), max(1.0, TARGET_BLOCK / n))
+    block = min(float(targets), max(1.0, BUFFER_VALUES / n))
     of_targets = 8.0 * (n * (targets + 3.0 * block) + 4.0 * TARGET_VALUES + block * m * (m + 8.0))
-    matrices = _matrices(bank, RIDGE_CV_MATRICES if bank.features is None else RIDGE_CV_COPIES)
+    matrices = _matrices(bank, RIDGE_CV_MATRICES if bank.features is None else FEATURE_COPIES)
     return Cost(_of_samples(bank, work), matrices + of_targets)
 
 
@@ -365,7 +362,7 @@ def own_ridges(bank: BankCost, folds: int, targets: int) -> Cost:
 
 def learned_scales(bank: BankCost, kernels: int) -> Cost:
     """Scales inside so many kernels, by held-out errors: how many steps there will be is not known."""
-    return Cost(None, (SCALES_MATRICES + kernels) * 8.0 * float(bank.n) ** 2)
+    return Cost(None, (RIDGE_MATRICES + kernels) * 8.0 * float(bank.n) ** 2)
 
 
 def centre_sums(rows: float, centres: float) -> Work:

@@ -27,14 +27,12 @@ from multikernel._typing import Array
 from multikernel._workers import in_time, time_is_up
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.banks.memberships import opened
-from multikernel.certificate import Certificate
+from multikernel.certificate import FINEST_GAP, Certificate
 from multikernel.machines import DualSolution, Machine
 from multikernel.numerics.lbfgs import remembering
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
 from multikernel.procedures.descent import descent, stationarity
-
-_FINAL_GAP = 1e-11  # the machine's gap at the end, whose root is the error of the slopes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -151,7 +149,7 @@ def gated_kernels(
         equal = np.broadcast_to(opened(np.zeros(m), kind), (n, m))
         nothing = Certificate.stationarity(np.inf, latest.value)
         return _gate_weights(equal, np.zeros(m * inputs.shape[1]), latest.value, nothing, 0, []), latest
-    inner = machine.with_tolerance(max(1e-6 * tol, _FINAL_GAP))  # slopes err by the root of the gap
+    inner = machine.with_tolerance(max(1e-6 * tol, FINEST_GAP))  # slopes err by the root of the gap
     problem = Gated(
         bank.matrices() if matrices is None else matrices, inputs, inner, target, weight, kind, ridge, latest
     )
@@ -165,7 +163,7 @@ def gated_kernels(
     ]
     x, _, history = min(runs, key=lambda run: run[1])
     if not time_is_up():
-        problem = replace(problem, machine=machine.with_tolerance(_FINAL_GAP))
+        problem = replace(problem, machine=machine.with_tolerance(FINEST_GAP))
         function = remembering(problem.value)
     x, value, further = descent(function, ridge, x, tol, max_iter - len(history), observe)  # mostly no step
     (_, gradient) = function(x)

@@ -10,7 +10,7 @@ With a = V^{-1}z and K_0 the identity
     dl / ds_k = -(<K_k, V^{-1}> - a'K_k a) / 2,        A_kl = a'K_k V^{-1} K_l a / 2
 
 where A, the average of the second derivatives and of those expected, is never negative. A step maximises the model
-with A over s >= 0, damped as Levenberg and Marquardt have it until l rises.
+with A over s >= 0, damped until l rises (``numerics.levenberg_marquardt``).
 
 With one kernel, Q'K Q = U diag(d) U' makes V diagonal: a step then costs as much as the samples, and the decomposition
 serves all targets.
@@ -22,24 +22,22 @@ Efficient control of population structure in model organism association mapping,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import cast
 
 import numpy as np
 from scipy import linalg
 from scipy.optimize import nnls
 
-from multikernel._floats import TINY
+from multikernel._floats import ROUNDING, TINY
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.numerics.cholesky import factor_of
+from multikernel.numerics.levenberg_marquardt import LEAST_DAMPING, DampedModel, TrialPoint, descend
+from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 from multikernel.procedures.ridge_cv.evidence import Evidence, Explained
-
-_GAIN = 1e-12  # of a log likelihood, that a step has to promise: estimates are then within 1e-6 standard errors
-_ROUNDED = 1e-8  # what rounding may hide of a log likelihood
-_STEPS = 100
-_LARGEST_DAMPING = 1e10
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +147,39 @@ class OfOneKernel(Likelihood):
         return Local(theta, value, score, 0.5 * images.T @ (images / V[:, None]))
 
 
-def maximised(likelihood: Likelihood, start: Local, free: Array, least: float = _GAIN) -> Local:
+@dataclass(frozen=True, eq=False)
+class _Near(DampedModel, TrialPoint):
+    """Minus the likelihood, and its model, near a point; a step moves only the variances that are free."""
+
+    likelihood: Likelihood
+    here: Local
+    free: Array
+
+    @property
+    def value(self) -> float:
+        return -self.here.value
+
+    @property
+    def promised(self) -> float:
+        """What the model gains where it is largest."""
+        return _step(self.here, self.free, LEAST_DAMPING)[1]
+
+    def model(self) -> _Near:
+        return self
+
+    def scale(self, before: Array | None) -> Array:
+        return _scale(self.here, self.free)
+
+    def step(self, damping: Array) -> tuple[Array, float]:
+        return _step(self.here, self.free, damping / self.scale(None))
+
+    def tried(self, step: Array) -> _Near | None:
+        check_interrupted()
+        there = self.likelihood.at(self.here.theta + step)
+        return None if there is None else replace(self, here=there)
+
+
+def maximised(likelihood: Likelihood, start: Local, free: Array, least: float = 0.0) -> Local:
     """Where the likelihood is largest over some of the variances, the others as they are.
 
     Parameters
@@ -157,24 +187,15 @@ def maximised(likelihood: Likelihood, start: Local, free: Array, least: float = 
     likelihood : Likelihood
     start : Local, where to begin
     free : int array, which variances are estimated
-    least : float, what a step has to promise of the log likelihood
+    least : float, what a further step has to promise of the log likelihood, beside what rounding hides of it
     """
-    here = start
-    damping = 1e-3
-    for _ in range(_STEPS):
-        check_interrupted()
-        step, gain = _step(here, free, damping)
-        if gain <= least:
-            break
-        there = likelihood.at(here.theta + step)
-        if there is not None and there.value > here.value:
-            here = there
-            damping = max(0.1 * damping, 1e-8)
-        elif gain < _ROUNDED or damping > _LARGEST_DAMPING:
-            break
-        else:
-            damping *= 10.0
-    return here
+    steps = count()
+
+    def goes_on(model: DampedModel) -> bool:
+        near = cast(_Near, model)
+        return next(steps) < MOST_NEWTON_STEPS and near.promised > max(least, ROUNDING * abs(near.value))
+
+    return cast(_Near, descend(_Near(likelihood, start, free), goes_on)).here
 
 
 def held(here: Local, k: int, value: float) -> Array:
@@ -182,14 +203,22 @@ def held(here: Local, k: int, value: float) -> Array:
     change = np.zeros(len(here.theta))
     change[k] = value - here.theta[k]
     there = Local(here.theta + change, here.value, here.score - here.information @ change, here.information)
-    return there.theta + _step(there, np.delete(np.arange(len(change)), k), 1e-8)[0]
+    return there.theta + _step(there, np.delete(np.arange(len(change)), k), LEAST_DAMPING)[0]
 
 
-def _step(here: Local, free: Array, damping: float) -> tuple[Array, float]:
-    """The change of all variances that maximises the damped model, and what the model gains without damping."""
+def _scale(here: Local, free: Array) -> Array:
+    """The diagonal of A."""
+    return np.maximum(np.diagonal(here.information)[free], TINY)
+
+
+def _step(here: Local, free: Array, damping: float | Array) -> tuple[Array, float]:
+    """The change of all variances that maximises the damped model, and what the model gains without damping.
+
+    The damping is relative to the diagonal of A.
+    """
     A = here.information[np.ix_(free, free)]
     g = here.score[free]
-    sizes = np.sqrt(np.maximum(np.diagonal(A), TINY))
+    sizes = np.sqrt(_scale(here, free))
     scaled = A / np.outer(sizes, sizes)
     scaled.flat[:: len(free) + 1] += damping
     R = np.triu(factor_of(np.asfortranarray(scaled.copy()), lower=False))

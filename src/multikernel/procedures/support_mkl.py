@@ -29,6 +29,7 @@ from multikernel._workers import time_is_up
 from multikernel.banks import precomputed
 from multikernel.banks.factor_gram import few_features
 from multikernel.banks.threads import one_blas_thread
+from multikernel.certificate import ROUGH
 from multikernel.domains import Domain, NormBall, Separable, Simplex
 from multikernel.machines import DualSolution
 from multikernel.observer import Observer, silent
@@ -39,11 +40,14 @@ from multikernel.procedures.forecast import interior_steps, machine_rounds
 from multikernel.procedures.interior import InteriorPoint, Saddle, interior_point
 from multikernel.procedures.support_hull import alternating
 from multikernel.procedures.support_pair import SupportPair, SupportSaddle
-from multikernel.tuning import INTERIOR_ALL, INTERIOR_FEATURES, INTERIOR_SAMPLES, ROUNDS_PRODUCTS, ROUNDS_TRIED
-
-# Where more than this part of the samples would take part, all do: 0.35 takes as many steps, and 1.0 a fifth more.
-_MOST_SAMPLES = 0.7
-_CHOOSING_GAP = 1e-2  # of the machine that chooses the first samples, and of the first round: 0.1 and 1e-3 take as long
+from multikernel.tuning import (
+    ALL_SAMPLES,
+    INTERIOR_FEATURES,
+    INTERIOR_SAMPLES,
+    ROUNDS_PRODUCTS,
+    ROUNDS_TRIED,
+    SUPPORT_SHARE,
+)
 
 
 def support_mkl(
@@ -95,7 +99,7 @@ def _near_solution(support: SupportSaddle, start: Start | None) -> SupportPair |
     if pair.certificate.reached(support.tol) or time_is_up():
         return pair
     # a pair of a gap of 0.05 is nearly a solution: a machine at its weights, if refined, may make one of it
-    rough = None if pair.certificate.reached(0.05) else _CHOOSING_GAP
+    rough = None if pair.certificate.reached(0.05) else ROUGH
     return support.of_machine(pair.weights, pair.dual.warm, rough).better(pair)
 
 
@@ -156,7 +160,7 @@ def _by_interior_points(
     best = near
     guessed = near is None and len(rows) < n  # whether the samples that take part are a guess
     while len(rows) <= most:
-        gap = _CHOOSING_GAP if guessed else inner
+        gap = ROUGH if guessed else inner
         kernels = _first_kernels(support, start, best)
         found = _on_samples(support, rows, gap, max_iter - len(history), kernels, observe)
         history = [*history, *found.history]
@@ -212,7 +216,7 @@ def _first_samples(support: SupportSaddle, start: Array | None, near: SupportPai
     """The support vectors at a neighbour's or at equal weights, and about half as many samples that are nearly so."""
     n = support.saddle.program.n
     bank = support.saddle.bank
-    if not bank.local or (near is None and n <= INTERIOR_ALL):
+    if not bank.local or (near is None and n <= ALL_SAMPLES):
         return np.arange(n)
     if near is not None:
         return _near(support, near.dual, near.f, part=0.3)
@@ -221,7 +225,7 @@ def _first_samples(support: SupportSaddle, start: Array | None, near: SupportPai
     else:
         weights = support.saddle.domain.start(len(bank))
     gram = bank.combine(weights)
-    rough = replace(support.machine, tol=_CHOOSING_GAP).solve_program(gram, support.saddle.program)
+    rough = replace(support.machine, tol=ROUGH).solve_program(gram, support.saddle.program)
     return _near(support, rough, gram.multiply(rough.coef))
 
 
@@ -237,7 +241,7 @@ def _of_some_samples(support: SupportSaddle) -> Array:
     some = program.restricted(rows)
     some = replace(some, upper=share * some.upper, ridge=some.ridge / share)
     found = interior_point(
-        Saddle(precomputed(bank.block(rows, rows).matrices()), some, support.saddle.domain), _CHOOSING_GAP, 40
+        Saddle(precomputed(bank.block(rows, rows).matrices()), some, support.saddle.domain), ROUGH, 40
     )
     if found.weights.any():
         return found.weights
@@ -274,8 +278,8 @@ def _near(support: SupportSaddle, dual: DualSolution, f: Array, part: float = 0.
     n = program.n
     margin = (program.linear - program.sign * (f + dual.intercept)[program.sample]).reshape(-1, n).max(axis=0)
     margin[dual.coef != 0] = np.inf
-    most = int((1.0 + part) * np.count_nonzero(dual.coef)) + int(0.1 * min(n, INTERIOR_ALL))
-    if most > _MOST_SAMPLES * n:
+    most = int((1.0 + part) * np.count_nonzero(dual.coef)) + int(0.1 * min(n, ALL_SAMPLES))
+    if most > SUPPORT_SHARE * n:  # 0.35 takes as many steps, and 1.0 a fifth more
         return np.arange(n)
     return np.sort(np.argsort(-margin, kind="stable")[:most])
 

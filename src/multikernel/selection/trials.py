@@ -27,7 +27,7 @@ from multikernel.persistence.checkpoint import Checkpoint
 from multikernel.selection.folds import folds_of
 from multikernel.selection.groups import Group, SearchedGroup
 from multikernel.selection.table import Scored
-from multikernel.tuning import SEARCH_ONE_THREAD
+from multikernel.tuning import ORDER_SMALL
 
 _ALL = "all folds"  # the one part of candidates that are found together
 
@@ -189,4 +189,4 @@ def _named(folds: list[Fold]) -> list[tuple[str, Fold]]:
 
 def blas_threads(n: int, n_jobs: int | None = None) -> Any:
     """As many BLAS threads as pay with n samples; one beside other threads of ours."""
-    return threadpool_limits(1 if n <= SEARCH_ONE_THREAD or n_jobs else None, user_api="blas")
+    return threadpool_limits(1 if n <= ORDER_SMALL or n_jobs else None, user_api="blas")

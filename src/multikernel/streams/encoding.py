@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import lru_cache
+from io import DEFAULT_BUFFER_SIZE
 from pathlib import Path
 from typing import IO
 
@@ -15,7 +16,6 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UNDEFINED = bytes.fromhex("81 8d 8f 90 9d")  # in Windows-1252
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _NOT_ASCII = re.compile("[^\0-\x7f]")
-_BLOCK = 1 << 20
 
 Opener = Callable[[Path], AbstractContextManager[IO[bytes]]]
 
@@ -40,7 +40,7 @@ def _encoding(path: Path, opened: Opener, changed: int, size: int) -> str:
             return "utf-16"
         decoder = codecs.getincrementaldecoder("utf-8")()
         try:
-            while block := file.read(_BLOCK):
+            while block := file.read(DEFAULT_BUFFER_SIZE):
                 decoder.decode(block)
             decoder.decode(b"", True)
         except UnicodeDecodeError:
@@ -57,7 +57,7 @@ def _is_windows(path: Path, opened: Opener) -> bool:
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     escaped = beyond = 0
     with opened(path) as file:
-        while block := file.read(_BLOCK):
+        while block := file.read(DEFAULT_BUFFER_SIZE):
             if len(block.translate(None, _UNDEFINED + b"\0")) < len(block):
                 return False
             text = decoder.decode(block)

@@ -47,8 +47,9 @@ def test_fit_and_predict_in_chunks(folder):
 
 def test_the_automatic_estimator_learns_in_chunks(folder, monkeypatch):
     monkeypatch.setattr("multikernel.auto.from_source._SAMPLED", 600)
-    monkeypatch.setattr("multikernel.auto.from_source._FEWEST_LOOKED_AT", 300)
-    monkeypatch.setattr("multikernel.auto.limits._MANY", 300)
+    for module in ("auto.from_source", "estimators.streamed.source"):
+        monkeypatch.setattr(f"multikernel.{module}.FEWEST_SAMPLED", 300)
+    monkeypatch.setattr("multikernel.auto.limits.MANY", 300)
     folder.assign(code=np.arange(900) % 7, _note="x").to_parquet("big.parquet")
     told = run("fit big.parquet --target y --memory 1GB --leave-out b --type code=category --out m.mk")
     assert "900 samples, of which 600 were looked at" in told

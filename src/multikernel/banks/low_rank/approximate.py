@@ -1,6 +1,6 @@
 """From kernels on samples, or from a bank, to a bank of few features, and how far it is from the kernels.
 
-The error of kernel k is |K_k - F_k F_k'| / |K_k|, Frobenius norms. It is estimated on ``_TRIED`` samples that are drawn
+The error of kernel k is |K_k - F_k F_k'| / |K_k|, Frobenius norms. It is estimated on ``TRIED`` samples that are drawn
 for this purpose: diagonal and other entries are weighted by how many of each the whole matrix has, so that numerator
 and denominator have the right means.
 
@@ -42,7 +42,7 @@ Rule = Literal["uniform", "kmeans++", "leverage"]
 Method = Literal["nystroem", "fourier"]
 _POOL = 1000  # samples of the pool at least
 _LARGEST = 4000  # and at most where the rank is not larger
-_TRIED = 500  # samples on which errors are estimated: within a fifth of the true ones (tests/banks/test_low_rank.py)
+TRIED = 500  # samples on which errors are estimated: within a fifth of the true ones (tests/banks/test_low_rank.py)
 Made = tuple[FeatureMap, Callable[[Index, Any], Array]]  # a map, and the features of some samples in a precision
 
 
@@ -213,7 +213,7 @@ def approximate_bank(bank: KernelBank, wanted: Approximation) -> tuple[LowRankBa
 def _approximated(exact: _Exact, wanted: Approximation) -> tuple[LowRankBank, Array]:
     n = exact.n
     by_accuracy = wanted.rank < 1
-    rows = np.sort(wanted.generator(1).choice(n, size=min(n, _TRIED), replace=False))
+    rows = np.sort(wanted.generator(1).choice(n, size=min(n, TRIED), replace=False))
     truth = exact.among(rows)
     # where an accuracy is given, rank 32 is tried first
     rank = min(n, 32 if by_accuracy else int(wanted.rank))

@@ -22,7 +22,7 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.low_rank.feature_map import FeatureMap
 from multikernel.banks.low_rank.space import space
 from multikernel.banks.threads import n_threads, one_blas_thread, over_rows, slices
-from multikernel.tuning import BUFFER_VALUES, FEATURES_ROWS
+from multikernel.tuning import BUFFER_VALUES, PRODUCT_ROWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Nystroem(FeatureMap):
             for C, root, end in zip(bank.tiles(rows), self.roots, ends, strict=True):
                 F[rows, end - root.shape[1] : end] = C.astype(np.float64, copy=False) @ root
 
-        height = max(FEATURES_ROWS, -(-len(F) // n_threads()))
+        height = max(PRODUCT_ROWS, -(-len(F) // n_threads()))
         with one_blas_thread(0):
             over_rows(some, len(F), max(1, min(height, BUFFER_VALUES // max(1, bank.shape[1]))))
         return F

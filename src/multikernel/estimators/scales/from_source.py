@@ -41,7 +41,6 @@ from multikernel.streams.survey import drawn, in_order
 from multikernel.tuning import BUFFER_VALUES
 
 _SAMPLED = 50_000  # rows of the sample: 10,000 to compare on, 8,000 to learn scales on, the centres among all
-_FEWEST = 5000  # the same at least
 
 
 def fit_scales(model: ScalesModel, source: Source) -> None:
@@ -60,7 +59,7 @@ def fit_scales(model: ScalesModel, source: Source) -> None:
     if model.rank >= 1:
         _check_budget(model, int(model.rank), source.budget)
     seed = random_seed(model)
-    seen = looked_at(model, source, sampled_rows(source, _FEWEST, _SAMPLED), seed)
+    seen = looked_at(model, source, sampled_rows(source, _SAMPLED), seed)
     if seen.rows <= len(seen.sample):
         rows = in_order(seen, seed)
         fit_model(model, rows.X, rows.y, rows.weight)

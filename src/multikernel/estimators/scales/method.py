@@ -35,20 +35,16 @@ from multikernel.kernels import DistanceKernel, KernelFamily, Kernels, Matern
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.machines.ridge.centres import CentresSolution
 from multikernel.observer import Observer
+from multikernel.procedures.centres import CENTRES, MANY
 from multikernel.procedures.forecast import Cost, scales_by_all, scales_by_centres
 from multikernel.procedures.forecast import learned_scales as learned_scales_cost
 from multikernel.procedures.learned_scales import LearnedScales, learned_scales
 from multikernel.procedures.learned_scales.many_samples import scales_of_many
 from multikernel.procedures.learned_scales.posed import PosedScales
-from multikernel.procedures.learned_scales.trained import TO_CHOOSE_RIDGE
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import MachineUnits, spread
 from multikernel.tuning import SCALES_ONE_THREAD
-
-# Samples up to which "auto" has the kernel of all. For 4,000 of 20 features it took 13 s and had .890 right labels,
-# where centres took 6 s and had .887; for 8,000 it takes five times as long.
-_EXACT = 4000
 
 # -- parameters --------------------------------------------------------------------------------------------------------
 
@@ -94,7 +90,7 @@ def through_centres(model: ScalesModel, n: int) -> bool:
     if model.approximation != "auto" or has_logistic_loss(model):
         return model.approximation is not None
     matrices = learned_scales_cost(BankCost.evaluated(1, n), len(profiles(model).kernels)).bytes
-    return len(profiles(model).kernels) == 1 and (n > _EXACT or matrices > 0.5 * available_memory())
+    return len(profiles(model).kernels) == 1 and (n > MANY or matrices > 0.5 * available_memory())
 
 
 def _has_metric(model: ScalesModel) -> bool:
@@ -188,7 +184,7 @@ def _cost(model: ScalesModel, bank: BankCost, task: Task) -> Cost:
     if through_centres(model, bank.n):
         rank = min(bank.n, int(model.rank) if model.rank >= 1 else 256)
         if rank == bank.n and not has_logistic_loss(model):
-            return scales_by_all(bank.n, TO_CHOOSE_RIDGE)
+            return scales_by_all(bank.n, CENTRES)
         return scales_by_centres(bank.n, rank)
     return learned_scales_cost(bank, len(profiles(model).kernels))
 

@@ -23,6 +23,7 @@ from multikernel.estimators.streamed.streaming import check_sums, streaming_of
 from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk, Source, Survey, survey
 
+FEWEST_SAMPLED = 5000  # rows of a source that are looked at
 _CELL = 100.0  # bytes that a cell of a sample takes, as a string, as a number and prepared
 
 
@@ -131,9 +132,9 @@ def _check_budget(model: Model, state: StreamState, budget: float) -> None:
         )
 
 
-def sampled_rows(source: Source, fewest: int, most: int) -> int:
-    """How many rows a quarter of the memory of a source holds, within these bounds."""
-    return int(np.clip(0.25 * source.budget / _CELL / max(1, source.columns), fewest, most))
+def sampled_rows(source: Source, most: int) -> int:
+    """How many rows a quarter of the memory of a source holds, and some thousands at least."""
+    return int(np.clip(0.25 * source.budget / _CELL / max(1, source.columns), FEWEST_SAMPLED, most))
 
 
 def random_seed(model: Model) -> int:

@@ -33,10 +33,10 @@ from multikernel.certificate import relative
 from multikernel.duality import form_rounding
 from multikernel.machines.base import DualSolution, checked_target
 from multikernel.machines.support.base import weights_of_samples
+from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 
 # Parts of f that are added: with a large C, losses from the last digits count.
 _MORE = np.concatenate([[0.0], np.logspace(-13, -3, 21)])
-_BALANCING_STEPS = 50  # from coefficients near balanced ones two are enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class CrammerSingerProgram:
         E = self.own.astype(float)
         T = E.T @ np.where(self.own, 0.0, -B)
         ratio = np.ones_like(T)
-        for _ in range(_BALANCING_STEPS):
+        for _ in range(MOST_NEWTON_STEPS):
             now = T * ratio
             excess = now.sum(axis=1) - now.sum(axis=0)
             if np.abs(excess).max() <= 4.0 * EPS * now.sum():

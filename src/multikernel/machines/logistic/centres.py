@@ -40,12 +40,11 @@ from multikernel._workers import check_interrupted, time_is_up
 from multikernel.certificate import Certificate, relative
 from multikernel.machines.ridge.centres import CentredRidge, CentresSolution, CentreSums, definite
 from multikernel.numerics.cholesky import solved
-from multikernel.numerics.conjugate_gradients import preconditioned_steps
+from multikernel.numerics.conjugate_gradients import MOST_STEPS, preconditioned_steps
 from multikernel.numerics.line_search import MOST_NEWTON_STEPS, SHORTEST
 
 Kernels = Callable[[], Iterable[Array]]  # a pass over the rows of C, some at a time; every call begins a new one
 _ROUGH = 0.1  # of the derivative, that conjugate gradients leave; Newton's steps are then linear at this rate
-_MOST_GRADIENTS = 50  # of conjugate gradients in a step
 _LONGEST_MOVE = 2.0  # that an intercept moves at a time, where second derivatives vanish
 
 
@@ -224,7 +223,7 @@ def _direction(
     direction = np.zeros_like(left)
     along = np.zeros_like(D)
     enough = _ROUGH**2 * (left * near.coefficients(left)).sum(axis=0)
-    for step in islice(preconditioned_steps(times, near.coefficients, left), _MOST_GRADIENTS):
+    for step in islice(preconditioned_steps(times, near.coefficients, left), MOST_STEPS):
         direction = direction + step.change
         along = along + step.length * values
         if (step.size <= enough).all() or time_is_up():

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from multikernel.machines.support._pairwise import TINY
+from multikernel._floats import TINY
 
 
 @njit(nogil=True, cache=True)

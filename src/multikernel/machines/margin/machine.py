@@ -30,7 +30,7 @@ from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
 from multikernel.certificate import relative
-from multikernel.machines.base import DualSolution, Machine, check_gram, check_signs, checked_target, out_of_time
+from multikernel.machines.base import PIECE, DualSolution, Machine, check_gram, check_signs, checked_target, out_of_time
 from multikernel.machines.margin.newton import balanced, newton
 from multikernel.machines.support.certified import FLOOR
 from multikernel.machines.support.hinge import SquaredHingeMachine
@@ -38,7 +38,6 @@ from multikernel.machines.working_samples import TOLERATED, Certified, first_sam
 
 _ZERO = 1e-11  # of the spread of the samples: a smaller squared margin counts as zero, the hulls meet
 _SMALL = 800  # samples up to which pairwise steps alone are faster than linear systems
-_PIECE = 100_000_000  # pairwise steps times samples, some tenths of a second, that cannot be interrupted
 
 
 @dataclass(frozen=True)
@@ -163,7 +162,7 @@ class MarginMachine(Machine):
             g = found.warm.copy()
             q = 2.0 * (s * y * gram.multiply(y * g) + self.lam * g)
             left = max_iter - found.n_iter
-            piece = max(1, _PIECE // len(y))
+            piece = max(1, PIECE // len(y))
             made = 0
             while True:
                 check_interrupted()

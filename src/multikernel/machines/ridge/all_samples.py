@@ -32,10 +32,9 @@ from multikernel.certificate import Certificate, relative
 from multikernel.machines.ridge.centres import CentresSolution
 from multikernel.machines.ridge.half_factor import HalfFactor, space
 from multikernel.numerics.conjugate_gradients import preconditioned_steps
+from multikernel.tuning import BUFFER_VALUES
 
 Between = Callable[[Array, Array], Array]  # of row numbers (r,) and (c,), the kernel between these samples
-_VALUES = 1 << 22  # of the kernel, at a time
-_HARDER = 4.0  # times the ridge, where single precision has no factor: conjugate gradients then take more steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +74,7 @@ class AllSamplesRidge:
         start = 0
         while start < n:
             check_interrupted()
-            stop = min(n, start + max(1, min(2048, _VALUES // (start + 1024))))
+            stop = min(n, start + max(1, min(2048, BUFFER_VALUES // (start + 1024))))
             K = self.between(self.rows[start:stop], self.rows[:stop])
             yield slice(start, stop), self.roots[start:stop] * K * self.roots[:stop, 0]
             start = stop
@@ -103,7 +102,7 @@ class AllSamplesRidge:
             found = HalfFactor.of_tiles(n, self.tiles(), shift, work)
             if found is not None:
                 return found
-            shift *= _HARDER
+            shift *= 10.0  # conjugate gradients then take more steps
             if not shift <= size:
                 raise ValueError("ridge regression by all samples: their kernel matrix is not positive semi-definite")
 

@@ -45,10 +45,9 @@ from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
 from multikernel.certificate import Certificate, relative
 from multikernel.numerics.cholesky import factorise, solved
-from multikernel.numerics.conjugate_gradients import preconditioned_steps
+from multikernel.numerics.conjugate_gradients import MOST_STEPS, preconditioned_steps
 from multikernel.statistics import Moments, Summing
 
-_STEPS_BY_SUMS = 50  # of conjugate gradients at most, each of which takes a product with a matrix of the centres
 # What rounding makes of tr A'(C'C)A, relative to tr C'C tr A'A: in fits of 900 and 1,400 samples by 120 and 400 smooth
 # kernels the duality gap was wrong by up to 1.3 EPS of it, in extended precision.
 _OF_SUMS = 16.0 * EPS
@@ -266,7 +265,7 @@ def certified(
         return value, about.products - applied
 
     quadratic = _Quadratic(K, of_centres, alpha, square, at, lambda V: about.squares @ V)
-    found = _descended(quadratic, near, near.coefficients(about.products), 0.5 * tol, _STEPS_BY_SUMS)
+    found = _descended(quadratic, near, near.coefficients(about.products), 0.5 * tol, MOST_STEPS)
     rounding = _OF_SUMS * float(np.trace(about.squares)) * float((found.coef**2).sum())
     gap = found.certificate.value + relative(rounding, found.value, quadratic.floor)
     return replace(found, intercept=mean, certificate=Certificate("duality gap", gap))

@@ -16,10 +16,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from multikernel._floats import EPS
+from multikernel._floats import EPS, TINY  # a curvature below TINY is none: a step goes as far as it can
 
 LANES = 64  # a multiple of what vector registers hold
-TINY = 1e-300  # a smaller curvature is taken for none, so that a step goes as far as it can; a smaller value likewise
 
 
 @njit(nogil=True, cache=True)

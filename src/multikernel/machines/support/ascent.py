@@ -13,12 +13,11 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
-from multikernel.machines.base import out_of_time
+from multikernel.machines.base import PIECE, out_of_time
 from multikernel.machines.support.bounded_newton import candidates, newton_step
 from multikernel.machines.support.program import SupportProgram
 
 _STEP = 150  # nanoseconds of a pairwise step, and one more for each variable
-_PIECE = 300_000_000  # nanoseconds of pairwise steps that cannot be interrupted
 _PATIENCE = 16  # times the cost of the next Newton step, at most, after Newton steps that changed bounds
 
 
@@ -97,7 +96,7 @@ def _climb(
     from multikernel.machines.support import _pairwise
 
     c = program.sign * program.linear
-    piece = max(1, _PIECE // (_STEP + len(b)))
+    piece = max(1, PIECE // (_STEP + len(b)))
     every = max(32, len(b) // 32)
     made = 0
     first = np.inf

@@ -22,9 +22,9 @@ from multikernel.machines.base import DualSolution, out_of_time
 from multikernel.machines.support.certified import roots, solution
 from multikernel.machines.support.factored import FactoredProgram
 from multikernel.machines.support.program import SupportProgram
+from multikernel.tuning import BUFFER_VALUES
 
 _PASSES = 10  # between two certificates, of which the first alone is over all variables
-_READ = 1 << 26  # bytes of a block of features
 _MOST = 300  # passes before the first program
 
 
@@ -117,7 +117,7 @@ class ManySamples:
         order: Array = rng.permutation(moving)
         if fits(self.F.nbytes):
             return order
-        block = self.program.sample[order] // max(1, _READ // (self.F.itemsize * self.F.shape[1]))
+        block = self.program.sample[order] // max(1, BUFFER_VALUES // self.F.shape[1])
         return order[np.argsort(rng.permutation(int(block.max(initial=0)) + 1)[block], kind="stable")]
 
     # -- programs ------------------------------------------------------------------------------------------------------

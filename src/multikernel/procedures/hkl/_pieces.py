@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from multikernel._floats import REORDERED
-from multikernel.tuning import HKL_STRETCH
+from multikernel.tuning import STRETCH
 
 OUT, FACTOR, FREE = 0, 1, 2  # roles of a base kernel in a piece
 
@@ -21,10 +21,10 @@ def split(K, M, c, roles, out, first, last):  # type: ignore[no-untyped-def]
     With u the product of M and of the factors, out[s, i] = <u k_i prod_{l > i free} (1 + c k_l)> and out[s, p] = <u>.
     """
     p, N = K.shape
-    buffer = np.empty(HKL_STRETCH)
+    buffer = np.empty(STRETCH)
     out[first:last] = 0.0
-    for start in range(0, N, HKL_STRETCH):
-        stop = min(start + HKL_STRETCH, N)
+    for start in range(0, N, STRETCH):
+        stop = min(start + STRETCH, N)
         v = buffer[: stop - start]
         for s in range(first, last):
             v[:] = M[start:stop]

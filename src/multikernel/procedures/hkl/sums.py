@@ -26,7 +26,7 @@ from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import weights_of_pairs
 from multikernel.banks.threads import one_blas_thread, over_rows
 from multikernel.procedures.hkl.lattice import Node, in_order
-from multikernel.tuning import HKL_BUFFER, HKL_PIECES
+from multikernel.tuning import HKL_PIECES, PIECE_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class ProductSums(ABC):
             _pieces.products(parent, last, R, L)
             return blas.dgemm(1.0, R[used].T, L.T, trans_a=True)
 
-        size = max(1, HKL_BUFFER // len(place))
+        size = max(1, PIECE_VALUES // len(place))
         n = len(self.M)
         kept = len(range(self.rows)[used])
 

@@ -22,7 +22,7 @@ from multikernel.combinations.profiles import Slopes
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
 from multikernel.procedures.learned_scales.forms import Separate
 from multikernel.procedures.ridge_cv.residuals import Residuals, product
-from multikernel.tuning import JACOBIAN_COLUMNS, JACOBIAN_PART, JACOBIAN_THREADS_FROM
+from multikernel.tuning import JACOBIAN_COLUMNS, JACOBIAN_PART, ORDER_SMALL
 
 
 def can_curve(error: ScalesError) -> bool:
@@ -125,7 +125,7 @@ def _in_scales(error: ScalesError, left: Residuals, S: Array, Q: Array) -> Array
                     found[k, V] += column
 
     with one_blas_thread(0):  # large folds are shared out among threads
-        over_rows(fold, len(tests), 1 if len(X) > JACOBIAN_THREADS_FROM else len(tests))
+        over_rows(fold, len(tests), 1 if len(X) > ORDER_SMALL else len(tests))
     return found[form.varied].T
 
 

@@ -24,21 +24,19 @@ from sklearn.exceptions import ConvergenceWarning
 
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
-from multikernel._workers import limited, seconds_left, time_is_up, warn_of_cut_choice
+from multikernel._workers import CHOICE_TIME, limited, seconds_left, time_is_up, warn_of_cut_choice
 from multikernel.machines.ridge.centres import CentresSolution
 from multikernel.observer import Observer, silent
 from multikernel.procedures.centres import LandmarkRows, Parted, compared_first
 from multikernel.procedures.learned_scales.error import half_distance
 from multikernel.procedures.learned_scales.landmarks import LandmarkError, LandmarkScales, scales_by_landmarks
-from multikernel.procedures.learned_scales.posed import ChosenScales, PosedScales, RowsBeyond, SampleUnits
+from multikernel.procedures.learned_scales.posed import FIRST, ChosenScales, PosedScales, RowsBeyond, SampleUnits
 from multikernel.procedures.learned_scales.search import CentredScales, LearnedScales, learned_scales
 from multikernel.procedures.learned_scales.trained import centres_of, trained_machine
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 
-_FIRST = 1000  # samples on which scales are found first; as many as the automatic estimators choose on
 _WIDEST = 0.05  # mean distance at which a descent in single precision begins, in those that halve the kernel
 _FINER = 0.1  # times the tolerance: with ten times as much, six columns of twenty had .902 right labels, not .910
-_SHARE = 0.3  # of the time that is left, for each of the first two steps
 
 
 def scales_of_many(
@@ -112,9 +110,9 @@ def _chosen(
     max_iter: int,
     observe: Observer,
 ) -> ChosenScales:
-    with limited(_SHARE * seconds_left()):
+    with limited(CHOICE_TIME * seconds_left()):
         first = _found_first(posed, parted, penalty, tol, max_iter)
-    with limited(_SHARE * seconds_left()):
+    with limited(CHOICE_TIME * seconds_left()):
         further = _learned_further(posed, parted, first, tol, max_iter, observe)
     scales = first.scales[0]
     alpha = first.alpha
@@ -137,7 +135,7 @@ def _with_descent(found: LearnedScales, further: LandmarkScales | None) -> Learn
 
 
 def _found_first(posed: PosedScales, parted: Parted, penalty: float | None, tol: float, max_iter: int) -> LearnedScales:
-    rows = posed.some(parted.to_choose_on, _FIRST)
+    rows = posed.some(parted.to_choose_on, FIRST)
     return learned_scales(
         posed.bank.block(rows, rows),
         posed.combination,

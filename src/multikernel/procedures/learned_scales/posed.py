@@ -27,7 +27,7 @@ from multikernel.procedures.units import RegressionUnits
 
 Loss = Literal["squared", "logistic"]
 _FAR_FROM_MEDIAN = 1e6  # mean distances from the median, beyond which single precision has no digits for the others
-_LOOKED_AT = 1000  # samples whose medians are those of the columns
+FIRST = 1000  # samples on which scales are found first, as automatic estimators do; their medians are the columns'
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class PosedScales:
     @cached_property
     def _units(self) -> tuple[Array, Array]:
         """The median of each column, and the unit that its differences are measured in."""
-        few = self.bank.X[self.some(self.rows, _LOOKED_AT)]
+        few = self.bank.X[self.some(self.rows, FIRST)]
         means = np.where(self.form.means > 0.0, self.form.means, 1.0)
         if isinstance(self.bank, ColumnDistancesBank):
             means = np.append(means, 1.0)[self.bank.owner]

@@ -21,7 +21,7 @@ from multikernel._memory import available_memory
 from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel._workers import seconds_left, time_is_up, warn_of_cut_choice
-from multikernel.banks.low_rank.approximate import relative_error
+from multikernel.banks.low_rank.approximate import TRIED, relative_error
 from multikernel.banks.threads import slices
 from multikernel.machines.logistic.centres import LogisticSamples, logistic_by_centres
 from multikernel.machines.ridge.all_samples import AllSamplesRidge, by_all_samples
@@ -35,17 +35,13 @@ from multikernel.machines.ridge.centres import (
     summed,
 )
 from multikernel.procedures import forecast
-from multikernel.procedures.centres import TILE, Parted, least_ridge, tiles
+from multikernel.procedures.centres import CENTRES, STEPS, TILE, Parted, least_ridge, tiles
 from multikernel.procedures.learned_scales.posed import ChosenScales, PosedScales, RowsBeyond
 
-_GAP = 1e-3  # of the ridge regression, relative
+_GAP = 1e-3  # of the machines, relative; an error so near to the least, whose standard error is 0.014, is as good
 _PASSES = 2.0  # times the sums over kernels with centres take training
 _DOUBLINGS = (4, 2, 1)  # of the ridge that was found through landmarks, by which others are tried
-_AS_GOOD = 1e-3  # of the error, which has a standard error of 0.014 on 10,000 samples
-TO_CHOOSE_RIDGE = 3000  # centres, where all samples are centres at the end
-_QUARTERS = 10  # times that a ridge is divided by four: to a millionth of that of squared losses, which is none
 _LEAST_CENTRES = 100  # centres, whatever the time
-_TRIED = 500  # samples on which the error of the kernel matrix is estimated
 
 
 # -- centres -----------------------------------------------------------------------------------------------------------
@@ -97,7 +93,7 @@ def _enough(posed: PosedScales, scales: Array, error: float, total: int) -> int:
 
 def _matrix_error(posed: PosedScales, scales: Array, Z: Array, total: int) -> float:
     """|K - C K_ZZ^{-1} C'| / |K| of all samples, estimated on some that are drawn for this."""
-    rows = posed.rows[in_proportion(posed.strata[posed.rows], _TRIED, posed.seed + 1)]
+    rows = posed.rows[in_proportion(posed.strata[posed.rows], TRIED, posed.seed + 1)]
     _, factor = definite(_symmetric(posed, scales, Z))
     half = solve_triangular(factor, posed.exact(rows, Z, scales).T, lower=True, check_finite=False)
     return relative_error(posed.exact(rows, rows, scales), half.T @ half, total)
@@ -176,7 +172,7 @@ def _on_centres(
         return float(posed.errors(parted.compared, predicted).sum())
 
     C = posed.exact(parted.compared, Z, chosen.scales)
-    alpha, predicted = least_ridge(K, own, C, error, chosen.alpha, _DOUBLINGS, posed.fit_intercept, _AS_GOOD)
+    alpha, predicted = least_ridge(K, own, C, error, chosen.alpha, _DOUBLINGS, posed.fit_intercept, _GAP)
     return _OnCentres(K, own, alpha, predicted)
 
 
@@ -217,7 +213,7 @@ def _trained_whole(posed: PosedScales, parted: Parted, chosen: ChosenScales) -> 
     all samples by a hundredth over such a factor, while every further ridge takes as long as the machine.
     """
     compared = parted.compared
-    alpha = _on_centres(posed, parted, chosen, _different(posed, posed.some(posed.rows, TO_CHOOSE_RIDGE))).alpha
+    alpha = _on_centres(posed, parted, chosen, _different(posed, posed.some(posed.rows, CENTRES))).alpha
 
     def trained(rows: Array) -> CentresSolution:
         problem = AllSamplesRidge(
@@ -277,7 +273,7 @@ def _trained_logistic(
     # squared losses ask for a larger ridge: from there it is lowered, each machine beginning at the one before
     best = fitted(alpha, learning, own, None)
     found = best
-    for _ in range(_QUARTERS):
+    for _ in range(STEPS // 2):
         if time_is_up():
             warn_of_cut_choice("smaller ridges of the logistic loss were not tried")
             break

@@ -42,17 +42,16 @@ import numpy as np
 from multikernel._floats import ROUNDING, TINY
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up, warn_of_cut_choice
-from multikernel.certificate import Certificate
+from multikernel.certificate import ROUGH, Certificate
 from multikernel.numerics.levenberg_marquardt import ACCEPTED, FIRST_DAMPING, changed_damping
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.criterion import Criterion, SharedWeights
 from multikernel.procedures.ridge_cv.directions import DECADES, directions
+from multikernel.procedures.ridge_cv.gauss_newton import SPAN
 from multikernel.procedures.ridge_cv.model import Tall
 
 _SERVED = 0.5  # of the decrease that a target's own point promises; 0.3 took as long, 0.8 longer
 _ALONE = 10  # kernels at most of which a survey tries each alone
-_SCOUT = 1e-2  # stationarity to which several starts are followed
-_SPAN = 10  # rounds whose gains are added up, as in gauss_newton.py
 _FOLLOWED = 2  # points from which a target is followed to a least point nearby: rounds lead the others
 _SMALL = 1e-2  # of the error of a constant predictor: steps from a smaller one need not gain more than from it
 
@@ -124,7 +123,7 @@ def each_target(
     best.start(origin, observe)
     rng = np.random.default_rng(seed)
     if n_init > 1:
-        best.descend(max(tol, _SCOUT), max_iter, silent)
+        best.descend(max(tol, ROUGH), max_iter, silent)
     for i in range(1, n_init):
         if time_is_up():
             warn_of_cut_choice(f"only {i} of {n_init} starts of the weights ended in time")
@@ -132,7 +131,7 @@ def each_target(
         factors = np.full(origin.shape[1], 100.0) if i == 1 else rng.exponential(size=origin.shape[1])
         other = _Descent(error, tol, keep)
         other.start(origin * factors, silent)
-        other.descend(max(tol, _SCOUT), max_iter, silent)
+        other.descend(max(tol, ROUGH), max_iter, silent)
         best.take(other)
     history = best.descend(tol, max_iter, observe)
     return EachTarget(best.v, best.errors, best.stationarity, best.rounds, history, best.on_line)
@@ -255,7 +254,7 @@ class _Descent:
             self._report(observe)
             before.append(self.errors.copy())
             active[own] = self.stationarity[own] > tol
-            if len(before) > _SPAN:
+            if len(before) > SPAN:
                 gained = before.pop(0) - self.errors
                 active &= gained > 0.01 * tol * np.maximum(self.errors, self.small)
             active &= self.damping < 1e12  # where so short a step does not lead down, none does

@@ -36,7 +36,7 @@ from multikernel.banks import Gram, KernelBank
 from multikernel.numerics.cholesky import cholesky, solved
 from multikernel.procedures.ridge_cv.folds import Folds
 
-_DEPENDENT = 1e-7  # what is left of a column, relative to its length, that counts as nothing
+_DEPENDENT = np.sqrt(ROUNDING)  # what is left of a column, relative to its length: half of its digits are rounding
 
 
 @dataclass(frozen=True, eq=False)

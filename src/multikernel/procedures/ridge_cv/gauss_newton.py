@@ -32,7 +32,7 @@ from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
 from multikernel.procedures.ridge_cv.model import QuadraticModel
 
-_SPAN = 10  # steps whose gains are added up
+SPAN = 10  # steps, or rounds of many targets, whose gains are added up
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: 
         # A run ends whose last ten steps together gained less than 1/100 of the stationarity asked for. With a tenth, 3
         # of 13 fits ended 10 to 25 steps short of it; without the rule a weight that grows without bound, and gains
         # next to nothing, takes 500 steps.
-        slow = len(values) > _SPAN and values[-1 - _SPAN] - point.value <= 0.01 * tol * max(point.value, small)
+        slow = len(values) > SPAN and values[-1 - SPAN] - point.value <= 0.01 * tol * max(point.value, small)
         return not (certificate.reached(tol) or slow or len(history) > max_iter or time_is_up())
 
     if start.value > floor:

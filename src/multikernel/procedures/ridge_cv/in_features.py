@@ -37,7 +37,7 @@ from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.model import QuadraticModel, Tall
 from multikernel.statistics import Moments, Summing
-from multikernel.tuning import COPIED_VALUES, FOLD_COORDINATES, FOLD_FACTORS_KEPT, FOLD_SUMS, TARGET_VALUES
+from multikernel.tuning import FOLD_COORDINATES, FOLD_SUMS, KEPT_BYTES, PIECE_VALUES, TARGET_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,7 @@ class ErrorInFeatures(Criterion):
             system = _System.of(self.sums, v, held)
             if system is None:
                 return None
-            kept = len(self.sums.held) * system.factor.nbytes <= FOLD_FACTORS_KEPT
+            kept = len(self.sums.held) * system.factor.nbytes <= KEPT_BYTES
             systems.append(system if kept else None)
         return SharedSystems(v, self, tuple(systems))
 
@@ -157,7 +157,7 @@ class ErrorInFeatures(Criterion):
                 return None
             fold = _Fold.of(self.sums, system, held, trained)
             # a factor that is too large to be kept gives the derivatives now: a step that asks for them costs no other
-            kept = len(self.sums.held) * system.factor.nbytes <= FOLD_FACTORS_KEPT
+            kept = len(self.sums.held) * system.factor.nbytes <= KEPT_BYTES
             found.append(
                 fold if kept else replace(fold, system=None, model=self._model_of(fold, system, held, trained))
             )
@@ -259,7 +259,7 @@ def _columns(M: Array, own: slice) -> Array:
 def _sums(F: Any, Y: Array, rows: Array) -> Moments:
     """The sums over some samples; features of a part of them are copied at a time."""
     sums = Summing(F.shape[1], Y.shape[1])
-    for part in slices(len(rows), max(1, COPIED_VALUES // max(1, F.shape[1]))):
+    for part in slices(len(rows), max(1, PIECE_VALUES // max(1, F.shape[1]))):
         sums.add(taken(F, rows[part]), Y[rows[part]])
     return sums.moments()
 

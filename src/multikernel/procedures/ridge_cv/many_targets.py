@@ -48,7 +48,7 @@ from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
 from multikernel.procedures.ridge_cv.own_ridges import own_ridges_of
 from multikernel.procedures.ridge_cv.search import RidgeCVWeights, held_out_error, least_error
 from multikernel.procedures.units import kernel_size, spread
-from multikernel.tuning import TARGET_BLOCK, TARGET_VALUES
+from multikernel.tuning import BUFFER_VALUES, TARGET_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +159,7 @@ def ridge_cv_each(
     scaled = bank.scaled(multiples)
     answer = _Answer.of(t, m, n, np.float32 if Y.dtype == np.float32 else np.float64, fixed)
     jobs = threads_of(n_jobs)
-    most = max(1, min(TARGET_BLOCK // n, TARGET_BLOCK // m**2, -(-t // jobs)))
+    most = max(1, min(BUFFER_VALUES // n, BUFFER_VALUES // m**2, -(-t // jobs)))
     parts = list(slices(t, -(-t // -(-t // most))))  # of about equal size
     progress = _JointProgress(len(parts), search.tol, observe)
 

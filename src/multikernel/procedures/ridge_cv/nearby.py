@@ -44,18 +44,17 @@ from multikernel._workers import check_interrupted, time_is_up
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import slices
 from multikernel.numerics.cholesky import solved
-from multikernel.numerics.conjugate_gradients import preconditioned_steps
+from multikernel.numerics.conjugate_gradients import MOST_STEPS, preconditioned_steps
 from multikernel.numerics.levenberg_marquardt import ACCEPTED, FIRST_DAMPING, changed_damping
 from multikernel.procedures.ridge_cv.criterion import Ends
 from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, product, rows_of
-from multikernel.tuning import NEARBY_VALUES, TARGET_VALUES
+from multikernel.tuning import TARGET_VALUES
 
 _WORTHWHILE = 4  # 2 n^2 operations of each product beside n^3 of an inverse: 2 gained a tenth of 400 samples, and 50 MB
 _RICHER = 4  # times that a basis is made richer at most: with 2, 3 and 4 of them 88, 118, 131 of 150 hard targets ended
 _FURTHEST = 10.0  # times a weight of v0, to which targets are followed: points of the first survey are a decade apart
 _CONFIRMED = 0.1  # of ``tol``, by the richer model: with 1 some targets were at 3 ``tol`` in truth
 _SOLVED = 1e-10  # of what they are beside: residuals of equations that are solved, far below any ``tol``
-_ITERATIONS = 50  # of a small model, and of conjugate gradients, at most: some ten or fifteen lead to the end
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +83,7 @@ class Neighbourhood:
         m = len(self.v0)
         values = self.inside.size * (1 + m) * (3 + len(self.bank))
         ends = []
-        for part in slices(len(index), max(1, NEARBY_VALUES // values)):
+        for part in slices(len(index), max(1, TARGET_VALUES // values)):
             with np.errstate(all="ignore"):  # a target whose numbers are not finite has not ended
                 ends.append(self._ends(index[part], tol))
             if time_is_up():
@@ -138,7 +137,7 @@ class Neighbourhood:
 
         X = near(Y)
         steps = preconditioned_steps(times, near, Y - times(X))
-        for step in islice(steps, _ITERATIONS):
+        for step in islice(steps, MOST_STEPS):
             X += step.change
             if (np.linalg.norm(step.left, axis=0) <= enough).all():
                 break
@@ -346,7 +345,7 @@ class _SmallModel:
         errors, slopes, curvatures = near.errors, near.slopes, near.curvatures
         damping, growth = np.full(len(v), FIRST_DAMPING), np.full(len(v), 2.0)
         scale = np.einsum("tkk->tk", curvatures).copy()
-        for _ in range(_ITERATIONS):
+        for _ in range(MOST_STEPS):
             steps, decreases = near.steps(v, damping[:, None] * scale)
             predicted = decreases[:, 0]
             if (predicted <= _CONFIRMED**2 * tol * errors).all():

@@ -21,6 +21,7 @@ from multikernel._typing import Array
 from multikernel._workers import in_time, time_is_up, warn_of_cut_choice
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
+from multikernel.certificate import ROUGH
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
@@ -34,7 +35,6 @@ from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
 from multikernel.procedures.units import RegressionUnits
 
 _MULTIPLES = (0.2, 1.0, 5.0)  # times the weights that few samples have found
-_SCOUT = 1e-2  # stationarity to which several starts are followed; the best goes on
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -135,7 +135,7 @@ def least_error(
     Y = error.Y
     with one_blas_thread(len(Y)):
         several = n_init > 1  # the starts are compared after a few steps, and the best goes on
-        rough, first_observer = (max(tol, _SCOUT), silent) if several else (tol, observe)
+        rough, first_observer = (max(tol, ROUGH), silent) if several else (tol, observe)
         starts = in_time(_starts(error, n_init, seed), n_init, "starts of the weights")
         runs = [descend(error, start, rough, max_iter, first_observer) for start in starts]
         best = min(runs, key=lambda run: run.point.value)
@@ -169,7 +169,7 @@ def _first(error: Criterion) -> Point:
     """The lowest of equal weights, equal traces and no weights; or of multiples of the best for few samples."""
     few = error.few()
     if few is not None:
-        known = descend(few, _first(few), _SCOUT, 30).point.v
+        known = descend(few, _first(few), ROUGH, 30).point.v
         if known.any():
             near = [error.at(error.bounded(times * known)) for times in _MULTIPLES]
         else:

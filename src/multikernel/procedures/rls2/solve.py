@@ -38,7 +38,7 @@ from multikernel.procedures.rls2.point import Ridge, RidgePoint
 from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
 from multikernel.procedures.simplex_least_squares import nearest_point
 from multikernel.procedures.units import RegressionUnits
-from multikernel.tuning import RLS2_PART_FROM
+from multikernel.tuning import ALL_SAMPLES
 
 
 def rls2(
@@ -79,7 +79,7 @@ def rls2(
     root = posed.targets.root
     scaled = (bank if root is None else bank.weighted(root[:, 0])).scaled(scaling)
     terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), posed.targets.weighted))
-    if start is None and mode == "certified" and len(target) >= RLS2_PART_FROM and terms.basis is None:
+    if start is None and mode == "certified" and len(target) > ALL_SAMPLES and terms.basis is None:
         start = _of_a_part(bank, target, alpha, scaling, fit_intercept, tol, max_iter, sample_weight)
     scaled = terms.problem.bank
     Y = np.asfortranarray(as_columns(terms.problem.target))
