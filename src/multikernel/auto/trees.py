@@ -84,11 +84,11 @@ class Leaves(Similarity):
         values = np.empty((trees * most, coef.shape[1]))
         for k, own in enumerate(coef.T):
             values[:, k] = np.bincount(numbers.ravel(), np.repeat(own, trees), len(values)) / trees
-        values = values.reshape(trees, most, -1)
+        by_tree = values.reshape(trees, most, -1)
 
         def total(new: PreparedSamples) -> Array:
             sums = np.zeros((len(new), coef.shape[1]))
-            _leaves.summed(self._leaves(new), values, sums)
+            _leaves.summed(self._leaves(new), by_tree, sums)
             return sums
 
         return total
