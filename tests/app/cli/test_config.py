@@ -60,7 +60,10 @@ def test_other_commands_take_their_options_from_the_same_file(invoke: Invoke) ->
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("[fit", "run.toml is not TOML"),
+        ("[fit", "run.toml: The file is no TOML (Expected ']'"),
+        ("x = " + "{a=" * 5000, "run.toml: The file is no TOML"),
+        (".".join(["a"] * 20_000) + " = 1", "run.toml: The file has keys of fifty parts"),
+        ("#" * 2**20 + "\n", "run.toml: The file is larger than 1 MB"),
         ("[path]\nseed = 1\n", "has no options of this command; it needs a table [fit]"),
         ("fit = 3\n", "it needs a table [fit]"),
         ("[fit]\nsede = 1\n", "fit has no option 'sede'; did you mean 'seed'?"),

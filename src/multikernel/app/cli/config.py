@@ -14,7 +14,6 @@ stands on the command line wins. Paths are those of the command line, from the d
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from enum import Enum
@@ -26,7 +25,7 @@ import typer
 
 from multikernel.app.cli.console import check_new
 from multikernel.app.cli.words import assigned, value_of
-from multikernel.app.toml import toml
+from multikernel.app.toml import read_toml, settings_in, toml
 from multikernel.files import write_whole
 
 _NOT_OF_A_RUN = frozenset({"config", "save-config", "force", "json", "help"})
@@ -50,17 +49,18 @@ def take_config(ctx: typer.Context, path: Path | None) -> Path | None:
 
 def _defaults(path: Path, command: str, names: Mapping[str, str]) -> dict[str, Any]:
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ValueError(f"{path} is not TOML: {error}") from None
+        with path.open("rb") as file:
+            given = read_toml(settings_in(file))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     options = given.get(command)
     if not isinstance(options, dict):
         raise ValueError(f"{path} has no options of this command; it needs a table [{command}]")
     for key in options:
         if key not in names:
             close = get_close_matches(key, names, 1)
-            guess = f"did you mean {close[0]!r}? " if close else ""
-            raise ValueError(f"{path}: {command} has no option {key!r}; {guess}It has {', '.join(names)}")
+            guess = f"did you mean {close[0]!r}? It" if close else "it"
+            raise ValueError(f"{path}: {command} has no option {key!r:.60}; {guess} has {', '.join(names)}")
     return {names[key]: _as_words(value) if key in ("set", "type") else value for key, value in options.items()}
 
 
