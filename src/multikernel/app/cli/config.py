@@ -14,7 +14,7 @@ stands on the command line wins. Paths are those of the command line, from the d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from enum import Enum
 from importlib.metadata import version
@@ -37,7 +37,8 @@ def take_config(ctx: typer.Context, path: Path | None) -> Path | None:
         return path
     command = str(ctx.info_name)
     try:
-        ctx.default_map = _defaults(path, command, _keys(ctx))
+        lists = {param.name for param in ctx.command.params if getattr(param, "multiple", False)}
+        ctx.default_map = _defaults(path, command, _keys(ctx), lists)
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.strerror:
             what = f"{path}: {error.strerror}"
@@ -47,7 +48,7 @@ def take_config(ctx: typer.Context, path: Path | None) -> Path | None:
     return path
 
 
-def _defaults(path: Path, command: str, names: Mapping[str, str]) -> dict[str, Any]:
+def _defaults(path: Path, command: str, names: Mapping[str, str], lists: Collection[str | None]) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             given = read_toml(settings_in(file))
@@ -61,14 +62,22 @@ def _defaults(path: Path, command: str, names: Mapping[str, str]) -> dict[str, A
             close = get_close_matches(key, names, 1)
             guess = f"did you mean {close[0]!r}? It" if close else "it"
             raise ValueError(f"{path}: {command} has no option {key!r:.60}; {guess} has {', '.join(names)}")
-    return {names[key]: _as_words(value) if key in ("set", "type") else value for key, value in options.items()}
+    return {
+        name: _as_words(path, key, options[key]) if name in lists else options[key]
+        for key, name in names.items()
+        if key in options
+    }
 
 
-def _as_words(value: Any) -> Any:
-    """The table of --set or --type as its words: a text stands behind the equals sign, another value is itself."""
-    if not isinstance(value, dict):
-        return value
-    return [f"{name}={each if isinstance(each, str) else repr(each)}" for name, each in value.items()]
+def _as_words(path: Path, key: str, value: Any) -> list[Any]:
+    """The words of an option that can be repeated; those of a table have texts behind the equals sign as they are."""
+    if isinstance(value, dict) and key in ("set", "type"):
+        return [f"{name}={each if isinstance(each, str) else repr(each)}" for name, each in value.items()]
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, list):
+        raise ValueError(f"{path}: {key} is {value!r:.60}, and has to be a list of words")
+    return value
 
 
 def _keys(ctx: typer.Context) -> dict[str, str]:
