@@ -51,6 +51,20 @@ with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
     assert not loaded & {"scipy", "sklearn", "numba", "pandas", "joblib"}
 
 
+@pytest.mark.parametrize("words", [["predict", "none.mk", "none.csv"], ["fit", "none.csv", "--target", "y"]])
+def test_a_file_that_is_not_there_is_said_before_any_library_is_loaded(words):
+    code = f"""
+import contextlib, io
+sys.argv = ["multikernel", *{words!r}]
+said = io.StringIO()
+with contextlib.suppress(SystemExit), contextlib.redirect_stderr(said):
+    from multikernel.app.cli.main import main
+    main()
+assert said.getvalue() == "error: {words[1]}: No such file or directory\\n", said.getvalue()
+"""
+    assert not loaded_by(code, before="import sys") & {"scipy", "sklearn", "numba", "pandas", "joblib"}
+
+
 def test_a_table_is_read_without_scikit_learn():
     """The application reads every file in a process of its own, which a person waits for."""
     loaded = loaded_by("import multikernel.app.web.reader, multikernel.app.tables.table")

@@ -144,3 +144,49 @@ def test_refusals(parameters):
     X, y = data()
     with pytest.raises(ValueError, match=r".+"):
         MultipleKernelRidgeCV(FAMILY, **parameters).fit(X, y)
+
+
+def error_of_ridge(X, y, alpha):
+    """The mean squared error of five folds of consecutive samples, of least squares with a ridge, fold by fold."""
+    squares = 0.0
+    for held in np.array_split(np.arange(len(y)), 5):
+        rest = np.setdiff1d(np.arange(len(y)), held)
+        mean = y[rest].mean()
+        coef = np.linalg.solve(X[rest].T @ X[rest] + alpha * np.eye(X.shape[1]), X[rest].T @ (y[rest] - mean))
+        squares += float(((y[held] - mean - X[held] @ coef) ** 2).sum())
+    return squares / len(y)
+
+
+def restricted(X, y, fixed, alpha):
+    """(z'S^-1 z / (n - p)) det(S)^(1 / (n - p)) of the contrasts that no column of ``fixed`` changes."""
+    contrasts = np.linalg.svd(fixed)[0][:, fixed.shape[1] :]
+    z = contrasts.T @ y
+    F = contrasts.T @ X
+    S = F @ F.T / alpha + np.eye(len(z))
+    return float(z @ np.linalg.solve(S, z)) / len(z) * float(np.exp(np.linalg.slogdet(S)[1] / len(z)))
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_a_target_without_noise_is_stationary_at_the_smallest_ridge(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(30, 2))
+    y = X @ rng.normal(size=2)
+    model = MultipleKernelRidgeCV([kernels.Linear()]).fit(X, y)
+    assert model.converged_
+    assert model.stationarity_ <= 1e-9
+    np.testing.assert_allclose(model.cv_loss_, error_of_ridge(X, y, model.alpha_), rtol=1e-6)
+    for times in (1.01, 2.0, 10.0, 1e3, 1e6, 1e9):
+        assert error_of_ridge(X, y, times * model.alpha_) >= model.cv_loss_ * (1.0 - 1e-6)
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_the_restricted_evidence_without_noise_is_stationary_too(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(30, 3))
+    y = X @ rng.normal(size=3)
+    model = MultipleKernelRidgeCV([kernels.Linear()], fixed=[0], criterion="evidence").fit(X, y)
+    assert model.converged_
+    fixed = np.c_[np.ones(30), X[:, 0]]
+    np.testing.assert_allclose(model.objective_, restricted(X[:, 1:], y, fixed, model.alpha_), rtol=1e-4)
+    for times in (2.0, 10.0, 1e3, 1e6):
+        assert restricted(X[:, 1:], y, fixed, times * model.alpha_) > model.objective_

@@ -20,12 +20,19 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, seed, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from multikernel import RLS2Regressor, datasets, kernels, load, save
+from multikernel.app.cli.config import config_of
 from multikernel.app.cli.kernel_words import parse
+from multikernel.app.cli.program import app
 from multikernel.app.cli.words import assigned
 from multikernel.app.tables.table import read_table
+from multikernel.app.toml import settings_in, toml
+from multikernel.app.web.exports import check_recipe
 from multikernel.app.web.forms import methods, parameters
+from multikernel.app.web.learning.recipe import Recipe
+from multikernel.app.web.run_file import recipe_of
 
 FEW, MANY = 12, int(os.environ.get("MULTIKERNEL_FUZZ_CASES", "3000"))
 SEED = int(os.environ.get("MULTIKERNEL_FUZZ_SEED", random.randrange(10**6)))
@@ -170,6 +177,48 @@ def forms(folder: Path) -> Callable[..., None]:
     return check
 
 
+def run_settings(folder: Path) -> Callable[..., None]:
+    recipe = Recipe("p", "y", "regression", {"a": "number", "b c": "text"}, method="AverageMKLRegressor")
+    whole = toml(recipe.to_json()).encode()
+
+    @given(altered(whole))
+    @example(b"\xef\xbb\xbf" + whole)
+    @example(b"x = " + b"[" * 10**4)
+    @example(b"x = " + b"{a=" * 10**4)
+    @example(b".".join([b"a"] * 20_000) + b" = 1")
+    @example(b".".join([b'"a b"'] * 20_000) + b" = 1")
+    @example(b'x = "' + b"x" * 500_000 + b'"')
+    @example(b"x = " + b"9" * 5000)
+    @example(whole.replace(b"AverageMKLRegressor", b"automatic") + b"\n[parameters]\nalpha = 1.0")
+    def check(content: bytes) -> None:
+        tells(lambda: check_recipe(recipe_of(settings_in(io.BytesIO(content)))))
+
+    return check
+
+
+def options_of_a_run(folder: Path) -> Callable[..., None]:
+    """The command line says what is wrong on stderr, and no traceback; a table that is not there ends what is right."""
+    file = folder / "run.toml"
+    run = {"data": str(folder / "none.csv"), "target": "y", "seed": 0, "kernels": ["rbf:1"], "set": {"tol": 1e-3}}
+    whole = config_of("fit", run).encode()
+
+    @given(altered(whole))
+    @example(b"\xef\xbb\xbf" + whole)
+    @example(b"x = " + b"{a=" * 10**4)
+    @example(b".".join([b"a"] * 20_000) + b" = 1")
+    @example(whole + b"#" * 2**20)
+    @example(whole.replace(b"kernels = [", b"kernels = [1, "))
+    @example(whole.replace(b'["rbf:1"]', b"3"))
+    def check(content: bytes) -> None:
+        file.write_bytes(content)
+        done = CliRunner().invoke(app, ["fit", "--config", str(file)])
+        assert isinstance(done.exception, SystemExit), content
+        assert len(done.stderr) > SENTENCE
+        assert os.listdir(folder) == ["run.toml"]
+
+    return check
+
+
 def sealed(parts: dict[str, bytes], whole: dict[str, bytes]) -> dict[str, bytes]:
     """Members of a model's file with the digests that belong to them, as one who forges it would write them."""
     header = parts["header.json"]
@@ -211,7 +260,7 @@ def model_files(folder: Path) -> Callable[..., None]:
     return check
 
 
-READERS = [tables, data_files, manifests, kernel_words, forms, model_files]
+READERS = [tables, data_files, manifests, kernel_words, forms, run_settings, options_of_a_run, model_files]
 
 
 @pytest.mark.parametrize("reader", READERS)

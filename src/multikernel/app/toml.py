@@ -1,13 +1,58 @@
-"""TOML of plain values, which Python reads and does not write."""
+"""TOML of plain values, which Python does not write, and of which it reads some files in hours or not at all."""
 
 from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, BinaryIO
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")  # keys that need no quotes
+_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_NESTED = re.compile(
+    rf"(?:^|[\[{{,])[ \t]*(?:{_PART}[ \t]*\.[ \t]*){{50}}", re.MULTILINE
+)  # keys read in quadratic time
+_LONGEST = 1 << 20  # bytes; the settings of a run are a few thousand
+
+
+def settings_in(file: BinaryIO) -> str:
+    """The text of a file of settings, which may begin with a byte order mark.
+
+    Parameters
+    ----------
+    file : of which no more is read than settings have
+
+    Raises
+    ------
+    ValueError : in a sentence, where it is too large, or no text in UTF-8
+    """
+    content = file.read(_LONGEST + 1)
+    if len(content) > _LONGEST:
+        raise ValueError(f"The file is larger than {_LONGEST >> 20} MB, which no file of settings is.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError("The file is no text in UTF-8; save it as one.") from None
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """What the text of a file of settings says.
+
+    Parameters
+    ----------
+    text : the TOML
+
+    Raises
+    ------
+    ValueError : in a sentence, where it is none, or would take long to read
+    """
+    if _NESTED.search(text):
+        raise ValueError("The file has keys of fifty parts, and settings have three at most.")
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also of a number of too many digits
+        raise ValueError(f"The file is no TOML ({error}).") from None
 
 
 def toml(values: Mapping[str, Any], head: str = "") -> str:

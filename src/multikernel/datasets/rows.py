@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from unicodedata import category
 
 Row = tuple[int, list[str]]  # its number in the file, counted from 1, and its cells
 
@@ -24,12 +25,22 @@ def read_rows(text: str, file: object) -> list[Row]:
     return rows
 
 
+def plain_name(cell: str) -> str:
+    """The name of a column without what cannot be seen: line breaks and runs of spaces are one space, marks of the byte
+    order that programs write between files are none.
+    """
+    return " ".join(cell.replace("\ufeff", "").split())
+
+
 def check_header(file: object, header: Sequence[str]) -> None:
-    """ValueError where the name of a column is empty or occurs twice."""
+    """ValueError where the name of a column is empty, occurs twice, or has a character that controls a terminal."""
     seen: set[str] = set()
     for j, name in enumerate(header):
+        where = f"{file}: row 1, column {j + 1}"
         if not name:
-            raise ValueError(f"{file}: row 1, column {j + 1}: the column has no name")
+            raise ValueError(f"{where}: the column has no name")
         if name in seen:
-            raise ValueError(f"{file}: row 1, column {j + 1}: the name {name!r} occurs twice")
+            raise ValueError(f"{where}: the name {name!r:.60} occurs twice")
+        if any(category(letter) == "Cc" for letter in name):
+            raise ValueError(f"{where}: the name {name!r:.60} has a control character; write it without")
         seen.add(name)

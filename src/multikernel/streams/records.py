@@ -22,7 +22,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
-from multikernel.datasets.rows import check_header
+from multikernel.datasets.rows import check_header, plain_name
 from multikernel.streams.encoding import WINDOWS, encoding_of
 from multikernel.streams.first_row import are_numbers, is_sample
 
@@ -78,7 +78,8 @@ class Records:
 
         Raises
         ------
-        ValueError : where it is damaged, no text or no CSV, or a column has no name or that of another
+        ValueError : where it is damaged, no text or no CSV, or a column has no name, that of another, or one with a
+            control character
         """
         with _lines(path) as lines:
             hint, text = _without_hint(lines)
@@ -94,8 +95,24 @@ class Records:
                 "the text was read as Windows-1252, since it is not UTF-8; save it as 'CSV UTF-8' if it is not"
             )
         names, headed, said = _named(names, first, found)
+        return cls(path, found, cls.checked_names(path, names), headed, (*notes, *said))
+
+    @staticmethod
+    def checked_names(path: Path, cells: Sequence[str]) -> list[str]:
+        """The names of columns that a file has, without what cannot be seen in them.
+
+        Parameters
+        ----------
+        path : the file
+        cells : its names as they are written
+
+        Raises
+        ------
+        ValueError : where a column has no name, that of another, or one with a control character
+        """
+        names = [plain_name(cell) for cell in cells]
         check_header(path, names)
-        return cls(path, found, names, headed, (*notes, *said))
+        return names
 
     def __iter__(self) -> Iterator[Record]:
         """The number and the cells of each row after the names.

@@ -19,6 +19,7 @@ WRONG_USE = (
     (("fitt", "t.csv"), "No such command 'fitt'. Did you mean 'fit'?"),
     (("fit",), "Missing argument 'DATA.CSV'"),
     (("fit", "t.csv"), "Missing option '--target'"),
+    ((*_FIT, "--target=z"), "--target is given several times, and names one column"),
     (("fit", "", "--target", "y"), "the name is empty, or '.'"),
     (("fit", "t.csv", "u.csv", "--target", "y"), "unexpected extra argument(s) (u.csv)"),
     ((*_FIT, "--metod", "average"), "No such option: --metod"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
+import re
 import zipfile
 from decimal import Decimal
 from pathlib import Path
@@ -118,3 +120,35 @@ def test_a_csv_file_with_the_name_of_a_spreadsheet_is_read_as_what_it_is(tmp_pat
     (tmp_path / "old.xlsx").write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + bytes(100))
     with pytest.raises(ValueError, match="is an Excel file of an old kind or with a password"):
         read_file(tmp_path / "old.xlsx")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("names", "read_as"),
+    [
+        (["\ufeffage", "b\ufeffc"], ["age", "bc"]),
+        (["a\nb", "c \t d "], ["a b", "c d"]),
+        (["x" * 10_000, "__proto__"], ["x" * 10_000, "__proto__"]),
+        (["Age", "age"], ["Age", "age"]),
+        (["category", "number"], ["category", "number"]),
+        (["a", "a "], "row 1, column 2: the name 'a' occurs twice"),
+        (["a", "\ufeff"], "row 1, column 2: the column has no name"),
+        (["a\x1b[2J", "b"], "row 1, column 1: the name 'a\\x1b[2J' has a control character; write it without"),
+    ],
+)
+def test_names_that_are_hard_to_see_are_read_alike_in_every_file_and_place(
+    tmp_path: Path, ending: str, names: list[str], read_as: list[str] | str
+) -> None:
+    path = tmp_path / f"t.{ending}"
+    if ending == "csv":
+        with path.open("w", newline="", encoding="utf-8-sig") as file:
+            csv.writer(file).writerows([names, ["word", 1.5], ["other", 2.5]])
+    else:
+        _written(path, dict(zip(names, (["word", "other"], [1.5, 2.5]), strict=True)))
+    if isinstance(read_as, str):
+        for reading in (read_file, _uploaded):
+            with pytest.raises(ValueError, match=re.escape(read_as)):
+                reading(path)
+    else:
+        assert list(read_file(path).columns) == read_as
+        assert list(_uploaded(path)[0]) == read_as

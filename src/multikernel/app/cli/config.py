@@ -14,8 +14,7 @@ stands on the command line wins. Paths are those of the command line, from the d
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from enum import Enum
 from importlib.metadata import version
@@ -26,7 +25,7 @@ import typer
 
 from multikernel.app.cli.console import check_new
 from multikernel.app.cli.words import assigned, value_of
-from multikernel.app.toml import toml
+from multikernel.app.toml import read_toml, settings_in, toml
 from multikernel.files import write_whole
 
 _NOT_OF_A_RUN = frozenset({"config", "save-config", "force", "json", "help"})
@@ -38,7 +37,8 @@ def take_config(ctx: typer.Context, path: Path | None) -> Path | None:
         return path
     command = str(ctx.info_name)
     try:
-        ctx.default_map = _defaults(path, command, _keys(ctx))
+        lists = {param.name for param in ctx.command.params if getattr(param, "multiple", False)}
+        ctx.default_map = _defaults(path, command, _keys(ctx), lists)
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.strerror:
             what = f"{path}: {error.strerror}"
@@ -48,27 +48,36 @@ def take_config(ctx: typer.Context, path: Path | None) -> Path | None:
     return path
 
 
-def _defaults(path: Path, command: str, names: Mapping[str, str]) -> dict[str, Any]:
+def _defaults(path: Path, command: str, names: Mapping[str, str], lists: Collection[str | None]) -> dict[str, Any]:
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ValueError(f"{path} is not TOML: {error}") from None
+        with path.open("rb") as file:
+            given = read_toml(settings_in(file))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     options = given.get(command)
     if not isinstance(options, dict):
         raise ValueError(f"{path} has no options of this command; it needs a table [{command}]")
     for key in options:
         if key not in names:
             close = get_close_matches(key, names, 1)
-            guess = f"did you mean {close[0]!r}? " if close else ""
-            raise ValueError(f"{path}: {command} has no option {key!r}; {guess}It has {', '.join(names)}")
-    return {names[key]: _as_words(value) if key in ("set", "type") else value for key, value in options.items()}
+            guess = f"did you mean {close[0]!r}? It" if close else "it"
+            raise ValueError(f"{path}: {command} has no option {key!r:.60}; {guess} has {', '.join(names)}")
+    return {
+        name: _as_words(path, key, options[key]) if name in lists else options[key]
+        for key, name in names.items()
+        if key in options
+    }
 
 
-def _as_words(value: Any) -> Any:
-    """The table of --set or --type as its words: a text stands behind the equals sign, another value is itself."""
-    if not isinstance(value, dict):
-        return value
-    return [f"{name}={each if isinstance(each, str) else repr(each)}" for name, each in value.items()]
+def _as_words(path: Path, key: str, value: Any) -> list[Any]:
+    """The words of an option that can be repeated; those of a table have texts behind the equals sign as they are."""
+    if isinstance(value, dict) and key in ("set", "type"):
+        return [f"{name}={each if isinstance(each, str) else repr(each)}" for name, each in value.items()]
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, list):
+        raise ValueError(f"{path}: {key} is {value!r:.60}, and has to be a list of words")
+    return value
 
 
 def _keys(ctx: typer.Context) -> dict[str, str]:

@@ -293,6 +293,18 @@ def named_file(path: Path | None) -> Path | None:
     return path
 
 
+def check_there(*paths: Path) -> None:
+    """OSError where a file that is to be read is not there: called before libraries are loaded, which takes longer.
+
+    Parameters
+    ----------
+    paths : files, "-" or NAME=FILE
+    """
+    for path in paths:
+        if path != STANDARD_INPUT and "=" not in str(path):
+            path.stat()
+
+
 def _from_standard_input() -> CsvTable:
     """The table that another program writes to this one."""
     from multikernel.app.tables.files import read_bytes

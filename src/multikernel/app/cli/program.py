@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 import typer
+from typer.core import TyperCommand
 
 from multikernel.app.cli.commands.browser import app as application
 from multikernel.app.cli.commands.browser import repeat
@@ -27,6 +28,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+class _Command(TyperCommand):
+    """A command that refuses a second target: the parser would take the last one without a word."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+        if sum(word.partition("=")[0] == "--target" for word in args) > 1:
+            ctx.fail("--target is given several times, and names one column; the browser application learns several")
+        return super().parse_args(ctx, args)
 
 
 def _version(requested: bool) -> None:
@@ -62,4 +72,4 @@ _COMMANDS: tuple[tuple[Callable[..., None], str | None], ...] = (
     (reproduce, None),
 )
 for command, words in _COMMANDS:
-    app.command(name=command.__name__, epilog=words)(command)
+    app.command(name=command.__name__, cls=_Command, epilog=words)(command)

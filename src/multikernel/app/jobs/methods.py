@@ -339,6 +339,6 @@ def check(estimator: Callable[..., Any], values: Mapping[str, Any]) -> None:
             raise ValueError(f"{name!r} cannot be set here; {_ELSEWHERE[name]}")
         if name not in known:
             close = get_close_matches(name, known, 1)
-            guess = f"did you mean {close[0]!r}? " if close else ""
-            raise ValueError(f"{estimator.__name__} has no parameter {name!r}; {guess}It has {', '.join(known)}")
+            guess = f"did you mean {close[0]!r}? It" if close else "it"
+            raise ValueError(f"{estimator.__name__} has no parameter {name!r:.60}; {guess} has {', '.join(known)}")
         known[name].check(value, f"{estimator.__name__}: {name}")

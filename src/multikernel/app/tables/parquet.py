@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from multikernel.app.tables.table import CsvTable, listed, table_of_cells, text_of
+from multikernel.streams import Records
 
 _BLOCK = 4096  # rows whose values are made at a time
 _MOST_TEXT = 1 << 30  # characters on a person's own computer, as of a sheet of Excel
@@ -19,11 +20,9 @@ _MOST_TEXT = 1 << 30  # characters on a person's own computer, as of a sheet of 
 def read_parquet(path: Path) -> CsvTable:
     """Read a whole Parquet file as a CSV file with the same cells is read; ValueError where it cannot be read."""
     file = opened(path)
-    names = file.schema_arrow.names
-    if not file.metadata.num_rows or not names:
+    if not file.metadata.num_rows or not file.schema_arrow.names:
         raise ValueError(f"{path} has no row or no column")
-    if len(set(names)) < len(names) or "" in names:
-        raise ValueError(f"{path} has a column without a name, or two of one name; give each column its own")
+    names = Records.checked_names(path, file.schema_arrow.names)
     columns: list[list[str]] = [[] for _ in names]
     try:
         for block in blocks_of(file, _MOST_TEXT):

@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import multikernel as mk
 from multikernel.app.jobs.methods import OUTER_FOLDS, check
+from multikernel.app.toml import settings_in
 from multikernel.app.web.forms import check_family, methods, methods_for
 from multikernel.app.web.learning.families import FAMILIES, path_values
 from multikernel.app.web.learning.findings import found
@@ -107,7 +108,8 @@ def repeated(run: Path, table: Path, out: Path, report: Callable[[str], None]) -
     ValueError : where the file is no such export
     """
     try:
-        recipe = recipe_of(run.read_text(encoding="utf-8"))
+        with run.open("rb") as file:
+            recipe = recipe_of(settings_in(file))
         check_recipe(recipe)
         recipe = _as_learned(recipe)
     except (TypeError, AttributeError, ValueError) as error:
@@ -148,6 +150,10 @@ def check_recipe(recipe: Recipe) -> None:
         check(known[recipe.method].kind, recipe.parameters)
         if recipe.path:
             _one_of("path", recipe.path, known[recipe.method].paths)
+    elif recipe.automatic:
+        check(
+            mk.MultiKernelClassifier if recipe.task == "classification" else mk.MultiKernelRegressor, recipe.parameters
+        )
     for view, words in recipe.kernels.items():
         _one_of("kernels: view", view, list(recipe.by_view))
         for word in words:

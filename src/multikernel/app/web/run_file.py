@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from dataclasses import MISSING as NO_DEFAULT
 from dataclasses import fields
 from typing import Any
 
+from multikernel.app.toml import read_toml
 from multikernel.app.web.learning.measuring import Measuring
 from multikernel.app.web.learning.recipe import Recipe
-
-_NESTED = re.compile(r"(?:[\w\"'-]+[ \t]*\.[ \t]*){50}")  # a key that tomllib reads in quadratic time
 
 _KINDS: dict[str, tuple[type, str]] = {  # by the annotations of a recipe
     "str": (str, "a word"),
@@ -36,12 +33,7 @@ def recipe_of(text: str) -> Recipe:
     ------
     ValueError : in a sentence, where it is none, or a part is of another kind
     """
-    if _NESTED.search(text):
-        raise ValueError("The file has keys of fifty parts, and a run has three at most; give the run.toml of a run.")
-    try:
-        stored = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also of a number of too many digits
-        raise ValueError(f"The file is no TOML ({error}); give the run.toml of a run.") from None
+    stored = read_toml(text)
     known = {field.name: field for field in fields(Recipe)}
     for name, value in stored.items():
         if name not in known:

@@ -26,7 +26,7 @@ import numpy as np
 from multikernel._floats import ROUNDING
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
-from multikernel.certificate import Certificate
+from multikernel.certificate import FINEST_GAP, Certificate
 from multikernel.numerics import levenberg_marquardt
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
@@ -113,8 +113,10 @@ def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: 
             return False
         # the damping of the model that defines the stationarity: of the squared norms of the columns here
         predicted = model.step(1e-3 * model.near.diagonal)[1]
-        gain = predicted if predicted >= 0.0 else np.inf
-        certificate = Certificate.stationarity(gain, max(point.value, small))
+        size = max(point.value, small)
+        # where no step leads down, as at the largest weights, the model promises nothing but rounding of either sign
+        gain = max(0.0, predicted) if predicted >= -FINEST_GAP * size else np.inf
+        certificate = Certificate.stationarity(gain, size)
         history.append(certificate.value)
         values.append(point.value)
         observe(Event(len(history), certificate, point.v, point.value, point.value))

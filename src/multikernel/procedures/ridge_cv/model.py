@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,9 +83,24 @@ class QuadraticModel(ABC):
             high = high + _DECADE
         while excess(low) < 0.0:
             low -= _DECADE
-        if low < high:
-            return found(float(brentq(excess, low, high, xtol=FINEST_GAP)))
-        return found(low)
+        log = float(brentq(excess, low, high, xtol=FINEST_GAP)) if low < high else low
+        return self._on_bound(found, excess, log)
+
+    @staticmethod
+    def _on_bound(found: Callable[[float], Array], excess: Callable[[float], float], log: float) -> Array:
+        """The step on the bound between two of neighbouring multipliers, one of each side.
+
+        Where the model is almost flat they lie far apart, and each alone may lead far from the bound, or upward.
+        """
+        s = found(log)
+        over = excess(log)
+        side = math.copysign(FINEST_GAP, over)
+        while over != 0.0:
+            other = excess(log + side)
+            if other * over <= 0.0:
+                return s + over / (over - other) * (found(log + side) - s)
+            side *= 10.0
+        return s
 
     def decrease(self, s: Array) -> float:
         """What the model without damping loses by a step."""

@@ -19,6 +19,7 @@ from multikernel.app.cli.console import (
     TableOptions,
     WrongUseError,
     check_new,
+    check_there,
     one_line_failures,
     read,
     show_json,
@@ -127,6 +128,7 @@ def fit(
     "view: column"; options may leave the view out where only one file has the column.
     """
     with one_line_failures():
+        check_there(data)
         from multikernel.app.jobs.fit_stream import StreamOptions
 
         request = request_of(target, method, task, kernels, (lam, C, alpha), given, seed, proba, types)

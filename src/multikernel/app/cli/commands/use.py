@@ -16,6 +16,7 @@ from multikernel.app.cli.console import (
     WrongUseError,
     begin,
     check_new,
+    check_there,
     named_file,
     one_line_failures,
     read,
@@ -67,6 +68,7 @@ def predict(
         check_config(save_config_to, force=force)
         if others.words and memory is not None:
             raise WrongUseError("several files are read at once, not in chunks; leave --memory out")
+        check_there(model, new)
         begin(f"Reading {model}")
         if not others.words and _in_chunks(model, new, proba, memory, out):
             save_config(ctx, save_config_to)
@@ -139,6 +141,7 @@ def report(
         if data is None and views:
             raise WrongUseError("--view names further files; give the first one, with the target, without --view")
         check_new(out, force=force, inputs=(model,) if data is None else (model, *others.paths(data)))
+        check_there(model, *([] if data is None else [data]))
         begin(f"Reading {model}")
         from multikernel.app.jobs.inspect import inspect
         from multikernel.app.report.page import model_page

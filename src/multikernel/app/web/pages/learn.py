@@ -10,6 +10,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
+from multikernel.app.toml import settings_in
 from multikernel.app.web.pages.data import files_of, keep, shown, with_test
 from multikernel.app.web.pages.measuring import is_typed, layout, planned
 from multikernel.app.web.site import Site, predicts, text_of
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from multikernel.app.web.learning.recipe import Recipe
     from multikernel.datasets import Task
 
-_LONGEST = 1 << 20  # bytes of a file of settings
 _LOOKED_AT = 50  # runs among which one of the same method is looked for
 _WORDS = 300  # characters of what was left out
 _WORTH = "what each view is worth"
@@ -292,14 +292,7 @@ def from_file(site: Site, request: Request, form: FormData) -> Response:
     given = files_of(form)
     if len(given) != 1:
         raise ValueError("Choose one file: the run.toml of a run, which its page offers.")
-    content = given[0].file.read(_LONGEST + 1)
-    if len(content) > _LONGEST:
-        raise ValueError(f"The file is larger than {_LONGEST >> 20} MB, which no run.toml is.")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ValueError("The file is no text in UTF-8; give the run.toml of a run.") from None
-    taken = TakenSettings.of(text, data)
+    taken = TakenSettings.of(settings_in(given[0].file), data)
     site.store.set_detail(data.id, data.detail | {"choice": taken.choice})
     left = ", ".join(taken.left)[:_WORDS]
     if taken.how != "method":
