@@ -274,6 +274,33 @@ def test_without_a_script_a_file_can_be_loaded_and_learned_from(chromium: Any, t
         context.close()
 
 
+def test_long_names_stay_on_a_phone_and_pages_print_on_white(page: Any) -> None:
+    first, *rest = people(30).splitlines()
+    head = first.replace("bought", f"结果_{'w' * 60}").replace("city", "مستوى_" * 12)
+    page.goto("/")
+    table = "\n".join([head, *(row.replace("yes", "x" * 70) for row in rest)])
+    page.set_input_files("#files", {"name": f"{'n' * 90}.csv", "mimeType": "text/csv", "buffer": table.encode()})
+    page.wait_for_url("**/data/*")
+    page.set_viewport_size({"width": 390, "height": 844})
+    address = page.url
+    for path in (address, f"{address}/method", "/"):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
+    page.goto(address)
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    page.emulate_media(media="screen", color_scheme="light")
+
+
+def test_a_double_click_sends_a_form_once(page: Any) -> None:
+    page.goto("/")
+    before = page.locator("a[href^='/data/'] strong", has_text="diabetes").count()
+    page.get_by_role("button", name=re.compile("^diabetes")).dblclick()
+    page.wait_for_url("**/data/*")
+    page.goto("/")
+    assert page.locator("a[href^='/data/'] strong", has_text="diabetes").count() == before + 1
+
+
 def test_arrow_keys_on_a_list_change_nothing_else(page: Any) -> None:
     page.goto("/")
     page.locator("input[type=file]").first.set_input_files(

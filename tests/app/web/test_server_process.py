@@ -16,6 +16,7 @@ import uvicorn
 from app_server import KEY, Person, app_command, people, said, served_by_command, serving
 
 from multikernel.app.web.connections import few_waiting
+from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.security import Tokens
 from multikernel.app.web.server import create_app
 from multikernel.app.web.settings import Settings
@@ -99,6 +100,25 @@ def test_what_is_no_longer_http_leaves_no_traceback(address: str, caplog: pytest
     finally:
         logging.getLogger("uvicorn.error").removeHandler(caplog.handler)
     assert [each.getMessage() for each in caplog.records if each.exc_info] == []
+
+
+def test_what_has_lost_its_files_is_said_and_can_be_deleted(tmp_path: Path) -> None:
+    recipe = Recipe("d", "y", "regression", {"x": "number"})
+    with serving(tmp_path) as address, Person(address) as person:
+        store = Store(Settings(tmp_path))
+        run = store.add_run("a set", "a run", recipe.to_json())
+        store.set_run(run.id, status="done")
+        person.follow_redirects = False  # a table that was looked at is remembered
+        data = person.upload(("a.csv", "x,y\n" + "1,2\n3,4\n" * 9)).headers["location"]
+        next((tmp_path / "data").rglob("table.csv")).unlink()
+        for path, own in ((data, True), (f"/runs/{run.id}", True), (f"/runs/{run.id}/files/model.mk", False)):
+            answer = person.get(path)
+            assert answer.status_code == 404
+            assert "A file of this page is no longer there" in said(answer)
+            assert str(tmp_path) not in answer.text
+            assert (f'action="{path}/delete"' in answer.text) == own
+        assert person.submit(f"{data}/delete").headers["location"] == "/"
+        assert person.get(data).status_code == 404
 
 
 def test_on_a_full_disk_runs_are_deleted_and_their_list_says_what_is_wrong(

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _SHORTEST_KEY = 20  # characters of a key that a person chose: 95 bits, where they are letters and digits
 _TAKES_FORMS = "This address takes what a form sends, and is no page to look at; begin at the data."
+_LOST = "A file of this page is no longer there; delete what it belongs to, and do it again."
 _WRITING = (OSError, sqlite3.OperationalError)  # what a full disk gives
 _TITLES = {400: "That did not work", 403: "Not allowed", 404: "Not found", 413: "Too large", 507: "No room"}
 
@@ -182,9 +183,7 @@ async def _wrong(request: Request, error: Exception) -> Response:
 
 async def _unwritten(request: Request, error: Exception) -> Response:
     if isinstance(error, FileNotFoundError):
-        return _page(
-            request, 404, "A file of this page is no longer there; delete what it belongs to, and do it again."
-        )
+        return _page(request, 404, _LOST, delete=_deleted_by(request))
     why = getattr(error, "strerror", None) or str(error)
     return _page(request, 507, f"The server cannot write to its folder ({why}); make room on the disk and try again.")
 
@@ -193,7 +192,17 @@ async def _broken(request: Request, error: Exception) -> Response:
     return _page(request, 500, f"The server ran into an error of its own: {type(error).__name__}: {error}")
 
 
-def _page(request: Request, status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
+def _deleted_by(request: Request) -> str:
+    """The address that deletes the data set, the run or the model whose own page this is; "" on other pages."""
+    site: Site = request.app.state.site
+    path: str = request.url.path.removeprefix(site.settings.root_path)
+    own = len(request.path_params) == 1 and path.count("/") == 2
+    return site.url(f"{path}/delete") if own and not site.settings.read_only else ""
+
+
+def _page(
+    request: Request, status: int, sentence: str, headers: dict[str, str] | None = None, delete: str = ""
+) -> Response:
     if "session_name" not in request.scope:  # what was sent broke off before it was looked at
         return _locked(request.scope)
     site: Site = request.app.state.site
@@ -204,7 +213,7 @@ def _page(request: Request, status: int, sentence: str, headers: dict[str, str] 
         back = f"{before.path}?{before.query}".rstrip("?")
     else:
         back = ""
-    answer = site.page(request, "error.html", status, title=title, said=sentence, back=back)
+    answer = site.page(request, "error.html", status, title=title, said=sentence, back=back, delete=delete)
     answer.headers.update(headers or {})
     return answer
 

@@ -42,6 +42,8 @@ def file(site: Site, request: Request) -> Response:
         raise HTTPException(404, "This run leaves no model behind, and so no such file.")
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     if name == "model.mk":
+        if not run.model.exists():
+            raise FileNotFoundError(run.model)
         return FileResponse(run.model, media_type="application/octet-stream", headers=headers)
     from multikernel.app.toml import toml
     from multikernel.app.web.exports import code, taken_home

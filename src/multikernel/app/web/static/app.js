@@ -21,6 +21,16 @@
   for (const form of document.querySelectorAll("[data-sure]")) {
     form.addEventListener("submit", (event) => { if (!confirm(form.dataset.sure)) event.preventDefault(); });
   }
+  const sent = new Set(); // forms under way, which a second click does not send once more
+  for (const form of document.querySelectorAll("form[method=post]")) {
+    form.addEventListener("submit", (event) => {
+      if (sent.has(form)) event.preventDefault();
+      if (event.defaultPrevented) return;
+      sent.add(form);
+      setTimeout(() => sent.delete(form), 5000);
+    });
+  }
+  window.addEventListener("pageshow", () => sent.clear());
   for (const part of document.querySelectorAll("[data-needs-script]")) part.hidden = false;
   const recount = (name) => {
     for (const line of document.querySelectorAll(`[data-count="${name}"]`)) {
