@@ -21,10 +21,11 @@ from multikernel.auto import limits, many_samples
 from multikernel.auto.centre_sums import CentreSpeed
 from multikernel.auto.logistic_sum import LogisticSum
 from multikernel.auto.preparation import Preparation
-from multikernel.auto.samples import TurnedSimilarity
+from multikernel.auto.samples import DistanceSimilarity, LinearSimilarity, TurnedSimilarity
 from multikernel.auto.table import read
 from multikernel.auto.task import RidgeTask
 from multikernel.auto.trees import BoostedTrees
+from multikernel.kernels import RBF, Laplacian, Matern
 from multikernel.procedures import centres
 
 
@@ -180,6 +181,26 @@ def test_more_seconds_are_more_centres_and_rows():
 def test_more_rows_have_more_trees_up_to_a_limit(rows, trees):
     few = BoostedTrees().work(rows, 0).seconds / BoostedTrees().work(100, 0).seconds
     assert 200 * few == pytest.approx(trees)
+
+
+@pytest.mark.parametrize("dtype", [float, np.float32])
+@pytest.mark.parametrize(
+    "similarity",
+    [
+        DistanceSimilarity(Matern(), np.array([0.5, 0.0, 2.0, 1.0]), ranked=True),
+        DistanceSimilarity(Laplacian(), np.array([0.5, 0.0, 2.0, 1.0])),
+        TurnedSimilarity(RBF(), np.linspace(-1.0, 1.0, 8).reshape(4, 2)),
+        LinearSimilarity((0, 3)),
+    ],
+)
+def test_functions_are_kernels_times_coefficients(similarity, dtype):
+    table = read(np.random.default_rng(0).normal(size=(40, 4)))
+    samples = Preparation.of(table).samples(table)
+    old, new = samples.of(np.arange(15)), samples.of(np.arange(15, 40))
+    coef = np.random.default_rng(1).normal(size=(15, 3))
+    expected = similarity(new, old) @ coef
+    atol = 1e-12 if dtype is float else 1e-5
+    np.testing.assert_allclose(similarity.function(old, coef, dtype)(new), expected, atol=atol)
 
 
 def test_leaves_are_those_of_the_trees():

@@ -42,8 +42,8 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
     time_budget : float or None, default None
         Seconds that a fit may take. Without it kernels are chosen on at most 1000 samples, and the answer is trained on
         all: of more than 4000 samples, scales are learned further on 8000, the leaves of boosted trees are one more
-        kernel, and the answer is a sum of kernels with 3000 samples, its centres, trained by logistic losses where
-        these predict held-out samples better than squared ones. More time than that takes more samples to choose on,
+        kernel, and the answer is a sum of kernels with 3000 samples, its centres, for up to six classes trained by
+        logistic losses where these predict held-out samples better. More time takes more samples to choose on,
         more landmarks to learn scales by, and more centres; less takes fewer, and then fewer candidates. How long each
         takes is measured in the fit, on this machine and beside whatever else it does. A ConvergenceWarning says what
         was left out.

@@ -31,7 +31,7 @@ from multikernel.auto.centre_sums import CentreSpeed, KernelSums
 from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Labels
 from multikernel.auto.limits import Size
-from multikernel.auto.logistic_sum import LogisticSum, trained_sum
+from multikernel.auto.logistic_sum import MOST_COLUMNS, LogisticSum, trained_sum
 from multikernel.auto.metric import FullMetricGaussian
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.search import Answer, Member, Posed, Searched, Tried
@@ -313,8 +313,9 @@ def _needed(posed: Posed, scores: Array, parted: Parted) -> Array:
 
 
 def _logistic(posed: Posed, found: Sequence[Tried], blend: Blend, parted: Parted, few: Size) -> LogisticSum | None:
-    """One machine of logistic losses by the kernels of a blend; None where that is not better, and of numbers."""
-    if posed.beyond is not None or not isinstance(posed.goal, Labels) or not len(blend.used):
+    """One machine of logistic losses by the kernels of a blend, for few classes; None where that is not better."""
+    few_columns = isinstance(posed.goal, Labels) and posed.task.Y.shape[1] <= MOST_COLUMNS
+    if posed.beyond is not None or not few_columns or not len(blend.used):
         return None
     rows = posed.some(few.rows, parted.learning)
     one = LogisticSum.of(posed, found, blend, parted, rows, posed.some(few.centres, rows))

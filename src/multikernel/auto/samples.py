@@ -116,20 +116,54 @@ class DistanceSimilarity(Similarity):
     def to(self, old: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
         if dtype is float:
             return super().to(old)
-        points = ScaledPoints.of(old.ranked if self.ranked else old.plain, self.scales, self.kernel.degree)
+        kernel = _InSingle(self.kernel, self._points(old))
+        return lambda new: kernel(self._columns(new))
 
-        return lambda new: _in_single(self.kernel, points, new.ranked if self.ranked else new.plain, len(old))
+    def function(self, old: PreparedSamples, coef: Array, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+        if dtype is float:
+            return super().function(old, coef)
+        kernel = _InSingle(self.kernel, self._points(old))
+        return lambda new: kernel.times(self._columns(new), coef)
+
+    def _columns(self, samples: PreparedSamples) -> Array:
+        return samples.ranked if self.ranked else samples.plain
+
+    def _points(self, old: PreparedSamples) -> ScaledPoints:
+        return ScaledPoints.of(self._columns(old), self.scales, self.kernel.degree)
 
 
-def _in_single(kernel: DistanceKernel, points: ScaledPoints, X: Array, columns: int) -> Array:
-    """The kernel of samples with these points, so many, on several threads."""
-    K = np.empty((len(X), columns), np.float32)
+@dataclass(frozen=True, eq=False)
+class _InSingle:
+    """A kernel with some points in single precision, of some samples at a time, on several threads.
 
-    def part(rows: slice) -> None:
-        K[rows] = kernel.profile(points.distances(X[rows]))
+    Parameters
+    ----------
+    kernel : DistanceKernel
+    points : ScaledPoints
+    """
 
-    over_few_rows(part, *K.shape)
-    return K
+    kernel: DistanceKernel
+    points: ScaledPoints
+
+    def __call__(self, X: Array) -> Array:
+        """The kernel matrix."""
+        K = np.empty((len(X), len(self.points.lengths)), np.float32)
+
+        def part(rows: slice) -> None:
+            K[rows] = self.kernel.profile(self.points.distances(X[rows]))
+
+        over_few_rows(part, *K.shape)
+        return K
+
+    def times(self, X: Array, coef: Array) -> Array:
+        """The kernel matrix times coefficients, of which sums are in double precision; no matrix is kept."""
+        values = np.empty((len(X), coef.shape[1]))
+
+        def part(rows: slice) -> None:
+            values[rows] = product(self.kernel.profile(self.points.distances(X[rows])).astype(float), coef)
+
+        over_few_rows(part, len(X), len(coef))
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,8 +185,14 @@ class TurnedSimilarity(Similarity):
     def to(self, old: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
         if dtype is float:
             return super().to(old)
-        points = ScaledPoints.turned(old.plain, self.turn)
-        return lambda new: _in_single(self.kernel, points, new.plain, len(old))
+        kernel = _InSingle(self.kernel, ScaledPoints.turned(old.plain, self.turn))
+        return lambda new: kernel(new.plain)
+
+    def function(self, old: PreparedSamples, coef: Array, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+        if dtype is float:
+            return super().function(old, coef)
+        kernel = _InSingle(self.kernel, ScaledPoints.turned(old.plain, self.turn))
+        return lambda new: kernel.times(new.plain, coef)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +218,13 @@ class LinearSimilarity(Similarity):
         Z = np.ascontiguousarray(old.plain[:, used].astype(dtype).T)
         Z /= dtype(max(1, len(Z)))
         return lambda new: np.asarray(new.plain[:, used].astype(dtype) @ Z)
+
+    def function(self, old: PreparedSamples, coef: Array, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+        """By the coefficients of the columns."""
+        used: Any = slice(None) if self.columns is None else list(self.columns)
+        Z = old.plain[:, used]
+        of_columns = Z.T @ coef / max(1, Z.shape[1])
+        return lambda new: np.asarray(new.plain[:, used] @ of_columns)
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,14 +81,12 @@ class Leaves(Similarity):
         trees = len(self.feature)
         most = int(self.number.max()) + 1
         numbers = self._leaves(old).astype(np.int64) + most * np.arange(trees)
-        values = np.empty((trees * most, coef.shape[1]))
-        for k, own in enumerate(coef.T):
-            values[:, k] = np.bincount(numbers.ravel(), np.repeat(own, trees), len(values)) / trees
-        by_tree = values.reshape(trees, most, -1)
+        of_leaves = [np.bincount(numbers.ravel(), np.repeat(own, trees), trees * most) / trees for own in coef.T]
+        values = np.stack(of_leaves, axis=1).reshape(trees, most, len(of_leaves))
 
         def total(new: PreparedSamples) -> Array:
             sums = np.zeros((len(new), coef.shape[1]))
-            _leaves.summed(self._leaves(new), by_tree, sums)
+            _leaves.summed(self._leaves(new), values, sums)
             return sums
 
         return total
