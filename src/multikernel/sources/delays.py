@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from multikernel._arrays import is_sparse
 from multikernel._folds import numbered
 from multikernel._rules import abbreviated, repeated
 from multikernel._typing import Array
@@ -137,7 +138,9 @@ class Delayer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             numbers: Any = numbered("Delayer", groups, n)
             runs[1:] = np.cumsum(numbers[1:] != numbers[:-1])
         delayed = [_shifted(values, delay, runs) for delay in self._checked_delays()]
-        return sparse.hstack(delayed, format="csr") if sparse.issparse(values) else np.hstack(delayed)
+        if is_sparse(values):
+            return sparse.hstack(delayed, format="csr")
+        return np.hstack(delayed)
 
     @available_if(_of_one_table)  # type: ignore[untyped-decorator]
     def get_feature_names_out(self, input_features: Any = None) -> Array:
