@@ -7,6 +7,7 @@ are written for any array, and whoever asks them need not know of any.
     namespace(A)    the functions of A's library        host(A)     A as a NumPy array
     unmasked(A)     NaN in place of masked entries
     like(A, B)      B where A is, in A's precision      foreign(A)  whether A is of another library
+    as_dense(A)     a sparse matrix as an array         is_sparse(A)
 """
 
 from __future__ import annotations
@@ -28,6 +29,16 @@ def foreign(A: Any) -> bool:
     if isinstance(A, np.ndarray):
         return False
     return library(A) is not None and hasattr(A, "shape") and hasattr(A, "ndim")
+
+
+def is_sparse(A: Any) -> bool:
+    """Whether A is a sparse matrix or array: SciPy's, or another library's that can be made one of SciPy's."""
+    return hasattr(A, "tocsr")
+
+
+def as_dense(A: Any) -> Any:
+    """A sparse matrix as an array with its zeros; anything else as it is."""
+    return A.toarray() if is_sparse(A) else A
 
 
 def library(A: Any) -> str | None:
@@ -98,7 +109,7 @@ def like(A: Any, B: Any) -> Any:
     if foreign(B) and library(B) == library(A):
         return xp.asarray(B if B.device == A.device else _moved(B, A.device), dtype=A.dtype)
     values = host(B)
-    values = np.ascontiguousarray(values.toarray() if hasattr(values, "toarray") else values)
+    values = np.ascontiguousarray(as_dense(values))
     return xp.asarray(values if values.flags.writeable else values.copy(), dtype=A.dtype, device=A.device)
 
 

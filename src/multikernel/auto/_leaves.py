@@ -13,7 +13,10 @@ def leaves(X, feature, threshold, left, right, number, out):  # type: ignore[no-
         for t in range(feature.shape[0]):
             node = 0
             while feature[t, node] >= 0:
-                node = left[t, node] if X[i, feature[t, node]] <= threshold[t, node] else right[t, node]
+                if X[i, feature[t, node]] <= threshold[t, node]:
+                    node = left[t, node]
+                else:
+                    node = right[t, node]
             out[i, t] = number[t, node]
 
 

@@ -109,7 +109,10 @@ def _warn_of_cuts(allowed: Allowed, searched: Searched, whole: Limits) -> None:
     if whole.centres is not None and 0 < searched.centres < whole.centres.usual:
         cuts.append(f"{searched.centres} samples are the centres of its kernels and not {whole.centres.usual}")
     if cuts:
-        limit = "a time limit" if allowed.time_budget is None else f"time_budget={allowed.time_budget:g}"
+        if allowed.time_budget is None:
+            limit = "a time limit"
+        else:
+            limit = f"time_budget={allowed.time_budget:g}"
         warn_user(
             f"{allowed.name}: {limit} cut the choice: {'; '.join(cuts)}. "
             "converged_ and duality_gap_ are those of the blend of what was tried. Raise time_budget for more.",

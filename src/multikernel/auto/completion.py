@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from multikernel._arrays import is_sparse
 from multikernel._typing import Array
 from multikernel.auto.samples import Cosine, DistanceSimilarity, Given, PreparedSamples, Similarity
 from multikernel.kernels import RBF
@@ -134,6 +135,6 @@ def _gaussian(samples: PreparedSamples, columns: Array) -> Similarity:
 
 def _mixed(rows: Any, values: Any, anchors: Any) -> Any:
     """Weighted sums of samples and of anchors."""
-    if hasattr(values, "tocsr"):
+    if is_sparse(values):
         return sparse.csr_matrix(rows @ sparse.vstack([values, anchors], format="csr"))
     return rows @ np.vstack([values, anchors])

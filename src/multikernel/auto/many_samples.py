@@ -219,7 +219,10 @@ def _learned_further(posed: Posed, searched: Searched, parted: Parted, times: in
         before = KernelAndRidge(each.similarity, each.alpha, each.learned, each.cut)
         least = min((other.error for other in learned), default=np.inf)
         others = [other.similarity for other in learned]
-        after = each.candidate.further(before, others, least, *parts) if len(rows.held) else None
+        if len(rows.held):
+            after = each.candidate.further(before, others, least, *parts)
+        else:
+            after = None
         if after is None:
             return None
         learned.append(after)

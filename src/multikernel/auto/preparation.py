@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from multikernel._arrays import as_dense
 from multikernel._rules import shortened
 from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
@@ -434,7 +435,7 @@ def _numbers_of(encoding: Together | None, X: Table) -> Array:
     if encoding is None:
         return np.empty((len(X), 0))
     found = encoding(X)
-    dense: Array = found.toarray() if hasattr(found, "tocsr") else found
+    dense: Array = as_dense(found)
     return dense
 
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 import numpy as np
-from scipy import sparse
 
-from multikernel._arrays import host, unmasked
+from multikernel._arrays import host, is_sparse, unmasked
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -81,7 +80,7 @@ def read(
     ------
     ValueError : for what is no table of samples, and for views of different lengths
     """
-    if sparse.issparse(X):
+    if is_sparse(X):
         return _sparse(X)
     if is_views(X):
         if given is not None:
@@ -115,7 +114,7 @@ def as_table(X: Any, new: bool = False) -> Any:
         return {f"view {k}": view for k, view in enumerate(X)}
     if isinstance(X, np.ndarray) and is_several(X):
         return {f"view {k}": view for k, view in enumerate(X)}
-    if is_views(X) or is_frame(X) or sparse.issparse(X):
+    if is_views(X) or is_frame(X) or is_sparse(X):
         return X
     if is_of_texts(X):
         return np.asarray(X, dtype=object).reshape(-1, 1)
@@ -128,7 +127,7 @@ def as_table(X: Any, new: bool = False) -> Any:
 
 def is_views(X: Any) -> bool:
     """Whether X holds views by name; a sparse matrix by keys is a mapping, too."""
-    return isinstance(X, Views) or (isinstance(X, Mapping) and not sparse.issparse(X))
+    return isinstance(X, Views) or (isinstance(X, Mapping) and not is_sparse(X))
 
 
 def is_of_texts(X: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
-from multikernel._arrays import foreign, host, namespace, taken
+from multikernel._arrays import foreign, host, is_sparse, namespace, taken
 from multikernel._linalg import product, squared
 from multikernel._memory import check_memory
 from multikernel._typing import Array
@@ -170,7 +170,7 @@ class FactorGram(Gram):
 
     def thin(self) -> ThinRoot | None:
         kept = np.flatnonzero(self.weights)
-        sparse = hasattr(self.F, "tocsr")
+        sparse = is_sparse(self.F)
         square = self.F is self.H
         if sparse or not square or len(kept) >= self.shape[0] or (self.weights < 0).any():
             return None

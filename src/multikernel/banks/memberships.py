@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy.sparse import issparse
 from scipy.special import expit, softmax
 
+from multikernel._arrays import is_sparse
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 
@@ -72,7 +72,7 @@ class OfFunction(Memberships):
     groups: int
 
     def of(self, X: Any) -> Array:
-        known: Any = X if isinstance(X, np.ndarray) or issparse(X) else None
+        known: Any = X if isinstance(X, np.ndarray) or is_sparse(X) else None
         if known is None:
             raise ValueError("memberships by a function or a clustering are known of samples in arrays only")
         return as_memberships(evaluated(self.rule, known), known.shape[0], self.groups)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._arrays import host, unmasked
+from multikernel._arrays import host, is_sparse, unmasked
 from multikernel._row_labels import check_rows
 from multikernel._rules import Flag, Number, abbreviated, repeated, shortened
 from multikernel._typing import Array, Index
@@ -178,7 +178,7 @@ def _matrices(K: Any) -> Iterator[Array]:
     if len(K) == 0:
         raise ValueError("precomputed kernels: got an empty list, at least one matrix is needed")
     for k, matrix in enumerate(K):
-        if hasattr(matrix, "tocsr"):
+        if is_sparse(matrix):
             raise ValueError(f"kernel {k} is a sparse matrix; precomputed kernels are dense: give K.toarray()")
         array = real(unmasked(host(matrix)), f"kernel {k}")
         if array.dtype != np.float32:

@@ -70,7 +70,10 @@ class TiedAndFree(Combination):
     def in_units(self, kernel: float, balance: float, free: bool) -> tuple[float, float, float] | None:
         """None for products of several lengths. Tied and free weights have one unit for one kernel's weights only."""
         part = self.part
-        tied = {part.degree} if isinstance(part, HadamardPower) else set(map(len, part.products))
+        if isinstance(part, HadamardPower):
+            tied = {part.degree}
+        else:
+            tied = set(map(len, part.products))
         lengths = tied | set(map(len, self.free))
         if len(lengths) > 1:
             return None

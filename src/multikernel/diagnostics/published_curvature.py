@@ -79,8 +79,14 @@ class CurvatureBounds:
         lines = [f"{name}  {low:.4g} to {high:.4g}" for name, (low, high) in ranges.items()]
         lines.insert(2, f"D  {'at most ' if self.D == 0.0 else ''}{self.D:.4g}")
         lines.append(f"H  {self.H:.4g}")
-        below = f"alpha <= {self.convex_below:.4g}" if self.convex_below > 0.0 else "no alpha: vacuous"
-        above = "no alpha: vacuous" if np.isinf(self.concave_above) else f"alpha >= {self.concave_above:.4g}"
+        if self.convex_below > 0.0:
+            below = f"alpha <= {self.convex_below:.4g}"
+        else:
+            below = "no alpha: vacuous"
+        if np.isinf(self.concave_above):
+            above = "no alpha: vacuous"
+        else:
+            above = f"alpha >= {self.concave_above:.4g}"
         return "\n".join([*lines, f"convex by the printed proposition for {below}", f"concave for {above}"])
 
 

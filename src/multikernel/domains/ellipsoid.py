@@ -163,7 +163,9 @@ class Ellipsoid(Domain):
     def _inside(self, d: Array) -> Array:
         """Weights drawn to the centre until the ellipsoid has them."""
         length = self._length(d)
-        return self._offset + (d - self._offset) / length if length > 1.0 else d
+        if length > 1.0:
+            return self._offset + (d - self._offset) / length
+        return d
 
     def _length(self, d: Array) -> float:
         """The root of (d - center)' S^-1 (d - center)."""

@@ -60,7 +60,9 @@ class Product(Domain):
     def in_units(self, weight: float, value: float) -> Product | None:
         parts = [part.in_units(weight, value) for part in self.domains]
         known = tuple(part for part in parts if part is not None)
-        return Product(known, self.sizes) if len(known) == len(parts) else None
+        if len(known) == len(parts):
+            return Product(known, self.sizes)
+        return None
 
     def check(self, m: int) -> None:
         if m != sum(self.sizes):

@@ -10,6 +10,7 @@ import numpy as np
 from multikernel._typing import Array
 
 COLORS = ("#4a7fe0", "#dd8a33", "#3f9c6b", "#b5526b", "#7d66c4", "#2fa3b5", "#a58a2c", "#6b7387")
+GREY, INK = "#8a92a3", "#39404f"  # of lines and of text
 _SHOWN = 40  # names
 _ROW, _BAR = 0.26, 0.13  # inches
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from multikernel._arrays import host, taken
+from multikernel._arrays import host, is_sparse, taken
 from multikernel._rules import Rule, abbreviated, shortened
 from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
@@ -277,7 +277,7 @@ def _cells_of_samples(keys: Iterable[Any], X: Any, prefix: str) -> Iterator[tupl
         labels = [str(name) for name in chosen]
     else:
         index = np.array([int(key) for key in keys], dtype=int)
-        if hasattr(X, "tocsr"):
+        if is_sparse(X):
             part = X.tocsr()[:, index].toarray()
         else:
             whole = X if hasattr(X, "shape") else np.asarray(X, dtype=object)

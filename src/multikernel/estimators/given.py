@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
+from multikernel._arrays import is_sparse
 from multikernel._typing import Array
 from multikernel.banks.checks import as_array, check_numbers, refuse_fields
 from multikernel.tables.cells import check_names, is_frame, is_null
@@ -68,7 +69,7 @@ def check_finite_target(target: Array) -> None:
 
 def _target(y: Any) -> Any:
     """A target as an array, real and with nothing missing as far as its entries are objects."""
-    if hasattr(y, "toarray"):
+    if is_sparse(y):
         target = np.empty(0, dtype=y.dtype)
     else:
         target = as_array(y, "y")

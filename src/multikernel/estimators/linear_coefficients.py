@@ -55,7 +55,9 @@ def _columns(family: Any, width: int) -> list[Array | None]:
 def _of_kernel(kernel: Any, width: int) -> Array | None:
     for fact in kernel.facts():
         if isinstance(fact, ExplicitFeatures):
-            return np.arange(width) if fact.columns is None else np.asarray(fact.columns, dtype=int)
+            if fact.columns is None:
+                return np.arange(width)
+            return np.asarray(fact.columns, dtype=int)
         if isinstance(fact, Wrapped) and isinstance(fact.by, float):
             return _of_kernel(fact.kernel, width)
     return None

@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from multikernel import _arrays
-from multikernel._arrays import host
+from multikernel._arrays import as_dense, host
 from multikernel._linalg import as_columns
 from multikernel._memory import check_memory
 from multikernel._typing import Array
@@ -396,7 +396,7 @@ def posterior_of(model: Model, bank: KernelBank, fitted: Sequence[Fitted]) -> Po
 def dense_columns(F: Any, columns: Array) -> Array:
     """Some columns of features, dense."""
     part = host(_arrays.taken(F, columns, axis=1))
-    return np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
+    return np.asarray(as_dense(part), dtype=np.float64)
 
 
 def _part(bank: KernelBank, rows: Array) -> KernelBank:

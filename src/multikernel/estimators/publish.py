@@ -71,7 +71,10 @@ def _publish_certificate(model: Model, fitted: Sequence[Fitted], single: bool) -
     """The value of each problem, a bound of its optimum where one is known, and the worst certificate."""
     objectives = [f.weights.objective for f in fitted]
     bounds = [f.weights.bound for f in fitted]
-    model.objective_ = objectives[0] if single else np.concatenate([np.atleast_1d(each) for each in objectives])
+    if single:
+        model.objective_ = objectives[0]
+    else:
+        model.objective_ = np.concatenate([np.atleast_1d(each) for each in objectives])
     vars(model).pop("objective_bound_", None)  # of an earlier fit
     if None not in bounds:
         model.objective_bound_ = bounds[0] if single else np.array(bounds)

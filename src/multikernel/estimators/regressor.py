@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from multikernel._arrays import host, returned
+from multikernel._arrays import host, is_sparse, returned
 from multikernel._typing import Array
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.binding import Training, bind_training
@@ -62,7 +62,7 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             return Training(given.bank, columns, given.weight)
         training = bind_training(self, X, y, sample_weight, sketch, y_numeric=True, multi_output=several)
         target: Any = training.target
-        if hasattr(target, "toarray"):
+        if is_sparse(target):
             raise ValueError(
                 f"{type(self).__name__}: y must be an array of numbers, got a sparse matrix; use y.toarray()"
             )

@@ -268,7 +268,9 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
 
     def _values(self, X: Any) -> Array:
         values, fixed = super()._values(X), self._fixed_values(X)
-        return values if fixed is None else check_predicted(values + fixed, type(self).__name__)
+        if fixed is None:
+            return values
+        return check_predicted(values + fixed, type(self).__name__)
 
     def _fixed_values(self, X: Any) -> Array | None:
         if self._fixed_samples is None or not self._fixed_samples.columns:

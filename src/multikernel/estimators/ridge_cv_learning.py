@@ -147,7 +147,9 @@ def _units(Y: Array) -> Array:
 
 def _shares(model: Any, units: Array) -> Array:
     """What targets in their own units are multiplied with before their errors are added, as in the user's units."""
-    return np.ones(len(units)) if model.criterion == "evidence" else units / units.max()
+    if model.criterion == "evidence":
+        return np.ones(len(units))
+    return units / units.max()
 
 
 def _unit_of_all(model: Any, Z: Array, Y: Array, units: Array) -> float:

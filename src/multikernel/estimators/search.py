@@ -98,7 +98,9 @@ class Samples:
     @property
     def share(self) -> Array:
         """The weights as numbers."""
-        return np.ones(len(self.target)) if self.weight is None else self.weight
+        if self.weight is None:
+            return np.ones(len(self.target))
+        return self.weight
 
     @property
     def size(self) -> float:

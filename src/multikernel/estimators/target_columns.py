@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._arrays import foreign
+from multikernel._arrays import foreign, is_sparse
 from multikernel._typing import Array
 
 
@@ -31,7 +31,7 @@ class TargetColumns:
         kind = getattr(getattr(y, "dtype", None), "kind", "")
         if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] < 2 or kind not in tuple("fiub"):
             return None
-        if isinstance(y, np.ma.MaskedArray) or hasattr(y, "toarray") or hasattr(y, "iloc") or foreign(y):
+        if isinstance(y, np.ma.MaskedArray) or is_sparse(y) or hasattr(y, "iloc") or foreign(y):
             return None
         if type(y) is np.ndarray and y.dtype != np.float32:
             return None

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
+from multikernel._arrays import is_sparse
 from multikernel._rules import abbreviated, shortened
 from multikernel._typing import Array
 from multikernel.banks import KernelBank, precomputed
@@ -142,7 +143,7 @@ class ColumnParts(Parts):
             return ColumnParts(self.table.with_columns(own))
         rest = np.setdiff1d(np.arange(self.table.shape[1]), parts)
         back = np.argsort(np.concatenate([rest, parts]), kind="stable")
-        if hasattr(self.table, "tocsr"):
+        if is_sparse(self.table):
             return ColumnParts(sparse.hstack([self.table[:, rest], own], format="csr")[:, back])
         return ColumnParts(np.hstack([self.table[:, rest], own])[:, back])
 

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.estimators.bars import COLORS
+from multikernel.estimators.bars import COLORS, GREY, INK
 from multikernel.estimators.names import short_names
 
 _ROW = 0.45  # inches
-_GREY, _INK = "#8a92a3", "#39404f"
 
 
 def source_pairs(values: Any) -> Any:
@@ -70,8 +69,8 @@ def _draw(values: Any, score: float, constant: float, measure: str, ax: Any = No
     if ax is None:
         _, ax = plt.subplots(figsize=(8.0, 1.4 + _ROW * count), layout="constrained")
     at = np.arange(count)
-    ax.axvline(score, color=_INK, lw=1, label=f"all sources, {score:.3g}")
-    ax.axvline(constant, color=_GREY, lw=1, ls=":", label=f"constant prediction, {constant:.3g}")
+    ax.axvline(score, color=INK, lw=1, label=f"all sources, {score:.3g}")
+    ax.axvline(constant, color=GREY, lw=1, ls=":", label=f"constant prediction, {constant:.3g}")
     blue, orange = COLORS[:2]
     left, width = np.minimum(values["without"], score), np.abs(values["adds"])
     ax.barh(at, width, 0.34, left=left, color=blue, alpha=0.35, label="what it adds")
@@ -79,7 +78,7 @@ def _draw(values: Any, score: float, constant: float, measure: str, ax: Any = No
     ax.plot(values["alone"], at, "D", mfc="white", mec=orange, mew=1.6, ms=6, label="alone")
     for row, adds, error, p in zip(at, values["adds"], values["se"], values["p"], strict=True):
         words = f"adds {adds:+.3f} \u00b1 {error:.3f}" + ("" if np.isnan(p) else f", p = {p:.2g}")
-        ax.annotate(words, (1.02, row), xycoords=("axes fraction", "data"), va="center", fontsize="small", color=_INK)
+        ax.annotate(words, (1.02, row), xycoords=("axes fraction", "data"), va="center", fontsize="small", color=INK)
     ax.set_yticks(at, short_names([str(name) for name in values["source"]]), fontsize="small")
     ax.set_ylim(count - 0.5, -0.5)
     ax.spines[["top", "right"]].set_visible(False)

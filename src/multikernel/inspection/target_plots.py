@@ -10,10 +10,8 @@ import numpy as np
 from multikernel._arrays import unmasked
 from multikernel._parameters import COUNT, FINITE
 from multikernel._typing import Array
-from multikernel.estimators.bars import draw_bars
+from multikernel.estimators.bars import GREY, INK, draw_bars
 from multikernel.estimators.names import short_names
-
-_GREY, _INK = "#8a92a3", "#39404f"
 
 
 def plot_hist2d(
@@ -61,12 +59,12 @@ def plot_hist2d(
     bar.ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     bar.ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     bar.ax.yaxis.set_minor_locator(NullLocator())
-    ax.plot(edges[[0, -1]], edges[[0, -1]], color=_INK, lw=0.8)
-    ax.axhline(0.0, color=_GREY, lw=0.6, ls=":", zorder=0)
-    ax.axvline(0.0, color=_GREY, lw=0.6, ls=":", zorder=0)
+    ax.plot(edges[[0, -1]], edges[[0, -1]], color=INK, lw=0.8)
+    ax.axhline(0.0, color=GREY, lw=0.6, ls=":", zorder=0)
+    ax.axvline(0.0, color=GREY, lw=0.6, ls=":", zorder=0)
     above, below = np.mean(second > first), np.mean(second < first)
-    ax.annotate(f"{above:.0%} above", (0.03, 0.97), xycoords="axes fraction", va="top", fontsize="small", color=_INK)
-    ax.annotate(f"{below:.0%} below", (0.97, 0.03), xycoords="axes fraction", ha="right", fontsize="small", color=_INK)
+    ax.annotate(f"{above:.0%} above", (0.03, 0.97), xycoords="axes fraction", va="top", fontsize="small", color=INK)
+    ax.annotate(f"{below:.0%} below", (0.97, 0.03), xycoords="axes fraction", ha="right", fontsize="small", color=INK)
     ax.set(xlim=edges[[0, -1]], ylim=edges[[0, -1]], aspect="equal", xlabel=labels[0], ylabel=labels[1])
     ax.spines[["top", "right"]].set_visible(False)
     return ax

@@ -38,7 +38,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import check_scoring
 from sklearn.utils import check_array, check_random_state
 
-from multikernel._arrays import host
+from multikernel._arrays import host, is_sparse
 from multikernel._floats import SINGULAR
 from multikernel._folds import FOLDS, Fold, Resampling
 from multikernel._parameters import COUNT, WHOLE
@@ -154,7 +154,10 @@ def source_values(
     names, setting = _setting(estimator, X, y, groups, sources, scoring)
     rng = check_random_state(random_state)
     drawn = [_folds(estimator, cv, setting.groups, setting.y, rng) for _ in range(repeats)]
-    orders = _orders(drawn[0], setting.parts.n, setting.groups, permutations, rng) if permutations else []
+    if permutations:
+        orders = _orders(drawn[0], setting.parts.n, setting.groups, permutations, rng)
+    else:
+        orders = []
     subsets = _subsets(len(names), pairs)
     scores, permuted = _scores(setting, drawn, subsets, orders, n_jobs, observe)
     _check_finite(scores, names)
@@ -268,7 +271,7 @@ def _errors(names: Sequence[str], scores: Mapping[Subset, Array], overlap: float
 def _target(estimator: Any, y: Any) -> Array:
     """The target as an array, checked as a fit checks it."""
     (check_labels if is_classifier(estimator) else check_target)(y)
-    y = y if hasattr(y, "toarray") else np.asarray(host(y))  # a sparse one is refused in scikit-learn's words
+    y = y if is_sparse(y) else np.asarray(host(y))  # a sparse one is refused in scikit-learn's words
     return np.asarray(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
 
 

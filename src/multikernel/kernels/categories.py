@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from multikernel._arrays import is_sparse
 from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
@@ -88,7 +89,7 @@ def _columns(X: Any) -> list[list[Any]]:
     if isinstance(X, Table):
         texts = dict(zip(X.strings.tolist(), X.texts.T, strict=True))
         return [_texts(texts[j]) if j in texts else _numbers(X.numbers[:, j]) for j in range(X.shape[1])]
-    if hasattr(X, "toarray"):
+    if is_sparse(X):
         X = X.toarray()
     return [_numbers(column) for column in X.T]
 

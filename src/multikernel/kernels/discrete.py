@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._arrays import foreign, host, like
+from multikernel._arrays import foreign, host, is_sparse, like
 from multikernel._typing import Array
 from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.categories import OneHot
@@ -102,7 +102,7 @@ class Tanimoto(Kernel):
 
 def _column(X: Any, j: int) -> Array:
     """Column j, dense."""
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         return X[:, [j]].toarray()[:, 0]
     return X[:, j]
 
@@ -121,7 +121,7 @@ def _words(X: Any) -> Array:
     ------
     ValueError : where X is sparse, or holds another number
     """
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         raise ValueError(
             "Tanimoto(packed=True) takes bits that are packed, which are dense: np.packbits(X.toarray(), axis=1)"
         )

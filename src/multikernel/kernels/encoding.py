@@ -14,6 +14,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from scipy import sparse
 
+from multikernel._arrays import is_sparse
 from multikernel._rules import Instance, abbreviated
 from multikernel._typing import Array, Columns
 from multikernel._warnings import warn_user
@@ -197,7 +198,7 @@ def beside(parts: list[Any]) -> Any:
     """Arrays and CSR arrays side by side; a CSR array where one of them is."""
     if len(parts) == 1:
         return parts[0]
-    if any(hasattr(part, "tocsr") for part in parts):
+    if any(is_sparse(part) for part in parts):
         return sparse.hstack(parts, "csr")
     return np.hstack(parts)
 

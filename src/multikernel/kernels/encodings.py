@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from multikernel._arrays import is_sparse
 from multikernel._floats import ROUNDING
 from multikernel._rules import Instance, abbreviated
 from multikernel._typing import Array
@@ -61,7 +62,7 @@ class Standardize(Encoding):
         if self.means is not None:
             return self
         X = floats_of(X)
-        if hasattr(X, "tocsr"):
+        if is_sparse(X):
             mean, variance = mean_variance_axis(X.tocsr(), axis=0)
             return Standardize((0.0,) * X.shape[1], _deviations(mean, variance))
         absent = np.isnan(X)
@@ -75,7 +76,7 @@ class Standardize(Encoding):
 
     def __call__(self, X: Any) -> Any:
         X = floats_of(X)
-        if hasattr(X, "tocsr"):
+        if is_sparse(X):
             if not any(self.means or ()):
                 return scaled_columns(X, 1.0 / np.array(self.deviations)).tocsr()
             X = dense(X)

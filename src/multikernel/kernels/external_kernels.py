@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from sklearn.base import clone
 
-from multikernel._arrays import foreign, host, like
+from multikernel._arrays import as_dense, foreign, host, like
 from multikernel._rules import Choice, Flag, Rule, abbreviated
 from multikernel._typing import Array
 from multikernel.kernels.base import Fact, Kernel
@@ -224,7 +224,7 @@ class External(Kernel):
 
     def _checked(self, K: Any, r: int, c: int) -> Array:
         """A copy as floats; ValueError where K is no matrix of that shape, or an entry is NaN or infinite."""
-        K = np.asarray(K.toarray() if hasattr(K, "toarray") else K)
+        K = np.asarray(as_dense(K))
         if K.shape != (r, c) or K.dtype.kind not in "fiub":
             found = "a single number"
             if K.ndim != 0:

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from multikernel._arrays import is_sparse
 from multikernel._parameters import FLAG
 from multikernel._rules import Choice
 from multikernel._warnings import PredictionWarning, warn_user
@@ -106,7 +107,7 @@ def for_columns(X: Any, single: bool | None = None, types: Mapping[str, Declared
         FLAG.check(single, "for_columns: single")
     if types is not None:
         TYPES.check(types, "for_columns: types")
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         gaussians = rbf_grid() if X.shape[1] <= SINGLE else _gaussians()
         return Kernels(tuple(kernel.standardized() for kernel in gaussians)) + Kernels((Linear().normalized(),))
     every = [column for column, _ in typed(X, types)]

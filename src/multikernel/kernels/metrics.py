@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from multikernel._arrays import foreign, like
+from multikernel._arrays import foreign, is_sparse, like
 from multikernel._rules import Vector, abbreviated
 from multikernel._typing import Array
 from multikernel.kernels.base import Kernel
@@ -81,7 +81,7 @@ class Anisotropic(Kernel):
         if X.shape[1] != len(self.scales):
             raise ValueError(f"Anisotropic has {len(self.scales)} scales, and the samples have {X.shape[1]} features")
         factors = np.asarray(self.scales) ** (1.0 / self.kernel.degree)
-        if hasattr(X, "tocsr"):
+        if is_sparse(X):
             return X.multiply(factors).tocsr()
         X = as_floats(X)
         if foreign(X):
@@ -163,6 +163,6 @@ class Mahalanobis(Kernel):
             raise ValueError(
                 f"Mahalanobis has rows of {A.shape[1]} entries, and the samples have {X.shape[1]} features"
             )
-        if not hasattr(X, "tocsr"):
+        if not is_sparse(X):
             X = as_floats(X)
         return np.asarray(X @ A.T.astype(X.dtype if X.dtype.kind == "f" else np.float64))

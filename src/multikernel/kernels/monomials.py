@@ -21,6 +21,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from scipy.linalg import blas
 
+from multikernel._arrays import is_sparse
 from multikernel._parameters import WHOLE, Count, Degree
 from multikernel._typing import Array
 from multikernel.kernels.base import Fact, Kernel
@@ -86,7 +87,7 @@ class MonomialSum(Kernel):
 
     def _values(self, X: Any) -> Iterator[Array]:
         """The monomials at the samples, times the root of their number: chunks of shape (monomials, len(X))."""
-        if hasattr(X, "tocsr"):
+        if is_sparse(X):
             raise ValueError("kernels of random monomials need dense X: products of sparse features are not supported")
         variables, numbers = _monomials(X.shape[1], self.draw)[self.index]
         table, factors = _factors(X, variables)

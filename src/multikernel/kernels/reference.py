@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import is_sparse
 from multikernel._typing import Array
 from multikernel.tables.objects import Objects
 from multikernel.tables.table import Table
@@ -53,7 +54,7 @@ def _keys(X: Any) -> list[Hashable]:
     if isinstance(X, Table):
         return list(map(tuple, X.texts.tolist()))
     rows = X.astype(np.float64, copy=False)
-    if hasattr(rows, "tocsr"):
+    if is_sparse(rows):
         rows = rows.tocsr()
         pairs = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
         return [(rows.indices[a:b].tobytes(), rows.data[a:b].tobytes()) for a, b in pairs]

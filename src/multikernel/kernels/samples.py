@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from multikernel._arrays import foreign, like, namespace
+from multikernel._arrays import as_dense, foreign, like, namespace
 from multikernel._typing import Array
 
 
@@ -30,7 +30,7 @@ def in_double(X: Any) -> Any:
 def dense(X: Any) -> Array:
     """Floats, not sparse."""
     X = as_floats(X)
-    return X.toarray() if hasattr(X, "toarray") else X
+    return as_dense(X)
 
 
 def scaled_rows(X: Any, factors: Array) -> Any:

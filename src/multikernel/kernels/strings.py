@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from multikernel._arrays import as_dense
 from multikernel._parameters import POWER, Power
 from multikernel._typing import Array
 from multikernel.kernels.family import KernelFamily, Kernels
@@ -60,7 +61,7 @@ class Spectrum(StringKernel):
             F = F.toarray()
         left = F[: len(rows)]
         K = left @ (left if Z is None else F[len(rows) :]).T
-        return K.toarray() if hasattr(K, "toarray") else K
+        return as_dense(K)
 
     def diagonal(self, X: Any) -> Array:
         F = counts(self._strings(X), int(self.length))

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from multikernel._arrays import host
+from multikernel._arrays import host, is_sparse
 from multikernel._floats import ROUNDING, TINY, size_of
 from multikernel._parameters import POSITIVE, check_parameters
 from multikernel._rules import Choice, Rule
@@ -117,7 +117,7 @@ def _deviation(X: Any) -> float:
 
     By two passes: the mean of the squares less the squared mean loses the digits of samples far from zero.
     """
-    values = X.data if hasattr(X, "tocsr") else X
+    values = X.data if is_sparse(X) else X
     entries = X.shape[0] * X.shape[1]
     if not entries:
         return 0.0

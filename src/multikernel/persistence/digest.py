@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from multikernel._arrays import is_sparse
 from multikernel._typing import Array
 
 _PLAIN = "biufcmMSUV"  # kinds of arrays that are their bytes
@@ -96,7 +97,7 @@ def _object(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
         yield from _pieces({name: each for name, each in given.items() if name not in _WITHOUT_EFFECT}, callers)
     elif is_dataclass(value):
         yield from _pieces({each.name: getattr(value, each.name) for each in fields(value)}, callers)
-    elif hasattr(value, "tocsr"):
+    elif is_sparse(value):
         rows = value.tocsr()
         yield from _pieces([rows.shape, rows.data, rows.indices, rows.indptr], callers)
     elif hasattr(value, "columns") and hasattr(value, "__getitem__"):  # a data frame, or a table of Arrow

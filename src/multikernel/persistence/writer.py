@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.interpolate import interp1d
 
-from multikernel._arrays import foreign, host
+from multikernel._arrays import foreign, host, is_sparse
 from multikernel._typing import Array
 from multikernel.persistence.names import TYPES, function_name, has_state, is_known, name_of
 
@@ -89,7 +89,7 @@ class Writer:
                 }
         if foreign(value):  # a model works on NumPy arrays where it is loaded
             return self._array(self._on_host(value), where)
-        if hasattr(value, "tocsr"):
+        if is_sparse(value):
             csr = value.tocsr()
             parts = [self._array(part, where) for part in (csr.data, csr.indices, csr.indptr)]
             return {"csr": parts, "shape": list(csr.shape), "matrix": isinstance(value, sparse.spmatrix)}

@@ -58,7 +58,9 @@ class Weights:
 
     def _value_of(self, kind: Kind) -> float | None:
         known = self.certificate
-        return known.value if known is not None and known.kind == kind else None
+        if known is not None and known.kind == kind:
+            return known.value
+        return None
 
 
 @dataclass(frozen=True, eq=False)

@@ -225,7 +225,9 @@ def mark_of(row: PublishedNumber, measured: Measured, better: Better) -> Mark:
     if better == "neither":
         return Mark.OTHER
     number = not isinstance(measured.value, str) and math.isfinite(measured.value)
-    return Mark.BETTER if number and (side < 0) == (better == "lower") else Mark.WORSE
+    if number and (side < 0) == (better == "lower"):
+        return Mark.BETTER
+    return Mark.WORSE
 
 
 def _apart(row: PublishedNumber, measured: Measured, allowed: float) -> int:

@@ -72,7 +72,9 @@ def grouped_folds(y: Array, groups: Any, count: int, *, stratify: bool, random_s
 
 def _shared(y: Array, stratify: bool) -> Array:
     """The labels of which each fold gets its share: the values of y, or one of all samples."""
-    return np.unique(y, return_inverse=True)[1] if stratify else np.zeros(len(y), dtype=int)
+    if stratify:
+        return np.unique(y, return_inverse=True)[1]
+    return np.zeros(len(y), dtype=int)
 
 
 def _ordered(target: Array) -> bool:

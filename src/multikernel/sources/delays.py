@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multikernel._arrays import host, returned
+from multikernel._arrays import host, is_sparse, returned
 from multikernel._folds import numbered
 from multikernel._rules import abbreviated, repeated
 from multikernel._typing import Array
@@ -138,7 +138,7 @@ class Delayer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             numbers: Any = numbered("Delayer", groups, n)
             runs[1:] = np.cumsum(numbers[1:] != numbers[:-1])
         delayed = [_shifted(values, delay, runs) for delay in self._checked_delays()]
-        if sparse.issparse(values):
+        if is_sparse(values):
             return sparse.hstack(delayed, format="csr")
         return returned(np.hstack(delayed), X)
 

@@ -36,4 +36,6 @@ def _by_name(sentence: str, view: str, labels: Any) -> str:
 
     sentence = re.sub(r"\bin row (\d+)\b", with_label, sentence)
     sentence = re.sub(r"(column \S+) of X ", r"\1 ", sentence)
-    return sentence if f"view {view!r}" in sentence else f"view {view!r}: {sentence}"
+    if f"view {view!r}" in sentence:
+        return sentence
+    return f"view {view!r}: {sentence}"

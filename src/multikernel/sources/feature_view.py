@@ -77,7 +77,10 @@ class FeatureView(ViewSamples):
                 return bank.cross(samples)
             if self.known.completion is None:  # kernels are 0 where a sample lacks the view
                 return WeightedBank(bank.cross(samples), left=present.astype(float), right=np.ones(bank.shape[1]))
-            mixed = bank if isinstance(bank, MixedBank) else MixedBank(bank, identity(0), identity(bank.shape[1]))
+            if isinstance(bank, MixedBank):
+                mixed = bank
+            else:
+                mixed = MixedBank(bank, identity(0), identity(bank.shape[1]))
             return mixed.crossed(*self._completed(samples, present, X))
 
     def self_values(self, bank: KernelBank, X: Any) -> Array:
@@ -94,7 +97,9 @@ class FeatureView(ViewSamples):
                 "kernels that are centred by the training sample are known between new and training samples only; "
                 "learn them without centred(), or take features of the centred kernels"
             )
-        return bank if X is Z else bank.crossed(*self._completed(*self._new(X), X))
+        if X is Z:
+            return bank
+        return bank.crossed(*self._completed(*self._new(X), X))
 
     def _completed(self, samples: Any, present: Array, X: Views) -> tuple[Any, Any]:
         """Samples, and weights (CSR) of these whose sums the samples of X are."""
@@ -121,7 +126,10 @@ class FeatureView(ViewSamples):
         if not present.any():
             return nothing
         before = self.features
-        samples = samples.with_types(before.strings, before.times) if isinstance(samples, Table) else samples
+        if isinstance(samples, Table):
+            samples = samples.with_types(before.strings, before.times)
+        else:
+            samples = samples
         now = before if isinstance(samples, Objects) else features_of(part, samples)
         other = (set(now.strings) ^ set(before.strings)) | (set(now.times) ^ set(before.times))
         if other:
@@ -139,7 +147,10 @@ class FeatureView(ViewSamples):
 
     def _check_cells(self, samples: Any, present: Array) -> None:
         """ValueError where a cell is missing of samples that have the view, and a kernel does not take that."""
-        missing = samples.among(np.flatnonzero(present)).missing.tolist() if isinstance(samples, Table) else []
+        if isinstance(samples, Table):
+            missing = samples.among(np.flatnonzero(present)).missing.tolist()
+        else:
+            missing = []
         if not missing or self.family is None:
             return
         with faults_of(self.known.name):

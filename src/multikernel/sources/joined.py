@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from multikernel._arrays import is_sparse
 from multikernel._row_labels import is_numbered
 from multikernel._rules import shortened
 from multikernel._typing import Array
@@ -92,7 +93,9 @@ def in_memory(name: str, source: Any) -> Any:
     """
     if hasattr(source, "obs_names") and getattr(source, "X", None) is None:
         raise ValueError(f"views: {name!r} has no X; set it, such as by adata.X = adata.layers[...]")
-    return source.to_memory() if getattr(source, "isbacked", False) else source
+    if getattr(source, "isbacked", False):
+        return source.to_memory()
+    return source
 
 
 def _labels(name: str, source: Any) -> Any:
@@ -179,7 +182,7 @@ def _taken(source: Any, places: Array) -> Any:
 
 def _matrix_of(source: Any, values: Any, names: Iterable[Any]) -> Any:
     """The measurements of an AnnData-like object: a data frame, or a CSR matrix where they are sparse."""
-    if hasattr(values, "tocsr"):
+    if is_sparse(values):
         return values.tocsr()
     import pandas as pd
 

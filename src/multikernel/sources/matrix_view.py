@@ -66,7 +66,10 @@ class MatrixView(ViewSamples):
         given = matched_columns(view, given, X.columns.get(view), self.column_labels)
         if isinstance(given, KernelBank):  # against all samples of the view's bank
             given = given if kernels is None else given.select(kernels)
-        present = np.zeros(len(X), dtype=bool) if given is None else known_rows(given) & X.has(view)
+        if given is None:
+            present = np.zeros(len(X), dtype=bool)
+        else:
+            present = known_rows(given) & X.has(view)
         if completion is None or present.all():
             if isinstance(given, KernelBank) and not isinstance(bank, MixedBank):
                 return given.block(slice(None), self.columns)
@@ -115,7 +118,9 @@ class MatrixView(ViewSamples):
 
     def _whole(self, X: Views) -> Any:
         """What was given for the view, of all samples; None where X has no such view."""
-        return X.parts[X.names.index(self.known.name)] if self.known.name in X.names else None
+        if self.known.name in X.names:
+            return X.parts[X.names.index(self.known.name)]
+        return None
 
 
 def _among_all(view: str, X: Views, n: int, completion: Completion, anchors: Array) -> Any:

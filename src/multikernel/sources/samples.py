@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
+from multikernel._arrays import is_sparse
 from multikernel._typing import Array
 from multikernel.banks.checks import as_array
 from multikernel.kernels.features import Features
@@ -54,11 +55,11 @@ def _samples_of(part: Any) -> tuple[Any, Array]:
     if table is not None:
         return table, ~table.absent
     X = check_array(part, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False)
-    if hasattr(X, "tocsr") and not np.isfinite(X.data).all():
+    if is_sparse(X) and not np.isfinite(X.data).all():
         raise ValueError("it is sparse and has a NaN or infinity among its entries; leave these out or fill them in")
-    if not hasattr(X, "tocsr"):
+    if not is_sparse(X):
         _refuse_infinity(X, part)
-    if hasattr(X, "tocsr") or not np.isnan(X).any():
+    if is_sparse(X) or not np.isnan(X).any():
         return X, np.ones(X.shape[0], dtype=bool)
     table = Table.of_numbers(X)
     return table, ~table.absent
@@ -101,6 +102,6 @@ def stacked(first: Any, then: Any) -> Any:
     if isinstance(first, Table) or isinstance(then, Table):
         one, two = (each if isinstance(each, Table) else Table.of_numbers(each) for each in (first, then))
         return replace(one, numbers=np.vstack([one.numbers, two.numbers]), texts=np.vstack([one.texts, two.texts]))
-    if hasattr(first, "tocsr"):
+    if is_sparse(first):
         return sparse.vstack([first, then], format="csr")
     return np.concatenate([first, then])

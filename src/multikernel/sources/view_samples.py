@@ -95,7 +95,10 @@ class KnownView:
             "far the view may be from what completes it, and are too small where it matters",
             PredictionWarning,
         )
-        anchors = self.completion.bank if self.kernels is None else self.completion.bank.select(self.kernels)
+        if self.kernels is None:
+            anchors = self.completion.bank
+        else:
+            anchors = self.completion.bank.select(self.kernels)
         weights = np.zeros((anchors.shape[0], int((~present).sum())))
         weights[self.completion.observed] = self.completion.weights(X[~present]).T
         completed = values.copy()

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from multikernel._arrays import foreign, host, unmasked
+from multikernel._arrays import foreign, host, is_sparse, unmasked
 from multikernel._row_labels import check_labels_of_rows, check_rows, row_labels
 from multikernel._rules import Choice, abbreviated, listed, repeated, shortened
 from multikernel._typing import Array
@@ -176,7 +176,7 @@ class Views:
                 raise ValueError(f"view {name!r} is a bank of shape {whole.shape}; a training bank must be square")
             if name in {*self.features, *features}:
                 continue
-            if hasattr(whole, "tocsr") and whole.shape[0] == whole.shape[1]:
+            if is_sparse(whole) and whole.shape[0] == whole.shape[1]:
                 raise ValueError(
                     f"view {name!r} is sparse and square, {whole.shape[0]} x {whole.shape[1]}, as a kernel matrix is. "
                     "Give the dense matrix, by toarray(), if it is one; or, where its columns are features, say so: "
@@ -195,7 +195,9 @@ class Views:
 
 def named(X: Any) -> dict[Any, Any]:
     """The views of a dict, or of a list by number."""
-    return dict(X) if isinstance(X, Mapping) else {f"view {k}": part for k, part in enumerate(X)}
+    if isinstance(X, Mapping):
+        return dict(X)
+    return {f"view {k}": part for k, part in enumerate(X)}
 
 
 def keyed(X: Any, parts: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
@@ -376,7 +378,9 @@ def _without_labels(source: Any) -> Any:
     """A source whose rows are in the order of all others; a kernel matrix keeps its names, which say what it is."""
     if is_matrix(source):
         return source
-    return source.reset_index(drop=True) if hasattr(source, "reset_index") else source
+    if hasattr(source, "reset_index"):
+        return source.reset_index(drop=True)
+    return source
 
 
 def _listed(part: Any, name: str) -> Any:
@@ -404,7 +408,7 @@ def _checked(matrices: list[Any], names: Sequence[str], named: bool) -> KernelBa
 
 def is_views(X: Any) -> bool:
     """Whether X is a dict or a list of views: what no single array, sparse matrix or data frame is."""
-    if hasattr(X, "tocsr"):  # a sparse matrix may be a dict, by its entries
+    if is_sparse(X):  # a sparse matrix may be a dict, by its entries
         return False
     if isinstance(X, Mapping):
         return True
@@ -421,7 +425,7 @@ def is_kernel_matrix(K: Any) -> bool:
 
 
 def _is_view(part: Any) -> bool:
-    if isinstance(part, KernelBank) or is_frame(part) or hasattr(part, "tocsr"):
+    if isinstance(part, KernelBank) or is_frame(part) or is_sparse(part):
         return True
     return (isinstance(part, np.ndarray) or foreign(part)) and part.ndim == 2
 
@@ -436,7 +440,7 @@ def _as_matrix(part: Any) -> Any:
 
 def _values(part: Any) -> Array | None:
     """The entries of a view that is square and holds numbers; None for any other, and for a sparse one."""
-    if isinstance(part, KernelBank | Objects) or hasattr(part, "tocsr") or len(part.shape) != 2:
+    if isinstance(part, KernelBank | Objects) or is_sparse(part) or len(part.shape) != 2:
         return None
     if part.shape[0] != part.shape[1]:
         return None

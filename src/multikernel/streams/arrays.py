@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import is_sparse
 from multikernel._row_labels import check_rows
 from multikernel._rules import abbreviated
 from multikernel._typing import Array
@@ -123,7 +124,7 @@ def _rows(given: Given, part: slice) -> Any:
     opened = _open(given)
     if hasattr(opened, "iloc"):
         return opened.iloc[part]
-    if hasattr(opened, "toarray"):
+    if is_sparse(opened):
         return opened[part]
     return np.array(opened[part])
 
@@ -137,5 +138,5 @@ def _identity(given: Given) -> str:
         about = Path(given).stat()
         return f"{Path(given).resolve()} {about.st_size} {about.st_mtime_ns}"
     head = _rows(given, slice(0, 3))
-    head = head.toarray() if hasattr(head, "toarray") else np.asarray(head)
+    head = head.toarray() if is_sparse(head) else np.asarray(head)
     return f"{_shape('X', given)} {head.tolist()}"

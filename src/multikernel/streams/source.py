@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from multikernel._arrays import as_dense
 from multikernel._memory import total_memory
 from multikernel._rules import Whole
 from multikernel._typing import Array
@@ -105,7 +106,7 @@ class Chunk:
 
     def first_absent(self) -> str | None:
         """The place of the first cell of X that is missing or infinite; None where there is none."""
-        X = self.X.toarray() if hasattr(self.X, "toarray") else self.X
+        X = as_dense(self.X)
         names = None
         if is_frame(X):
             names = list(X.columns)

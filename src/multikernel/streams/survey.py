@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import is_sparse
 from multikernel._rules import Whole
 from multikernel._typing import Array
 from multikernel.streams.source import Chunk, Source
@@ -157,7 +158,7 @@ def joined(chunks: list[Chunk]) -> Chunk:
     first = chunks[0]
     if hasattr(first.X, "iloc"):
         X = _joined_frames([chunk.X for chunk in chunks])
-    elif hasattr(first.X, "tocsr"):
+    elif is_sparse(first.X):
         from scipy import sparse
 
         X = sparse.vstack([chunk.X for chunk in chunks], format="csr")

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from multikernel._arrays import is_sparse
 from multikernel._typing import Array
 from multikernel.tables.cells import is_frame
 
@@ -76,7 +77,7 @@ def as_objects(X: Any) -> Objects | None:
         return X
     if isinstance(X, list | tuple):
         return Objects.of(X)
-    if is_frame(X) or hasattr(X, "tocsr") or not hasattr(X, "ndim"):
+    if is_frame(X) or is_sparse(X) or not hasattr(X, "ndim"):
         return None
     if X.ndim > 2:
         return Objects.of(X)

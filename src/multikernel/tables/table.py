@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import is_sparse
 from multikernel._typing import Array
 from multikernel.tables.cells import Cells, columns_of, frame_columns, is_frame, is_plain
 from multikernel.tables.objects import Objects
@@ -171,7 +172,7 @@ def _of_frame(X: Any) -> Table | None:
 def _objects(X: Any) -> Array:
     """Samples that may hold strings, as an object array (n, p); an empty one where their form says that they do not."""
     none = np.empty((0, 0), dtype=object)
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         return none
     try:
         values = np.asarray(X)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from multikernel._arrays import as_dense
 from multikernel._floats import TINY
 from multikernel._linalg import inverse_root
 from multikernel._typing import Array
@@ -95,7 +96,7 @@ def _check_matrix(kernel: Kernel, X: Any, K: Array) -> None:
 
 def _check_forms_of_samples(kernel: Kernel, X: Any, K: Array) -> None:
     """Sparse samples, whole numbers, single precision; samples are left alone."""
-    dense = X.toarray() if hasattr(X, "toarray") else X
+    dense = as_dense(X)
     half = len(K) // 2
     before = dense.copy()
     kernel(dense), kernel(dense[:half], dense), kernel.diagonal(dense)
@@ -178,7 +179,7 @@ def _stated(fact: Fact, X: Any) -> Array | None:
         case ExplicitFeatures(columns):
             F = X if columns is None else X[:, list(columns)]
             product = F @ F.T
-            return np.asarray(product.toarray() if hasattr(product, "toarray") else product)
+            return np.asarray(as_dense(product))
         case Elementary(kernel, degree, normalized):
             values = elementary(kernel, X, X, degree)[-1]
             return _cosines(values) if normalized else values

@@ -100,7 +100,9 @@ def parse(words: Sequence[str], *, standardized: bool = True) -> KernelFamily | 
     ------
     ValueError : with the right form of a word
     """
-    return reduce(add, (_parse_word(word, standardized) for word in words)) if words else None
+    if words:
+        return reduce(add, (_parse_word(word, standardized) for word in words))
+    return None
 
 
 def _parse_word(text: str, standardized: bool) -> KernelFamily:
@@ -120,4 +122,6 @@ def _parse_word(text: str, standardized: bool) -> KernelFamily:
         family = kernels.as_family(word.make(kernels, values))
     except ValueError as error:
         raise ValueError(f"{text!r}: {error}; it is written like {word.form}") from None
-    return family.standardized() if standardized and name in _LINEAR else family
+    if standardized and name in _LINEAR:
+        return family.standardized()
+    return family

@@ -52,7 +52,9 @@ class Trained:
     @property
     def saved(self) -> Any:
         """What the file of the model holds."""
-        return make_pipeline(*self.steps, self.model) if self.steps else self.model
+        if self.steps:
+            return make_pipeline(*self.steps, self.model)
+        return self.model
 
 
 def train(table: CsvTable, request: FitRequest, watch: Watch) -> Trained:

@@ -231,7 +231,9 @@ def with_search(model: Any, request: FitRequest, task: Task, y: Array, held_out:
     options = estimator_of(name, task, request.target)[1]
     # The training part of an outer fold has at least half of each class, which has to suffice for the inner folds.
     if not request.chooses(options) or held_out.most(y, task) < 2 * INNER_FOLDS:
-        return model if "cv" in request.parameters else with_possible_folds(model, (len(y) + 1) // 2)
+        if "cv" in request.parameters:
+            return model
+        return with_possible_folds(model, (len(y) + 1) // 2)
     parameter = regularisation(model, options)
     values = METHODS[name].grids[parameter]
     # Kernels are tried alone inside this search, so only every other value is tried.

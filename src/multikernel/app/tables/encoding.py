@@ -101,7 +101,9 @@ class TableEncoding:
 
     def as_given(self, samples: pd.DataFrame) -> Any:
         """Samples as an estimator takes them: by view where there are several files."""
-        return mk.views(split(samples, self.views), list(self.views)) if self.views else samples
+        if self.views:
+            return mk.views(split(samples, self.views), list(self.views))
+        return samples
 
     def to_json(self) -> dict[str, Any]:
         """The encoding as dictionaries, lists, strings and numbers, for the header of a model file."""

@@ -67,7 +67,9 @@ class RowsHeldOut:
             most = len(y) // 2
         if self.groups is not None:
             return min(most, len(np.unique(self.groups)))
-        return most if self.times is None else min(most, len(np.unique(self.times)) - 1)
+        if self.times is None:
+            return most
+        return min(most, len(np.unique(self.times)) - 1)
 
     def folds(self, y: Array, task: Task, count: int, seed: int) -> list[Fold]:
         """Training and test rows of folds of whole groups, or of later and later rows; without either ValueError.

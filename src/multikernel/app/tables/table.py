@@ -226,7 +226,10 @@ class CsvTable:
     @property
     def held_out(self) -> RowsHeldOut:
         """Which rows folds hold out together."""
-        groups = None if self.grouped_by is None else np.array(self.columns[self.grouped_by].cells)
+        if self.grouped_by is None:
+            groups = None
+        else:
+            groups = np.array(self.columns[self.grouped_by].cells)
         return RowsHeldOut(groups, None if self.timed_by is None else times_of(self.columns[self.timed_by]))
 
 

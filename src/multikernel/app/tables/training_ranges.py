@@ -132,7 +132,10 @@ class TrainingRanges:
                 cells = f"{each.count} cell{'s' if each.count > 1 else ''} of {each.name!r}"
                 which = f"{cells}, such as {each.cell} in row {each.row}"
             parts.append(f"{which} (in training {self._said(each.name, low)} to {self._said(each.name, high)})")
-        more = f"; and cells of {len(found) - NAMED_COLUMNS} more columns" if len(found) > NAMED_COLUMNS else ""
+        if len(found) > NAMED_COLUMNS:
+            more = f"; and cells of {len(found) - NAMED_COLUMNS} more columns"
+        else:
+            more = ""
         return f"Values beyond those of training, where predictions are guesses: {'; '.join(parts)}{more}"
 
     def _said(self, name: str, value: float) -> str:

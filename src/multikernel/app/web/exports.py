@@ -58,7 +58,9 @@ def code(recipe: Recipe, dtype: str) -> str:
 
 def _named(recipe: Recipe, measure: str) -> Measure | None:
     """A measure that is not the score of an estimator."""
-    return measure_of(recipe.task, measure, len(recipe.targets)) if measure else None
+    if measure:
+        return measure_of(recipe.task, measure, len(recipe.targets))
+    return None
 
 
 def taken_home(recipe: Recipe) -> Recipe:
@@ -90,7 +92,9 @@ def _arguments(recipe: Recipe) -> str:
         return ", ".join([f"random_state={recipe.seed}", "types=COLUMNS", *given])
     if hasattr(getattr(mk, recipe.method), "random_state"):
         given = [f"random_state={recipe.seed}", *given]
-    return ", ".join(given) if recipe.scales else "".join(f", {each}" for each in given)
+    if recipe.scales:
+        return ", ".join(given)
+    return "".join(f", {each}" for each in given)
 
 
 def repeated(run: Path, table: Path, out: Path, report: Callable[[str], None]) -> dict[str, Any]:

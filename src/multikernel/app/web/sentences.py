@@ -55,7 +55,10 @@ def _of_scores(result: Mapping[str, Any], target: str) -> str:
     if percent:
         share = f"{own.mean():.1%} {what}"
     else:
-        units = f" in the units of {target}" if less and result["task"] == "regression" and target else ""
+        if less and result["task"] == "regression" and target:
+            units = f" in the units of {target}"
+        else:
+            units = ""
         share = f"The {measure} is {number(float(values['own'].mean()))}{units}"
     if own.mean() <= trivial.mean():
         verdict = "That is no better than an answer that looks at no column: these columns do not predict this target."
@@ -183,7 +186,10 @@ def _of_weights(result: Mapping[str, Any], automatic: bool) -> str:
 
 def _of_scales(rows: list[Mapping[str, Any]]) -> str:
     little = sum(row["part"] < 0.01 for row in rows)
-    tail = f" {counted(little, 'column')} of {len(rows)} have less than 1%, and hardly count." if little else ""
+    if little:
+        tail = f" {counted(little, 'column')} of {len(rows)} have less than 1%, and hardly count."
+    else:
+        tail = ""
     if little == 1:
         tail = tail.replace("have", "has").replace("count.", "counts.")
     whisker = "" if rows[0]["spread"] is None else " A whisker is the deviation between folds."

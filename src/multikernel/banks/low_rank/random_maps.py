@@ -242,7 +242,9 @@ def random_map(kernel: Kernel, X: Any, rank: int, rng: np.random.Generator) -> O
                 own = None if columns is None else np.asarray(columns, dtype=int)
                 encoded = encoding(X[:1] if own is None else X[:1][:, own.tolist()])
                 made = random_map(inner, encoded, rank, rng)
-                return None if made is None else EncodedMap(encoding, own, made)
+                if made is None:
+                    return None
+                return EncodedMap(encoding, own, made)
             case ExplicitFeatures(columns):
                 return Taken(_columns(columns, X))
             case OfDistance(distance, columns):

@@ -220,7 +220,10 @@ def _solve(model: GeneralizedModel, problem: Problem, start: Start | None, obser
 def _starts(model: GeneralizedModel, problem: Problem, known: Start | None) -> list[Start]:
     """The solution of a similar problem or the central weights, then random multiples of these weights."""
     # steps of a polynomial do not lead away from weights that are all zero
-    first = known if known is not None and known.weights.any() else Start(central_start(problem))
+    if known is not None and known.weights.any():
+        first = known
+    else:
+        first = Start(central_start(problem))
     if problem.linear or model.n_init == 1:
         return [first]
     rng = check_random_state(model.random_state)

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._parameters import Count, Part, Positive, Seed, Starts, Verbosity
@@ -80,7 +79,7 @@ class GatedSum(Combination):
 def _finished(model: GatedModel, bank: KernelBank, weight: Array | None) -> KernelBank:
     """The bank also holds the samples, standardised, which the gates look at."""
     samples = model._samples_bound
-    if samples is None or issparse(samples) or not isinstance(samples, np.ndarray) or samples.dtype.kind != "f":
+    if not isinstance(samples, np.ndarray) or samples.dtype.kind != "f":
         raise ValueError(
             f"{type(model).__name__}: gates are functions of numeric features, so X must be an array or a frame of "
             "numbers, not sparse, not kernel matrices and not views"

@@ -230,7 +230,9 @@ def _learn(
 
 
 def _rank_of_metric(model: ScalesModel) -> int | None:
-    return int(model.metric) if isinstance(model.metric, int | np.integer) else None
+    if isinstance(model.metric, int | np.integer):
+        return int(model.metric)
+    return None
 
 
 def posed_scales(model: ScalesModel, bank: Any, task: Task, labels: Array, seed: int) -> PosedScales:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._arrays import host
+from multikernel._arrays import host, is_sparse
 from multikernel._typing import Array
 from multikernel.tables.table import Table
 
@@ -37,7 +37,7 @@ def parts(X: Any, Y: Array, count: int) -> Array:
             known, where = np.unique([str(text) for text in column], return_inverse=True)
             values = np.array([zlib.crc32(text.encode()) for text in known], dtype=np.uint64)
             code = _mixed(code + _STEP + values[where])
-    elif hasattr(X, "tocsr"):
+    elif is_sparse(X):
         code = _mixed(code + _of_sparse(X))
     else:
         code = _of_numbers(X, code)

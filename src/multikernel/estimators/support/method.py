@@ -17,9 +17,9 @@ from functools import partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 
+from multikernel._arrays import is_sparse
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.cost import BankCost
@@ -153,7 +153,7 @@ def polynomials_and_wide_gaussians(model: SupportModel) -> KernelFamily:
 
 def distinct_samples(model: SupportModel, X: Any, weight: Array | None) -> Any:
     """For the default kernels the distinct samples with a weight: one of weight two is like one given twice."""
-    sparse = issparse(X)
+    sparse = is_sparse(X)
     if model.kernels is not None or not (sparse or isinstance(X, np.ndarray)):
         return X
     if weight is not None:

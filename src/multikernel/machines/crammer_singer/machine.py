@@ -110,4 +110,6 @@ def _large_means(gram: Gram) -> Array | None:
     if not isinstance(gram, DenseGram):
         return None
     means = np.asarray(gram.K.mean(axis=1, dtype=np.float64))
-    return means if means.mean() > 0.5 * gram.diagonal().mean(dtype=np.float64) else None
+    if means.mean() > 0.5 * gram.diagonal().mean(dtype=np.float64):
+        return means
+    return None

@@ -160,7 +160,10 @@ class ProximalProblem:
             return np.asarray(X + self.length * moves.read(self.gram.multiply(moves.spread(X))))
 
         factored = f <= FACTORED
-        most = int(_TRIED * f**3 / (6.0 * t * c * float(n) ** 2)) if factored else _MOST_PRODUCTS
+        if factored:
+            most = int(_TRIED * f**3 / (6.0 * t * c * float(n) ** 2))
+        else:
+            most = _MOST_PRODUCTS
         if most > 0:
             enough = _ROUGH_SYSTEM * float(np.sqrt(t))
             X = conjugate_gradients(times, right, np.zeros((f, t)), enough, most)
@@ -234,7 +237,10 @@ def proximal(
     sizes : array (n,), the roots of K_ii
     """
     size = float((sizes * sizes).mean())
-    unit = min(1.0 / size, float(program.upper.mean())) if size > 0.0 else float(program.upper.mean())
+    if size > 0.0:
+        unit = min(1.0 / size, float(program.upper.mean()))
+    else:
+        unit = float(program.upper.mean())
     length = 3.0 * unit if start.any() else unit
     F = gram.multiply(start)
     intercept = _fitting_intercepts(program, start, F)

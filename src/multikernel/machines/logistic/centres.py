@@ -66,7 +66,9 @@ class LogisticSamples:
     @property
     def shares(self) -> Array:
         """The weights as a column."""
-        return np.ones((len(self.labels), 1)) if self.weight is None else self.weight[:, None]
+        if self.weight is None:
+            return np.ones((len(self.labels), 1))
+        return self.weight[:, None]
 
     def losses(self, F: Array) -> Array:
         """The sum of the losses of function values, for each column."""

@@ -66,7 +66,9 @@ class AllSamplesRidge:
     @cached_property
     def roots(self) -> Array:
         """The diagonal of R as a column."""
-        return np.ones((len(self.rows), 1)) if self.weight is None else np.sqrt(self.weight)[:, None]
+        if self.weight is None:
+            return np.ones((len(self.rows), 1))
+        return np.sqrt(self.weight)[:, None]
 
     def tiles(self) -> Iterator[tuple[slice, Array]]:
         """Some rows of G at a time, as far as the diagonal block: of shape (r, last row)."""

@@ -199,7 +199,9 @@ class SupportProgram:
                 a = a / largest
         size = self.upper if bounded else np.full(len(a), a.max())
         a = np.where(a < _SNAP * size, 0.0, np.where(a > (1.0 - _SNAP) * self.upper, self.upper, a))
-        return self.sign * self.balanced(self.sign * a) if self.intercept else a
+        if self.intercept:
+            return self.sign * self.balanced(self.sign * a)
+        return a
 
     def balanced(self, b: Array) -> Array:
         """The nearest point that keeps the equality; variables at a bound move only where the others do not suffice."""

@@ -21,7 +21,7 @@ from multikernel.banks.threads import one_blas_thread, over_rows, slices
 from multikernel.combinations.profiles import Slopes
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
 from multikernel.procedures.learned_scales.forms import Separate
-from multikernel.procedures.ridge_cv.residuals import Residuals, product
+from multikernel.procedures.ridge_cv.residuals import Residuals, unlocked_product
 from multikernel.tuning import JACOBIAN_COLUMNS, JACOBIAN_PART, ORDER_SMALL
 
 
@@ -89,7 +89,7 @@ def _jacobian(error: ScalesError, u: Array, slopes: Slopes, left: Residuals, t: 
     if v is not None:
         Q = v * Q
     for r, K in enumerate(slopes.others, start=1):
-        J[:, r] = _held(left, (product(K, Q) if v is None else v * product(K, Q))[:, :, None])[:, 0]
+        J[:, r] = _held(left, (unlocked_product(K, Q) if v is None else v * unlocked_product(K, Q))[:, :, None])[:, 0]
         J[:, 0] -= J[:, r]
     factors = error.rows(error.theta(u))
     size = error.form.size
@@ -106,7 +106,7 @@ def _in_scales(error: ScalesError, left: Residuals, S: Array, Q: Array) -> Array
     assert X is not None
     assert isinstance(form, Separate)
     used = np.flatnonzero(form.owner >= 0)
-    first = product(S, Q)
+    first = unlocked_product(S, Q)
     X = X[:, used] - X[:, used].mean(axis=0)
     found = np.zeros((len(form.means), len(X)))
     height = max(1, int(JACOBIAN_PART * len(X)))
@@ -119,9 +119,9 @@ def _in_scales(error: ScalesError, left: Residuals, S: Array, Q: Array) -> Array
             H = left.H[V] if v is None else left.H[V] * v
             for part in slices(len(used), height):
                 x = X[:, part]
-                once, twice = np.hsplit(product(S, np.hstack([q * x, q * x**2])), 2)
+                once, twice = np.hsplit(unlocked_product(S, np.hstack([q * x, q * x**2])), 2)
                 twice += x * (x * first[:, f, None] - 2.0 * once)
-                for k, column in zip(form.owner[used[part]], product(H, twice).T, strict=True):
+                for k, column in zip(form.owner[used[part]], unlocked_product(H, twice).T, strict=True):
                     found[k, V] += column
 
     with one_blas_thread(0):  # large folds are shared out among threads
@@ -133,5 +133,5 @@ def _held(left: Residuals, applied: Array) -> Array:
     """H_V: times the columns of fold V, in the rows of V: shape (n, k) for (n, F, k)."""
     found = np.empty((len(applied), applied.shape[2]))
     for f, V in enumerate(left.blocks.folds.tests()):
-        found[V] = product(left.H[V], applied[:, f])
+        found[V] = unlocked_product(left.H[V], applied[:, f])
     return found

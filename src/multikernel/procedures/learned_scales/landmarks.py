@@ -171,7 +171,9 @@ class LandmarkError:
 
     def value(self, v: Array, alpha: float) -> float:
         """The value alone; infinite where no scale is positive."""
-        return self.at(np.append(v, np.log(alpha)))[0] if np.isfinite(v).all() else np.inf
+        if np.isfinite(v).all():
+            return self.at(np.append(v, np.log(alpha)))[0]
+        return np.inf
 
     def _entries(self, samples: LandmarkSamples, points: ScaledPoints) -> tuple[Array, Array]:
         """The kernel and its slopes between samples and landmarks, rows times the roots of the weights."""

@@ -62,7 +62,9 @@ class PosedScales:
     @cached_property
     def rows(self) -> Array:
         """The samples of a weight that is not 0."""
-        return np.arange(len(self.Y)) if self.weight is None else np.flatnonzero(self.weight)
+        if self.weight is None:
+            return np.arange(len(self.Y))
+        return np.flatnonzero(self.weight)
 
     @cached_property
     def form(self) -> Form:

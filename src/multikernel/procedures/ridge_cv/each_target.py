@@ -198,7 +198,9 @@ class _Descent:
         """The errors of all targets at weights; None where their matrix is singular in floating point."""
         check_interrupted()
         shared = self.error.shared(v)
-        return None if shared is None else shared.errors(np.arange(len(self.errors)))
+        if shared is None:
+            return None
+        return shared.errors(np.arange(len(self.errors)))
 
     def _begin(self, v: Array, own: Array) -> None:
         check_interrupted()

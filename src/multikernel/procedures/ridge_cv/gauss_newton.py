@@ -74,7 +74,9 @@ class _CriterionModel(levenberg_marquardt.DampedModel):
 
     def tried(self, step: Array) -> _CriterionCandidate | None:
         found = self.error.at(np.maximum(self.point.v + step, 0.0))
-        return None if found is None else _CriterionCandidate(self.error, found)
+        if found is None:
+            return None
+        return _CriterionCandidate(self.error, found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ from multikernel.procedures.ridge_cv.fixed import determined
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
 from multikernel.procedures.ridge_cv.model import QuadraticModel, Tall, Wide
 from multikernel.procedures.ridge_cv.nearby import Neighbourhood
-from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, Residuals, product, rows_of
+from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, Residuals, rows_of, unlocked_product
 from multikernel.tuning import TARGET_VALUES
 
 
@@ -174,7 +174,7 @@ class HeldOutError(Criterion):
             J = np.empty((g * m, n))
             for f, V in enumerate(folds.tests()):
                 images = applied[:, f].transpose(1, 0, 2).reshape(g * m, n)
-                J[:, V] = product(rows_of(left.H, V), images.T).T
+                J[:, V] = unlocked_product(rows_of(left.H, V), images.T).T
             yield R, blocks.solve(J.T).T.reshape(g, m, n)
 
 
@@ -201,14 +201,16 @@ class SharedInverse(SharedWeights):
         if not self.error.knows_coef:
             return None
         held_out = self.error.held_out.of_targets(index)
-        coef = product(self.inverse.H, held_out.Y)
+        coef = unlocked_product(self.inverse.H, held_out.Y)
         if self.error.fit_intercept:
             coef -= self.inverse.ones[:, None] * held_out.Y.mean(axis=0)
         return coef * (float(self.v.sum()) or 1.0)
 
     def ends(self, index: Array, tol: float, along: Array | None = None) -> Ends:
         near = self._near(along)
-        return near.ends(index, tol) if near.worthwhile else super().ends(index, tol, along)
+        if near.worthwhile:
+            return near.ends(index, tol)
+        return super().ends(index, tol, along)
 
     def coef_near(self, index: Array, v: Array) -> Array | None:
         sizes = v.sum(axis=1)

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._arrays import taken
+from multikernel._arrays import is_sparse, taken
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
@@ -71,7 +71,7 @@ class ErrorInFeatures(Criterion):
         """Of a bank that is known by dense features, where this costs less than matrices of the samples; else None."""
         known = bank.by_features()
         n = len(Y)
-        if known is None or hasattr(known[0].F, "tocsr") or folds.count > FOLD_SUMS:
+        if known is None or is_sparse(known[0].F) or folds.count > FOLD_SUMS:
             return None
         q = known[0].n_features
         coordinates = min(n, folds.count * (q + Y.shape[1] + 1))
@@ -125,7 +125,7 @@ class ErrorInFeatures(Criterion):
         return 1e11 / self.sums.whole.count  # systems lose as many digits as the trace has beyond the ridge
 
     def constants(self) -> Array:
-        squares = [held.target_squares for held, _ in self.sums.pairs()]
+        squares = [held.target_squares for held, _ in self.sums.held_and_trained()]
         return np.asarray(np.sum(squares, axis=0)) / self.sums.whole.count
 
     def constant(self) -> float:
@@ -133,7 +133,7 @@ class ErrorInFeatures(Criterion):
 
     def shared(self, v: Array) -> SharedWeights | None:
         systems = []
-        for held, _ in self.sums.pairs():
+        for held, _ in self.sums.held_and_trained():
             system = _System.of(self.sums, v, held)
             if system is None:
                 return None
@@ -151,7 +151,7 @@ class ErrorInFeatures(Criterion):
 
     def at(self, v: Array) -> Point | None:
         found: list[_Fold] = []
-        for held, trained in self.sums.pairs():
+        for held, trained in self.sums.held_and_trained():
             system = _System.of(self.sums, v, held)
             if system is None:
                 return None
@@ -173,7 +173,7 @@ class ErrorInFeatures(Criterion):
         slope = np.zeros(m)
         curvature = np.zeros((m, m))
         assert isinstance(point.left, FeatureErrors)
-        for (held, trained), fold in zip(self.sums.pairs(), point.left.folds, strict=True):
+        for (held, trained), fold in zip(self.sums.held_and_trained(), point.left.folds, strict=True):
             known = fold.model
             if known is None:
                 assert fold.system is not None
@@ -244,7 +244,7 @@ class SharedSystems(SharedWeights):
 
     def _folds(self, index: Array) -> Iterator[tuple[_Fold, _System, Moments, Moments]]:
         sums = self.error.sums
-        for (held, trained), kept in zip(sums.pairs(), self.systems, strict=True):
+        for (held, trained), kept in zip(sums.held_and_trained(), self.systems, strict=True):
             system = kept or _System.of(sums, self.v, held)
             assert system is not None  # as it was when the weights were tried
             own = held.of_targets(index), trained.of_targets(index)
@@ -352,7 +352,7 @@ class FoldSums:
             total = total.merge(each)
         return total
 
-    def pairs(self) -> Iterator[tuple[Moments, Moments]]:
+    def held_and_trained(self) -> Iterator[tuple[Moments, Moments]]:
         """The sums of each fold and of its training samples, about the mean of these; squares are those of all."""
         for held in self.held:
             count = self.whole.count - held.count

@@ -221,7 +221,9 @@ class _Block:
             tol, most = search.tol, search.max_iter
             found = each_target(error, tol, most, search.n_init, search.seed, observe, keep=rows.keeper())
         simple = search.standard_errors == 0.0 or search.evidence or (error.diagonals > 0.0).sum() < 2
-        return found if simple or time_is_up() else self._equal_where_own_gain_nothing(rows, found)
+        if simple or time_is_up():
+            return found
+        return self._equal_where_own_gain_nothing(rows, found)
 
     def _equal_where_own_gain_nothing(self, rows: _Rows, found: EachTarget) -> EachTarget:
         search, error = self.search, self.held_out
@@ -273,7 +275,10 @@ class _Block:
         gaps = []
         for some in slices(len(own), max(1, TARGET_VALUES // (len(self.Y) * max(1, len(used))))):
             coef = rows.coef(own[some])
-            values = np.tensordot(weights[used], bank.apply(coef), 1) if len(used) else np.zeros(coef.shape)
+            if len(used):
+                values = np.tensordot(weights[used], bank.apply(coef), 1)
+            else:
+                values = np.zeros(coef.shape)
             gaps.append(Solved.of(self.Y[:, own[some]] - means[some], values, alpha, coef).gap)
         if not max(gaps) <= ROUNDING:
             return False

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from multikernel._arrays import taken
+from multikernel._arrays import is_sparse, taken
 from multikernel._floats import ROUNDING
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -181,7 +181,7 @@ class SharedAlong(SharedWeights):
 def _combined(bank: KernelBank, w: Array) -> KernelBank:
     """The kernel of these weights, a bank of one: by its features where they are known, and fewer than samples."""
     known = bank.by_features() if w.any() else None
-    if known is not None and not hasattr(known[0].F, "tocsr") and known[0].n_features < bank.shape[0]:
+    if known is not None and not is_sparse(known[0].F) and known[0].n_features < bank.shape[0]:
         factors, scale = known
         roots = scale * np.sqrt(np.repeat(w, factors.sizes))
         kept = np.flatnonzero(roots)

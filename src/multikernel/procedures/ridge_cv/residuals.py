@@ -144,11 +144,11 @@ class HeldOut:
             blocks = Blocks.of(H, self.folds)
         except np.linalg.LinAlgError:
             return None
-        return Inverse(H, product(H, self.ones[:, None])[:, 0], blocks)
+        return Inverse(H, unlocked_product(H, self.ones[:, None])[:, 0], blocks)
 
     def left(self, inverse: Inverse) -> Residuals:
         """What a kernel matrix leaves of the targets."""
-        targets = product(inverse.H, self.Y)
+        targets = unlocked_product(inverse.H, self.Y)
         R = inverse.blocks.solve(self.centred(targets, inverse.ones, self.folds))
         errors: Array = (R**2).sum(axis=0) / self.count
         return Residuals(inverse.H, targets, inverse.ones, inverse.blocks, R, errors)
@@ -200,7 +200,9 @@ class HeldOut:
         return Q
 
     def _means(self, folds: Folds) -> Array:
-        return self.training_means if folds is self.folds else self._means_of(folds)
+        if folds is self.folds:
+            return self.training_means
+        return self._means_of(folds)
 
     @cached_property
     def training_means(self) -> Array:
@@ -220,7 +222,10 @@ def _columns(H: Any, folds: Folds, U: Array) -> Array:
         return np.asarray(host(H))[:, :, None] * U
     found = np.empty((len(U), folds.count, U.shape[1]))
     for f, V in enumerate(folds.tests()):
-        found[:, f] = product(U[V].T, rows_of(H, V)).T if not foreign(H) else product(taken(H, V, axis=1), U[V])
+        if foreign(H):
+            found[:, f] = unlocked_product(taken(H, V, axis=1), U[V])
+        else:
+            found[:, f] = unlocked_product(U[V].T, rows_of(H, V)).T
     return found
 
 
@@ -241,8 +246,8 @@ def _inverse(K: Any) -> Any:
     return K
 
 
-def product(A: Any, B: Array) -> Array:
-    """A B by SciPy's BLAS, beside whose factorisations the threads of NumPy's own would spin."""
+def unlocked_product(A: Any, B: Array) -> Array:
+    """A B by SciPy's BLAS, without Python's lock: folds are on several threads."""
     if foreign(A):
         return _linalg.product(A, B)
     return lapack.gemm(A, B)

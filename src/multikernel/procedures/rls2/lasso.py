@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import as_dense, is_sparse
 from multikernel._floats import SINGULAR
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
@@ -86,7 +87,7 @@ def linear_rls2(
     root = np.sqrt(scaling)
     if targets.root is not None:
         X = scaled_rows(X, targets.root[:, 0])
-    columns = X.tocsc() if hasattr(X, "tocsc") else X
+    columns = X.tocsc() if is_sparse(X) else X
     b = np.zeros(len(root)) if start is None else start / units.target
 
     best, history = _path(columns, root, y, alpha, b, max_iter, units.observer(observe))
@@ -119,7 +120,7 @@ def _path(
     with one_blas_thread(0):  # products with vectors, and systems of a few features
         for n_iter in range(1, max_iter + 1):
             part = best.taking_part()
-            G = _dense(columns[:, part]) * root[part]
+            G = as_dense(columns[:, part]) * root[part]
             b = np.zeros(len(root))
             b[part] = ActiveSet(G.T @ G, G.T @ y, alpha).solve(best.b[part])
             fit = _Fit.at(columns, root, y, b, alpha)
@@ -175,10 +176,6 @@ class _Fit:
         entering = self.entering
         first = np.argsort(-np.abs(self.correlation[entering]), kind="stable")[:32]
         return np.union1d(np.flatnonzero(self.b), entering[first])
-
-
-def _dense(columns: Any) -> Array:
-    return columns.toarray() if hasattr(columns, "toarray") else columns
 
 
 # -- least squares with the square of a 1-norm -------------------------------------------------------------------------

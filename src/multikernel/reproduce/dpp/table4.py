@@ -120,7 +120,9 @@ def _bind(row: PublishedNumber) -> Binding | None:
 def _cause(row: PublishedNumber) -> str:
     if row.method != EASY:
         return _COST if row.data == "Liver" else ""
-    return _HABERMAN if row.data == "Haberman" else "features on [-1, 1] give the published numbers"
+    if row.data == "Haberman":
+        return _HABERMAN
+    return "features on [-1, 1] give the published numbers"
 
 
 EXPERIMENT = Experiment(

@@ -46,7 +46,10 @@ SPLITS = 30
 
 def _cells(quick: bool) -> Sequence[Cell]:
     names = ["parkinsons"] if quick else list(DATA.values())
-    variants = ["stated", "uncentred"] if quick else [name for name in PREPARATIONS if name != HALF]
+    if quick:
+        variants = ["stated", "uncentred"]
+    else:
+        variants = [name for name in PREPARATIONS if name != HALF]
     methods = [name for name in METHODS if not quick or "uniform" in name]
     choices = grid(data=names, variant=variants, method=methods, step=["choice"])
     if not quick:

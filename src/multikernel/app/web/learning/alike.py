@@ -256,4 +256,6 @@ def shown_cells(X: pd.DataFrame, columns: Sequence[str]) -> list[str]:
 def _cell(value: Any) -> str:
     if value is None or value != value:
         return "missing"
-    return f"{value:.6g}" if isinstance(value, float) else shortened(str(value), _LETTERS)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return shortened(str(value), _LETTERS)

@@ -136,7 +136,9 @@ def weighted(model: Any, recipe: Recipe) -> Any:
     """
     weights = recipe.parameters.get("class_weight")
     names = [name for name in model.get_params() if name.rpartition("__")[2] == "class_weight"]
-    return clone(model).set_params(**dict.fromkeys(names, weights)) if weights and names else model
+    if weights and names:
+        return clone(model).set_params(**dict.fromkeys(names, weights))
+    return model
 
 
 def _some(part: KnownRows, seed: int) -> Array:

@@ -201,7 +201,9 @@ class HeldOutRows:
 
 def _of_rows(names: RowNames, rows: Array) -> list[str] | None:
     """The names of rows by their numbers."""
-    return [names.cells[row] for row in rows.tolist()] if names.column else None
+    if names.column:
+        return [names.cells[row] for row in rows.tolist()]
+    return None
 
 
 def held_out_file(target: int) -> str:

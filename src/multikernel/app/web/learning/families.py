@@ -189,7 +189,9 @@ def _searched(recipe: Recipe, families: Any, y: Any, groups: Any) -> Any:
     kind = getattr(mk, recipe.method)
     model = kind(kernels=families, **seeded(kind, recipe))
     if not recipe.path:
-        return model if "cv" in recipe.parameters else with_possible_folds(model, len(y))
+        if "cv" in recipe.parameters:
+            return model
+        return with_possible_folds(model, len(y))
     count = 1 if groups is None else len(np.unique(groups))
     folds = min(recipe.path_folds or 5, most_folds(y, recipe.task))
     if folds < 2:

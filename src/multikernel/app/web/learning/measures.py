@@ -63,7 +63,9 @@ class Measure:
     @property
     def scorer_code(self) -> str:
         """The code of what is to be as large as possible."""
-        return self.code.replace("return ", "return -") if self.error else self.code
+        if self.error:
+            return self.code.replace("return ", "return -")
+        return self.code
 
 
 def _balanced(truth: Array, predicted: Array, values: Array | None, labels: Array) -> float:

@@ -85,7 +85,10 @@ class OpenedModel:
 
     def about(self) -> dict[str, Any]:
         """What a page says of it, as plain values."""
-        classes = getattr(self.model, "classes_", None) if self.task == "classification" else None
+        if self.task == "classification":
+            classes = getattr(self.model, "classes_", None)
+        else:
+            classes = None
         views = {view: list(names.values()) for view, names in views_in(self.metadata).items()}
         return {
             "method": type(self.model).__name__,
@@ -159,7 +162,10 @@ class OpenedModel:
     def _with_tests(
         self, cells: CsvTable, found: Mapping[str, Any], predicted: Array, columns: bool, messages: list[str]
     ) -> TablePredictions:
-        before = {name: list(column.cells) for name, column in cells.columns.items()} if columns else {}
+        if columns:
+            before = {name: list(column.cells) for name, column in cells.columns.items()}
+        else:
+            before = {}
         own = {f"{name} (model)" if name in before else name: values for name, values in found.items()}
         return TablePredictions(
             pd.DataFrame(before | own), messages, tests_of(self.targets, self.task, cells, predicted)

@@ -55,7 +55,10 @@ def weights_of(model: Any, folds: Sequence[Any], recipe: Recipe) -> dict[str, An
     each = [
         {name: float(np.mean(list(own.values()))) for name, own in _weights(m, automatic, []).items()} for m in folds
     ]
-    views = [] if automatic or recipe.scales or len(recipe.by_view) < 2 else list(recipe.by_view)
+    if automatic or recipe.scales or len(recipe.by_view) < 2:
+        views = []
+    else:
+        views = list(recipe.by_view)
     rows = []
     for name, own in whole.items():
         values = [fold.get(name, 0.0) for fold in each]

@@ -224,7 +224,10 @@ def _predictions_of_rows(run: StoredRun) -> dict[int, tuple[str, bool]]:
     answers = {}
     for each in found.listed(range(len(found.rows))):
         name = f" ({shortened(each['name'], _LETTERS)})" if "name" in each else ""
-        answer = shortened(each["predicted"], _LETTERS) if found.classes else number(each["predicted"])
+        if found.classes:
+            answer = shortened(each["predicted"], _LETTERS)
+        else:
+            answer = number(each["predicted"])
         wrong = bool(found.classes) and each["true"] != each["predicted"]
         answers[each["row"]] = (f"{name}, predicted {answer} when it was held out", wrong)
     return answers
@@ -325,7 +328,10 @@ def _what(run: StoredRun, result: dict[str, Any], place: int) -> str:
 
     if not result["classes"]:
         return f"predicted {shortened(run.targets[max(place, 0)], _LETTERS)}"
-    word = "probability" if hasattr(saved_model(run.model)[0], "predict_proba") else "decision value"
+    if hasattr(saved_model(run.model)[0], "predict_proba"):
+        word = "probability"
+    else:
+        word = "decision value"
     return f"{word} of {shortened(result['classes'][place], _LETTERS)}"
 
 

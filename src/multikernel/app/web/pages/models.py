@@ -124,7 +124,9 @@ def predict(site: Site, request: Request, form: FormData) -> Response:
 
 def _views(model: StoredModel) -> ViewsOfModel | None:
     views = model.detail["views"]
-    return ViewsOfModel(views, model.detail["key"]) if len(views) > 1 else None
+    if len(views) > 1:
+        return ViewsOfModel(views, model.detail["key"])
+    return None
 
 
 def _written(model: StoredModel) -> dict[str, Sequence[str]]:

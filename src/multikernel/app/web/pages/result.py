@@ -60,7 +60,10 @@ def _scale_rows(scales: list[dict[str, Any]]) -> list[tuple[str, float, float, s
     """The columns of the largest scales, as rows of bars."""
     rows = []
     for row in scales[:15]:
-        deviation = "" if row["spread"] is None else f", deviation over the folds {row['spread']:.1%}"
+        if row["spread"] is None:
+            deviation = ""
+        else:
+            deviation = f", deviation over the folds {row['spread']:.1%}"
         rows.append((row["name"], row["part"], row["spread"] or 0.0, f"{row['name']}: {row['part']:.1%}{deviation}"))
     return rows
 

@@ -41,7 +41,9 @@ def index(site: Site, request: Request) -> Response:
 def _count(request: Request, name: str) -> int | None:
     """A small number of the address; None where there is none."""
     text = request.query_params.get(name, "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else None
+    if text.isascii() and text.isdecimal() and len(text) < 6:
+        return int(text)
+    return None
 
 
 def compare(site: Site, request: Request) -> Response:
