@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from sklearn.exceptions import NotFittedError
 
 from mixed_models import DYESTUFF, PENICILLIN, SLEEP
@@ -104,6 +104,30 @@ def test_scores_and_information(family):
         np.testing.assert_allclose(here.information, (np.array(observed) + expected) / 2.0, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("family", [[kernels.RBF(3.0), *TWO], [kernels.RBF(3.0)]])
+def test_likelihood_without_noise(family):
+    """As with noise where a kernel of full rank leaves none out, and not known without it."""
+    fixed, y = FixedColumns.of(F), np.random.default_rng(0).normal(size=(N, 1))
+    bank = bind(family, X)
+    Q = np.linalg.svd(F)[0][:, 2:]
+    D = np.stack([*(Q.T @ each @ Q for each in bank.matrices()), np.eye(N - 2)])
+    theta = np.array([0.4, 0.2, 0.3])[: len(family)]
+    V = np.tensordot(theta, D[:-1], 1)
+    a = np.linalg.solve(V, Q.T @ y[:, 0])
+    score = [-0.5 * (np.trace(np.linalg.solve(V, each)) - a @ each @ a) for each in D]
+    evidence = Evidence.of(bank, fixed.rest(y), False, fixed.basis)
+    likelihoods = [OfKernels(evidence)]
+    if len(family) == 1:
+        spectrum = ContrastSpectrum.of(evidence)
+        likelihoods.append(OfOneKernel(spectrum, spectrum.targets[:, 0]))
+    for likelihood in likelihoods:
+        here = likelihood.at(np.append(theta, 0.0))
+        assert here.value == pytest.approx(stats.multivariate_normal(cov=V).logpdf(Q.T @ y[:, 0]), rel=1e-6)
+        np.testing.assert_allclose(here.score, score, rtol=1e-5)
+        if len(family) > 1:
+            assert likelihood.at(np.append(0.0, np.append(theta[1:], 0.0))) is None
+
+
 def test_intervals_end_where_a_general_solver_rejects():
     y = np.sin(2.0 * X[:, 0]) + 0.3 * X[:, 2] + 0.5 * RNG.normal(size=N)
     bank = bind(TWO, X)
@@ -135,6 +159,34 @@ def test_intervals_end_where_a_general_solver_rejects():
 
 def views_of(samples):
     return dict(zip(("rbf", "linear"), bind(TWO, samples).matrices(), strict=True))
+
+
+def test_a_kernel_that_is_noise_has_the_interval_of_what_both_are_together():
+    """Each variance may be zero, and none may exceed their sum, whose likelihood is that of one sample."""
+    y = DYESTUFF.ravel()
+    n, squares = len(y) - 1, ((y - y.mean()) ** 2).sum()
+    mean = squares / n
+
+    def loss(s):
+        return n * np.log(s / mean) + squares * (1.0 / s - 1.0 / mean) - stats.chi2.ppf(0.95, 1)
+
+    highest = brentq(loss, mean, 5.0 * mean)
+    own = {"own": np.eye(len(y))}
+    for matrices in (own, {**own, "again": np.eye(len(y))}):
+        _, table = fitted(matrices, y, fixed=[])
+        assert table["variance"].sum() == pytest.approx(mean, rel=1e-6)
+        np.testing.assert_allclose(table["upper"], highest, rtol=2e-3)
+        np.testing.assert_allclose(table["lower"], 0.0, atol=1e-6 * mean)
+
+
+@pytest.mark.filterwarnings("ignore:.*did not converge:sklearn.exceptions.ConvergenceWarning")
+def test_a_target_of_groups_without_noise_has_no_estimates_beside_rough_variances():
+    batch = np.repeat(np.arange(6), 5)
+    means = DYESTUFF.mean(axis=1)[batch]
+    for y in (means, means + 1e-9 * np.arange(30)):
+        with pytest.warns(UserWarning, match="the kernels explain the target without noise, so that the likelihood"):
+            _, table = fitted({"batch": same(batch)}, y, fixed=[])
+        assert table[["standard error", "lower", "upper", "statistic", "p"]].isna().all(axis=None)
 
 
 def test_false_positives():

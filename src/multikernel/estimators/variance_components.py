@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
+from multikernel._warnings import warn_user
 from multikernel._workers import on_threads
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
@@ -35,6 +36,15 @@ def components_frame(model: Any, X: Any, y: Any, coverage: float | None) -> Any:
         found = VarianceComponents.of(bank, Y, fixed)
         works = [partial(found.target, t, starts[t], coverage) for t in range(Y.shape[1])]
         components = on_threads(works, model.n_jobs) if len(works) > 1 else [works[0]()]
+    endless = [t for t, each in enumerate(components) if not each.bounded]
+    if endless:
+        which = "the target"
+        if target.ndim > 1:
+            which = f"{len(endless)} of {len(components)} targets, first {endless[0]},"
+        warn_user(
+            f"{type(model).__name__}: the kernels explain {which} without noise, so that the likelihood has no "
+            "maximum: variances are rough, and nothing else is known of them"
+        )
     spreads = np.append(_spreads(bank), 1.0)
     table = np.vstack([_rows(each, spreads) for each in components])
     names = [*map(str, other.kernel_names_), "noise"]

@@ -30,7 +30,7 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import nnls
 
-from multikernel._floats import ROUNDING, TINY
+from multikernel._floats import EPS, ROUNDING, TINY
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
@@ -38,6 +38,12 @@ from multikernel.numerics.cholesky import factor_of
 from multikernel.numerics.levenberg_marquardt import LEAST_DAMPING, DampedModel, TrialPoint, descend
 from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 from multikernel.procedures.ridge_cv.evidence import Evidence, Explained
+
+# Without noise V may still be regular, as of a kernel that gives each sample an effect of its own. Noise of so much of
+# the kernels then stands for none: half of the digits, since less is lost beside them in the fixed directions.
+_NO_NOISE = float(np.sqrt(EPS))
+# The degrees of freedom of that noise, at most; it has one or more where V is singular.
+_OF_NOISE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +69,7 @@ class Likelihood(ABC):
 
     @abstractmethod
     def at(self, theta: Array) -> Local | None:
-        """At variances >= 0; None where V is singular in floating point."""
+        """At variances >= 0, of the noise as well; None where V is singular in floating point."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +79,13 @@ class OfKernels(Likelihood):
     evidence: Evidence
 
     def at(self, theta: Array) -> Local | None:
+        evidence = self.evidence
         noise = float(theta[-1])
+        without = noise <= TINY
+        if without:
+            noise = _NO_NOISE * float(theta[:-1] @ evidence.diagonals) / evidence.count
         if noise <= TINY:
             return None
-        evidence = self.evidence
         point = evidence.at(theta[:-1] / noise)
         if point is None:
             return None
@@ -91,6 +100,8 @@ class OfKernels(Likelihood):
         H = evidence.inverse(left.factor)
         beyond = count - (len(a) - (0 if evidence.basis is None else evidence.basis.shape[1]))
         traces = np.append(evidence.bank.inner(H), np.trace(H) + beyond)
+        if without and traces[-1] > _OF_NOISE:
+            return None
         score = -0.5 * (traces / noise - a @ images / noise**2)
         return Local(theta, value, score, product(U.T, U) / (2.0 * noise**3))
 
@@ -135,8 +146,11 @@ class OfOneKernel(Likelihood):
         d = self.spectrum.values
         beyond = self.spectrum.beyond
         noise = float(theta[1])
+        without = noise <= TINY
+        if without:
+            noise = _NO_NOISE * float(theta[0]) * float(d.max(initial=0.0))
         V = theta[0] * d + noise
-        if noise <= TINY or not (V > 0.0).all():
+        if noise <= TINY or (without and float((noise / V).sum()) + beyond > _OF_NOISE):
             return None
         a = self.z / V
         rest = beyond * np.log(noise) + (len(d) + beyond) * np.log(2.0 * np.pi)

@@ -36,7 +36,7 @@ from functools import cached_property
 import numpy as np
 from scipy import stats
 
-from multikernel._floats import SINGULAR
+from multikernel._floats import ROUNDING, SINGULAR
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.procedures.restricted_likelihood import (
@@ -55,6 +55,7 @@ from multikernel.procedures.units import spread
 DRAWS = 10_000  # of T; the standard error of p = .05 is then .002
 _CLOSE = 2e-3  # to which the root of a profile's loss is solved for; it changes the coverage by less than .0005
 _ROUNDED = 1e-5  # of T: what is left where the steps of both maxima have ended
+_FALLING = 0.01  # what l gains where the noise falls to 1 / e: 0 at a maximum, and up to n / 2 where there is none
 _FARTHEST = 1e8  # a variance, relative to that of the target, beyond which nothing bounds it
 
 
@@ -69,6 +70,7 @@ class Components:
     lower, upper : arrays (m + 1,), the ends of their intervals; NaN where none were asked for
     statistic, p : arrays (m + 1,), T and its p-value; NaN for the noise
     log_likelihood : float, l(s^)
+    bounded : bool, whether l has a maximum in double precision; False where kernels explain the target without noise
     """
 
     variances: Array
@@ -78,6 +80,7 @@ class Components:
     statistic: Array
     p: Array
     log_likelihood: float
+    bounded: bool = True
 
     @classmethod
     def unknown(cls, m: int) -> Components:
@@ -105,6 +108,7 @@ class Components:
             spread_out(self.statistic, 0.0),
             spread_out(self.p, 1.0),
             self.log_likelihood,
+            self.bounded,
         )
 
     def in_units(self, kernels: Array, target: float) -> Components:
@@ -199,6 +203,9 @@ class VarianceComponents:
             raise ValueError("the kernel matrices are not positive semi-definite: no noise makes their sum definite")
         best = maximised(likelihood, start, every)
         tests = np.zeros(m)
+        if _vanishes(likelihood, best):
+            unknown = np.full(m + 1, np.nan)
+            return replace(Components.unknown(m), variances=best.theta, p=unknown, statistic=unknown, bounded=False)
         for k in range(m):
             if best.theta[k] > 0.0:
                 without = self._without(t, k, best)
@@ -272,6 +279,14 @@ class VarianceComponents:
         """The p-values of T for one kernel."""
         spectrum = self._spectra[0]
         return null_of_one_kernel(spectrum.values, spectrum.beyond)
+
+
+def _vanishes(likelihood: Likelihood, best: Local) -> bool:
+    """Whether l still grows as the noise vanishes, where the steps have ended, or rounding of the kernels hides it."""
+    noise = best.theta[-1]
+    if noise * best.score[-1] < -_FALLING:
+        return True
+    return bool(noise <= ROUNDING * best.theta.sum()) and likelihood.at(np.append(best.theta[:-1], 0.0)) is None
 
 
 def _higher(first: Local, second: Local) -> Local:
