@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -33,7 +33,7 @@ app = typer.Typer(
 class _Command(TyperCommand):
     """A command that refuses a second target: the parser would take the last one without a word."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if sum(word.partition("=")[0] == "--target" for word in args) > 1:
             ctx.fail("--target is given several times, and names one column; the browser application learns several")
         return super().parse_args(ctx, args)
