@@ -10,7 +10,8 @@ import pytest
 from multikernel.banks import DenseGram
 from multikernel.machines import RidgeMachine
 from multikernel.machines.ridge.along import RidgeTridiagonal, along
-from multikernel.machines.ridge.solved import Solved, _apart, reduced
+from multikernel.machines.ridge.solved import Solved, _apart, direct, reduced, spectral
+from multikernel.machines.ridge.spectrum import RidgeSpectrum
 
 Array = Any
 ALPHAS = np.geomspace(1e-3, 1e6, 7)
@@ -75,6 +76,19 @@ def test_any_coefficients_have_their_own_values() -> None:
     assert found.gap == pytest.approx((found.upper - found.value) / found.upper, rel=1e-9)
 
 
+@pytest.mark.parametrize("reached", [True, False])
+def test_what_is_returned_proves_no_less_than_eigenvectors_or_a_factorisation(reached: bool) -> None:
+    """A singular matrix of features of several sizes, where either of the two may have lost more."""
+    rng = np.random.default_rng(6)
+    for alpha in np.geomspace(1e-14, 1e-8, 40):
+        X = rng.normal(size=(6, 5)) * np.geomspace(1.0, 1e-3, 5)
+        Y = X @ rng.normal(size=(5, 1)) if reached else rng.normal(size=(6, 1))
+        gram = DenseGram(X @ X.T)
+        found = along(gram, Y, [alpha])[0]
+        others = spectral(RidgeSpectrum.of(gram, Y), gram, Y, alpha), direct(gram, Y, alpha)
+        assert found.gap <= max(min(each.gap for each in others), 1e-14)
+
+
 def test_reduced_values_are_less_that_of_no_kernel() -> None:
     K, Y = matrix(12, 12), np.random.default_rng(4).normal(size=(12, 2))
     alpha = 1e3
@@ -98,6 +112,17 @@ def test_a_part_beyond_the_matrix_that_it_does_meet_costs_value() -> None:
         dual, primal = values(K, Y, alpha, found.factor, found.coef)
         assert found.value <= dual * (1.0 + 1e-12)
         assert found.upper == pytest.approx(primal, rel=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-6])
+@pytest.mark.parametrize("inside", [0.0, 1.0])
+def test_a_solution_with_a_part_beyond_the_matrix_has_no_gap_in_any_unit(inside: float, unit: float) -> None:
+    """K = diag(1, 0), alpha = 1/2, A = (c, 2): J = <A, Y> with Y = (3/2 c, 1)."""
+    C, beyond = unit * np.array([[inside], [0.0]]), unit * np.array([[0.0], [2.0]])
+    found = _apart(DenseGram(np.diag([1.0, 0.0])), 1.5 * C + 0.5 * beyond, 0.5, C, beyond)
+    assert found.value == pytest.approx(unit**2 * (1.5 * inside**2 + 2.0), rel=1e-12)
+    assert found.upper == pytest.approx(found.value, rel=1e-12)
+    assert found.gap <= 1e-12
 
 
 def test_reduced_values_where_the_factorisation_fails() -> None:

@@ -11,7 +11,7 @@ from scipy.stats import multivariate_normal
 
 from multikernel.machines.ridge.precision import DensePrecision, FactoredPrecision
 from multikernel.machines.ridge.restricted import RestrictedSmoother
-from multikernel.machines.ridge.smoother import Smoother
+from multikernel.machines.ridge.smoother import Smoother, VarianceScales
 
 Array = Any
 N, Q, ALPHA = 12, 4, 0.7
@@ -67,6 +67,17 @@ def test_hat_matrix_and_samples_left_out(intercept: bool, weight: Array) -> None
 
 
 @pytest.mark.parametrize(("intercept", "weight"), CASES)
+def test_coefficients_without_what_makes_a_zero_function_say_the_same_with_the_residuals(
+    intercept: bool, weight: Array
+) -> None:
+    beyond = np.eye(N) - G @ np.linalg.pinv(G)
+    for model in smoothers(weight, intercept):
+        less = Smoother(model.precision, model.coef - beyond @ model.coef, intercept, rest=model.residuals)
+        for part in ("left_out", "scale", "left_out_deviations", "log_evidence"):
+            np.testing.assert_allclose(getattr(less, part), getattr(model, part), rtol=1e-9, err_msg=part)
+
+
+@pytest.mark.parametrize(("intercept", "weight"), CASES)
 def test_new_observations_and_the_scale(intercept: bool, weight: Array) -> None:
     mean, S = averaging(weight, intercept), K + ALPHA * np.diag(1.0 / weight)
     P, H, g = np.eye(N) - np.outer(np.ones(N), mean), np.linalg.inv(S), np.array([0.3, -1.0, 2.0, 0.5])
@@ -110,6 +121,15 @@ def test_an_alpha_too_small_to_be_the_ratio(intercept: bool, weight: Array, alph
             linear[rest] = K[i, rest] @ np.linalg.inv((K + R)[np.ix_(rest, rest)]) @ (np.eye(N - 1) - own) + own
             found = model.left_out_deviations[i] ** 2
             np.testing.assert_allclose(found, variance(linear, K[i, i], K[i]), rtol=1e-4)
+
+
+@pytest.mark.parametrize("degrees", [(0.5, 12.0), (12.0, 1.5)])
+def test_parts_of_few_degrees_of_freedom_are_compared_too(degrees: tuple[float, float]) -> None:
+    """tau by the function is 3, and by the residuals the same or a millionth; J says 2."""
+    function, noise = np.full(2, 3.0 * degrees[0]), 0.7 * degrees[1] * np.array([3.0, 3e-6])
+    scales = VarianceScales.of(np.full(2, 2.0), 0.7, (function, noise), degrees)
+    np.testing.assert_allclose(scales.function, [2.0, 3.0])
+    np.testing.assert_allclose(scales.noise, [1.4, 2.1e-6])
 
 
 def test_an_alpha_too_small_beside_columns_without_penalty() -> None:

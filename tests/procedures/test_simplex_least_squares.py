@@ -96,6 +96,14 @@ def test_optimal_on_lattices(n, m, seed):
     is_solution(V, u, simplex_least_squares(V, u, rng.integers(0, 2, m).astype(float)))
 
 
+@pytest.mark.parametrize("seed", [167, 297, 325])
+def test_optimal_among_numbers_of_many_sizes(seed):
+    """Small weights of long columns need digits of their own."""
+    rng = np.random.default_rng(seed)
+    V, u = rng.normal(size=(1, 30)) * 10.0 ** rng.integers(-4, 5, 30), rng.normal(size=1)
+    is_solution(V, u, simplex_least_squares(V, u, rng.exponential(size=30)))
+
+
 def test_many_columns_few_of_them_used(rng):
     V = np.abs(rng.normal(size=(300, 500)))
     u = V[:, :10].mean(axis=1) + 0.5 * rng.normal(size=300)

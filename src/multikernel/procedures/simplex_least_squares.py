@@ -119,14 +119,17 @@ class _Face:
         Q[-1] = Q[:, -1] = z @ Z
         return _Face(np.append(self.S, k), np.append(self.d, 0.0), Z, Q)
 
-    def moved(self, step: Array) -> _Face:
-        """As far along the step as the weights allow, up to all of it; what reaches 0 leaves."""
-        falling = step < 0
-        ratios = np.full(len(step), np.inf)
-        ratios[falling] = self.d[falling] / -step[falling]
-        t = float(min(1.0, ratios.min()))
-        d = self.d + t * step
-        kept = (d > 0) & (ratios > t) if t < 1.0 else d > 0
+    def moved(self, way: Array) -> _Face:
+        """To the largest multiple of ``way`` that the weights can have added, up to all of it; what reaches 0 leaves.
+
+        Weights are divided by their sum, so that of ``way`` does not matter.
+        """
+        falling = way < 0
+        ratios = np.full(len(way), np.inf)
+        ratios[falling] = self.d[falling] / -way[falling]
+        t = float(ratios.min())
+        d = self.d + t * way if t < np.inf else way
+        kept = (d > 0) & ~(falling & (ratios <= t))
         return _Face(self.S[kept], d[kept] / d[kept].sum(), self.Z[:, kept], self.Q[np.ix_(kept, kept)])
 
     def settled(self) -> _Face:
@@ -134,29 +137,26 @@ class _Face:
         face = self
         while len(face.S) > 1:
             before = len(face.S)
-            face = face.moved(face._step())
+            face = face.moved(face._way())
             if len(face.S) == before:
                 return face
         return face
 
-    def _step(self) -> Array:
-        """To the point of least norm of the affine hull; or along a dependence of the columns, until one has gone."""
+    def _way(self) -> Array:
+        """The point of least norm of the affine hull; or a dependence of the columns, along which one leaves."""
         lengths = np.sqrt(self.Q.diagonal())
         zero = lengths == 0.0
         if zero.any():
-            return zero / np.count_nonzero(zero) - self.d
+            return zero.astype(float)
         R, q, rank = self._triangle(lengths)
         if rank == len(lengths):
-            x = lapack.dtrtrs(R, q)[0] / lengths
-            step = x / x.sum() - self.d
-            return step
+            return np.asarray(lapack.dtrtrs(R, q)[0] / lengths)
         # the column after the first ``rank`` is a mixture of these: its weight goes to them
-        step = np.zeros(len(lengths))
+        way = np.zeros(len(lengths))
         mixture = lapack.dtrtrs(R[:rank, :rank], R[:rank, rank])[0]
-        step[:rank] = mixture * lengths[rank] / lengths[:rank]
-        step[rank] = -1.0
-        step *= self.d[rank] if self.d[rank] > 0 else 1.0
-        return step
+        way[:rank] = mixture * lengths[rank] / lengths[:rank]
+        way[rank] = -1.0
+        return way
 
     def _triangle(self, lengths: Array) -> tuple[Array, Array, int]:
         """R with R'R = A'A and q = R'^-1 A'e for A = [Z_S; 1'] with scaled columns, and how many are independent.

@@ -274,12 +274,13 @@ class Smoother:
         """
         function, residuals = self.energies
         known = noise = self.count
-        of_mean = 0.0
+        told_by_mean = False
         degrees = self.degrees_of_freedom
         if self.fit_intercept:
             total = float(self._ones.sum())  # 1'H 1
             of_mean = self._of_mean * total
             known = known - 2.0 + of_mean
+            told_by_mean = of_mean > self.count
             own = self.precision.alpha * (self._ones / self.weight)  # alpha S^{-1} H 1
             noise -= float(self._ones @ own) / total
             residuals = self.weight @ (self.residuals - np.outer(own, self._whole.sum(axis=0) / total)) ** 2
@@ -289,7 +290,6 @@ class Smoother:
                 "samples: multiply them so that they count samples"
             )
         parts = function, residuals
-        told_by_mean = of_mean > self.count
         return VarianceScales.of(
             self.energy / known, self.precision.alpha, parts, (degrees, noise - degrees), told_by_mean
         )
