@@ -311,8 +311,8 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
           error of 10,000 draws; that of one of several kernels is a little too large rather than too small (a mixture
           of 0 and chi-squared in equal parts).
 
-        All but rough variances is NaN, with a warning, where kernels explain a target without noise in double precision:
-        the likelihood then has no maximum.
+        All but rough variances is NaN, with a warning, where kernels explain a target without noise in double
+        precision: the likelihood then has no maximum.
 
         Raises
         ------
