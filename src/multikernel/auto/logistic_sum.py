@@ -105,9 +105,8 @@ class LogisticRows:
 
         samples = LogisticSamples(kernels, self.labels[rows], weight)
         try:
-            if (
-                start is None
-            ):  # with second derivatives of 1/4, as they are at 0, logarithms of odds are twice its values
+            if start is None:
+                # with second derivatives of 1/4, as they are at 0, logarithms of odds are twice its values
                 squared = by_sums(self.K, self.sums, 4.0 * alpha)
                 start = CentresSolution(2.0 * squared.coef, 2.0 * squared.intercept)
             found = logistic_by_centres(self.K, samples, self.sums, alpha, tol, start=start)
