@@ -127,11 +127,12 @@ def test_what_a_source_cannot_have_is_said(tmp_path):
 
 
 KILLED = """
-import os, signal, sys
+import os, signal
+from importlib import import_module
 from multikernel import MultiKernelRegressor, streams
-from multikernel.auto import all_rows, from_source, limits
+from multikernel.auto import all_rows
 for module, name, value in {few!r}:
-    setattr(dict(limits=limits, from_source=from_source)[module], name, value)
+    setattr(import_module(module), name, value)
 add = all_rows.CentrePass.add
 def killing(self, sums, chunk):
     if chunk.first >= 600:
@@ -147,7 +148,7 @@ MultiKernelRegressor(random_state=0).fit(source)
 def test_a_fit_that_was_killed_goes_on(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table().drop(columns="w").to_parquet("rows.parquet", row_group_size=300)
-    few = [(module.__name__.rsplit(".", 1)[1], name, value) for (module, name), value in FEW.items()]
+    few = [(module.__name__, name, value) for (module, name), value in FEW.items()]
     done = subprocess.run([sys.executable, "-c", KILLED.format(few=few)], capture_output=True, text=True, check=False)
     assert done.returncode == -9, done.stderr
     source = streams.parquet("rows.parquet", "y", memory="1GB", checkpoint="state", every=250)

@@ -261,7 +261,11 @@ def test_a_file_that_is_no_model_of_a_table_is_refused(invoke: Invoke) -> None:
         ("nonsense",),
     ],
 )
-def test_bad_usage_is_status_two(invoke: Invoke, words: tuple[str, ...]) -> None:
+def test_bad_usage_is_status_two(
+    invoke: Invoke, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.csv").write_text("x,y\n1,2\n2,1\n3,4\n")
     assert invoke(*words).exit_code == 2
 
 
