@@ -346,7 +346,7 @@ def many_targets(bank: BankCost, folds: int, targets: int) -> Cost:
     work = Work(algebra=BLAS_OPERATION * algebra, steps=candidates * SMALLEST_STEP + SMALLEST_FIT)
     work = work + candidates * bank.sweep
     block = min(float(targets), max(1.0, BUFFER_VALUES / n))
-    of_targets = 8.0 * (n * (targets + 3.0 * block) + 4.0 * TARGET_VALUES + block * m * (m + 8.0))
+    of_targets = 8.0 * (n * (targets + 3.0 * block) + 8.0 * TARGET_VALUES + block * m * (m + 8.0))
     matrices = _matrices(bank, RIDGE_CV_MATRICES if bank.features is None else FEATURE_COPIES)
     return Cost(_of_samples(bank, work), matrices + of_targets)
 
