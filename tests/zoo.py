@@ -56,7 +56,14 @@ def concrete(base: type) -> set[type]:
     while left:
         left += (kind := left.pop()).__subclasses__()
         found.add(kind)
-    return {kind for kind in found if kind.__module__.startswith("multikernel.") and not isabstract(kind)}
+    return {kind for kind in found if _of_the_package(kind) and not isabstract(kind)}
+
+
+def _of_the_package(kind: type) -> bool:
+    """Whether a class is one of a module of the package, and not one that a test made in its name."""
+    if not kind.__module__.startswith("multikernel."):
+        return False
+    return getattr(import_module(kind.__module__), kind.__name__, None) is kind
 
 
 # -- samples -----------------------------------------------------------------------------------------------------------
