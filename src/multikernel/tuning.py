@@ -160,5 +160,5 @@ ORDER_SMALL = 800  # the largest order of matrices whose products are faster wit
 # -- many targets ------------------------------------------------------------------------------------------------------
 
 # numbers at a time for the residuals, or the derivatives of residuals, of many targets: 2 MB, in each of some eight
-# arrays; with 4 MB a fit of 1,200 samples and 1,000 targets took 9 MB more, with 8 MB 40 MB, and as long
+# arrays; with 4 MB a fit of 1,200 samples and 1,000 targets took 9 MB more, and as long
 TARGET_VALUES = 1 << 18
