@@ -243,7 +243,6 @@ class Sliced:
 class TestColumnsFromFiles:
     def test_memory_map_and_slices_give_what_memory_gives(self, tmp_path, monkeypatch):
         parts, Y = data()
-        monkeypatch.setattr("multikernel.procedures.ridge_cv.many_targets.BUFFER_VALUES", 10 * len(Y))
         np.save(tmp_path / "targets.npy", Y)
         expected = model().fit(stack(parts), Y)
         sliced = Sliced(Y)
@@ -251,7 +250,24 @@ class TestColumnsFromFiles:
             found = model().fit(stack(parts), y)
             np.testing.assert_array_equal(found.weights_, expected.weights_)
             np.testing.assert_array_equal(found.dual_coef_, expected.dual_coef_)
+        monkeypatch.setattr("multikernel.procedures.ridge_cv.many_targets.BUFFER_VALUES", 10 * len(Y))
+        sliced.read.clear()
+        found = model().fit(stack(parts), sliced)  # in blocks, whose targets share candidates
+        np.testing.assert_allclose(found.cv_loss_, expected.cv_loss_, rtol=1e-3)
         assert [(part.start, part.stop) for part in sliced.read] == [(0, 8), (8, 16), (16, 24)]
+
+    def test_targets_in_memory_are_one_block_of_which_few_are_read(self, monkeypatch):
+        """Also single precision; the survey's matrices are made once."""
+        parts, Y = data()
+        expected = model().fit(stack(parts), Y)
+        monkeypatch.setattr("multikernel.procedures.ridge_cv.many_targets.BUFFER_VALUES", 10 * len(Y))
+        monkeypatch.setattr("multikernel.procedures.ridge_cv.residuals.TARGET_VALUES", 3 * len(Y))
+        for y in (Y, np.asfortranarray(Y)):
+            found = model().fit(stack(parts), y)
+            np.testing.assert_allclose(found.weights_, expected.weights_, atol=1e-8)
+            np.testing.assert_allclose(found.dual_coef_, expected.dual_coef_, atol=1e-8 * np.abs(Y).max())
+        single = model().fit(stack(parts), Y.astype(np.float32))
+        np.testing.assert_allclose(single.cv_loss_, expected.cv_loss_, rtol=1e-3)
 
     def test_single_precision_is_kept(self):
         parts, Y = data()

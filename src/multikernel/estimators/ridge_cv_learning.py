@@ -19,6 +19,7 @@ from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators.fixed import learned_columns
 from multikernel.estimators.parameters import drawn_seed
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
+from multikernel.estimators.target_columns import TargetColumns
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.observer import Observer
 from multikernel.procedures.forecast import Cost, many_targets, own_ridges, ridge
@@ -192,7 +193,8 @@ def _learn_each(
         model.criterion == "evidence",
     )
     known = _held_out_is_known(model, fixed, folds)
-    weights, solution = ridge_cv_each(bank, task.target, folds, search, model.n_jobs, observe, fixed)
+    target = task.target.in_memory() if isinstance(task.target, TargetColumns) else task.target
+    weights, solution = ridge_cv_each(bank, target, folds, search, model.n_jobs, observe, fixed)
     if not known:
         weights = replace(weights, errors=np.full(len(weights.errors), np.nan))
     return weights, solution

@@ -9,6 +9,8 @@ import numpy as np
 
 from multikernel._arrays import foreign, is_sparse
 from multikernel._typing import Array
+from multikernel.banks.threads import slices
+from multikernel.tuning import BUFFER_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,14 @@ class TargetColumns:
     def dtype(self) -> np.dtype[Any]:
         """The precision in which coefficients of these targets are kept."""
         return np.dtype(np.float32 if self.source.dtype == np.float32 else np.float64)
+
+    def in_memory(self) -> Array | TargetColumns:
+        """The array whose columns these are, looked through for a NaN or an infinity; itself for a file."""
+        if type(self.source) is not np.ndarray:
+            return self
+        for part in slices(self.shape[1], max(1, BUFFER_VALUES // len(self))):
+            self[:, part]
+        return self.source
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -131,6 +131,10 @@ class Criterion(ABC):
         """The error of each target at v = 0, where the value is the sum of errors: shape (t,)."""
         raise NotImplementedError(f"{type(self).__name__} is no sum over targets")
 
+    def squares(self) -> Array:
+        """The sum of the squares of each target: shape (t,)."""
+        return np.asarray((self.Y**2).sum(axis=0))
+
     def shared(self, v: Array) -> SharedWeights | None:
         """Weights v >= 0 for all targets, where the value is the sum of errors; None where K(v) + I is singular."""
         raise NotImplementedError(f"{type(self).__name__} is no sum over targets")

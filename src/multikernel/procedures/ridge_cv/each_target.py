@@ -147,7 +147,7 @@ class _Descent:
         constants = error.constants()
         self.small = np.maximum(_SMALL * constants, TINY)
         # residuals have lost seven digits there, so a smaller error is rounding
-        self.floor = ROUNDING * (error.Y**2).sum(axis=0) / error.count
+        self.floor = ROUNDING * error.squares() / error.count
         self.v = np.zeros((t, m))
         self.errors = np.full(t, np.inf)
         self.slopes = np.zeros((t, m))

@@ -33,12 +33,13 @@ from multikernel.tuning import TARGET_VALUES
 
 @dataclass(frozen=True, eq=False)
 class HeldOutError(Criterion):
-    """L(v) for the kernels of a bank, targets Y of shape (n, t) and folds; ``one`` and ``basis`` as in ``HeldOut``."""
+    """L(v) for the kernels of a bank, targets Y of shape (n, t) and folds; the rest as in ``HeldOut``."""
 
     folds: Folds
     fit_intercept: bool = True
     one: Array | None = None
     basis: Array | None = None
+    units: Array | None = None
 
     @classmethod
     def of(
@@ -46,6 +47,8 @@ class HeldOutError(Criterion):
     ) -> HeldOutError:
         """Of kernels of few features in few coordinates of each fold: squared errors are the same there."""
         fit_intercept = fit_intercept and basis is None
+        if bank.n_features is None:
+            return cls(bank, Y, folds, fit_intercept, None, basis)
         columns = np.column_stack([Y, np.ones(len(Y)), Y[:, :0] if basis is None else basis])
         rotation = bank.rotation(columns, folds.tests())
         if rotation is None:
@@ -73,11 +76,11 @@ class HeldOutError(Criterion):
 
     def of_targets(self, index: Index) -> HeldOutError:
         """Some of the targets."""
-        return replace(self, Y=self.Y[:, index])
+        return replace(self, Y=self.held_out.of_targets(index).Y, units=None)
 
     @cached_property
     def held_out(self) -> HeldOut:
-        return HeldOut(self.Y, self.folds, self.fit_intercept, self.one, self.basis)
+        return HeldOut(self.Y, self.folds, self.fit_intercept, self.one, self.basis, self.units)
 
     @property
     def knows_coef(self) -> bool:
@@ -91,6 +94,9 @@ class HeldOutError(Criterion):
 
     def constants(self) -> Array:
         return self.held_out.constants()
+
+    def squares(self) -> Array:
+        return np.concatenate([(some.Y**2).sum(axis=0) for some, _ in self.held_out.parts()])
 
     def constant(self) -> float:
         """L(0), the error of the predictor that is constant."""
@@ -186,12 +192,12 @@ class SharedInverse(SharedWeights):
     inverse: Inverse
 
     def errors(self, index: Array) -> Array:
-        parts = [held_out.left(self.inverse).errors for held_out, _ in self._parts(index)]
+        parts = [held_out.left(self.inverse).errors for held_out, _ in self.error.held_out.parts(index)]
         return np.concatenate(parts)
 
     def models(self, index: Array) -> TargetModels:
         slopes, curvatures = [], []
-        for held_out, own in self._parts(index):
+        for held_out, own in self.error.held_out.parts(index):
             found = self.error.of_targets(own).target_models(held_out.left(self.inverse))
             slopes.append(found[0])
             curvatures.append(found[1])
@@ -220,7 +226,3 @@ class SharedInverse(SharedWeights):
         error = self.error
         v0 = self.v if along is None else np.array([self.v.sum() / along.sum()])
         return Neighbourhood(error.bank, error.held_out, self.inverse, v0, along)
-
-    def _parts(self, index: Array) -> Iterator[tuple[HeldOut, Array]]:
-        for part in slices(len(index), max(1, TARGET_VALUES // len(self.error.Y))):
-            yield self.error.held_out.of_targets(index[part]), index[part]

@@ -71,11 +71,7 @@ class ErrorInFeatures(Criterion):
         """Of a bank that is known by dense features, where this costs less than matrices of the samples; else None."""
         known = bank.by_features()
         n = len(Y)
-        if known is None or is_sparse(known[0].F) or folds.count > FOLD_SUMS:
-            return None
-        q = known[0].n_features
-        coordinates = min(n, folds.count * (q + Y.shape[1] + 1))
-        if coordinates <= FOLD_COORDINATES or folds.count * float(q) ** 3 > 2.0 * float(coordinates) ** 3:
+        if known is None or not cls.costs_less(bank, Y.shape[1], folds):
             return None
         held = tuple(_sums(known[0].F, Y, V) for V in folds.tests())
         part = None
@@ -87,6 +83,16 @@ class ErrorInFeatures(Criterion):
             else:
                 part = None
         return cls(bank, Y, FoldSums(known[1], known[0].sizes, held, fit_intercept), part)
+
+    @classmethod
+    def costs_less(cls, bank: KernelBank, t: int, folds: Folds) -> bool:
+        """Whether t targets of a bank cost less by sums of dense features than by matrices of the samples."""
+        known = bank.by_features()
+        if known is None or is_sparse(known[0].F) or folds.count > FOLD_SUMS:
+            return False
+        q = known[0].n_features
+        coordinates = min(len(folds.labels), folds.count * (q + t + 1))
+        return coordinates > FOLD_COORDINATES and folds.count * float(q) ** 3 <= 2.0 * float(coordinates) ** 3
 
     @classmethod
     def of_sums(

@@ -120,7 +120,7 @@ class Neighbourhood:
 
     def coef(self, index: Array, v: Array) -> Array:
         """(K(v_t) + I)^-1 times each target without its mean, (n, t), by conjugate gradients that H preconditions."""
-        Y = self.held_out.Y[:, index]
+        Y = self.held_out.of_targets(index).Y
         if self.held_out.fit_intercept:
             Y = Y - Y.mean(axis=0)
         found = np.empty(Y.shape)

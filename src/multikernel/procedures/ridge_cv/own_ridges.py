@@ -137,6 +137,9 @@ class AlongWeights(Criterion):
     def constants(self) -> Array:
         return self.error.constants()
 
+    def squares(self) -> Array:
+        return self.error.squares()
+
     def at(self, v: Array) -> Point | None:
         point = self.error.at(v[0] * self.w)
         return None if point is None else replace(point, v=v)

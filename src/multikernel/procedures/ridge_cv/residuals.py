@@ -30,6 +30,7 @@ NumPy's.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -39,10 +40,12 @@ import numpy as np
 from multikernel import _arrays, _linalg
 from multikernel._arrays import foreign, host, like, taken
 from multikernel._typing import Array, Index
+from multikernel.banks.threads import slices
 from multikernel.numerics import lapack
 from multikernel.numerics.cholesky import factorise, invert
 from multikernel.procedures.ridge_cv.fixed import project
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
+from multikernel.tuning import TARGET_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +82,9 @@ class HeldOut:
 
     ``one`` is the constant function in other coordinates of each fold; 1 for each sample if not given. ``basis`` (n, p)
     is an orthonormal one of columns without penalty, where there are some; ``fit_intercept`` is then False.
+
+    With ``units`` (t,) the targets are the columns of Y divided by these. Y is then whatever gives columns as
+    ``Y[:, index]``, and the division takes place where they are read: no copy of all targets is made.
     """
 
     Y: Array
@@ -86,6 +92,7 @@ class HeldOut:
     fit_intercept: bool = True
     one: Array | None = None
     basis: Array | None = None
+    units: Array | None = None
 
     @cached_property
     def ones(self) -> Array:
@@ -121,7 +128,17 @@ class HeldOut:
 
     def of_targets(self, index: Index) -> HeldOut:
         """Some of the targets."""
-        return replace(self, Y=self.Y[:, index])
+        Y = self.Y[:, index]
+        if self.units is not None:
+            Y = Y / self.units[index]
+        return replace(self, Y=Y, units=None)
+
+    def parts(self, index: Array | None = None) -> Iterator[tuple[HeldOut, Array]]:
+        """The targets, or these of them, some at a time, with their numbers."""
+        if index is None:
+            index = np.arange(self.Y.shape[1])
+        for part in slices(len(index), max(1, TARGET_VALUES // len(self.Y))):
+            yield self.of_targets(index[part]), index[part]
 
     def residuals(self, K: Any) -> Residuals | None:
         """Of a kernel matrix, which is overwritten; None where K + I is singular in floating point."""
@@ -155,6 +172,9 @@ class HeldOut:
 
     def constants(self) -> Array:
         """L(0) of each target, the error of the predictor that is constant: shape (t,)."""
+        return np.concatenate([some._constants() for some, _ in self.parts()])
+
+    def _constants(self) -> Array:
         rest = self.centred(self.Y, self.ones, self.folds)
         if self.basis is not None:
             rest = self._without_kernel(self.basis)
