@@ -345,9 +345,13 @@ def many_targets(bank: BankCost, folds: int, targets: int) -> Cost:
         algebra = nearby
     work = Work(algebra=BLAS_OPERATION * algebra, steps=candidates * SMALLEST_STEP + SMALLEST_FIT)
     work = work + candidates * bank.sweep
-    block = min(float(targets), max(1.0, BUFFER_VALUES / n))
-    of_targets = 8.0 * (n * (targets + 3.0 * block) + 8.0 * TARGET_VALUES + block * m * (m + 8.0))
-    matrices = _matrices(bank, RIDGE_CV_MATRICES if bank.features is None else FEATURE_COPIES)
+    copied = 0.0  # targets beside matrices are read where they are
+    if bank.features is not None:
+        copied = 3.0 * min(n * targets, float(BUFFER_VALUES))
+    block = min(targets * m**2, float(BUFFER_VALUES))
+    of_targets = 8.0 * (n * targets + copied + 8.0 * TARGET_VALUES + block * (1.0 + 8.0 / m))
+    # an inverse and its blocks, or with evidence a factor and its inverse
+    matrices = _matrices(bank, 2.0 if bank.features is None else FEATURE_COPIES)
     return Cost(_of_samples(bank, work), matrices + of_targets)
 
 
