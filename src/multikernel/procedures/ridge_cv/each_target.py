@@ -174,8 +174,10 @@ class _Descent:
     # -- the first points ----------------------------------------------------------------------------------------------
 
     def lower(self, points: Iterable[Array], lowest: Array, which: Array, known: list[Array]) -> None:
-        """Evaluate points for all targets; where the error of one is lower, it is remembered."""
+        """Evaluate points for all targets, in time; where the error of one is lower, it is remembered."""
         for v in points:
+            if len(known) > 1 and time_is_up():
+                break
             errors = self._errors(v)
             if errors is None:
                 continue
@@ -345,7 +347,6 @@ def _survey(run: _Descent, also: Sequence[Array]) -> Array:
     run.lower([np.zeros(len(error.diagonals)), *also], lowest, which, known)
     for direction in _with_each_alone(error.diagonals):
         if len(known) > 1 and time_is_up():
-            warn_of_cut_choice("not all ridges were tried with which the search for weights may begin")
             break
         first = len(known)
         run.lower((10.0**decade * direction for decade in DECADES), lowest, which, known)
@@ -359,6 +360,8 @@ def _survey(run: _Descent, also: Sequence[Array]) -> Array:
                 gained = lowest < (1.0 - 1e-4) * before
         if run.on_line is None and (which >= 0).all():  # equal traces are the first of the directions
             run.on_line = np.stack(known)[which] @ error.diagonals
+    if time_is_up():
+        warn_of_cut_choice("not all ridges were tried with which the search for weights may begin")
     if (which < 0).any():
         raise ValueError("the kernel matrices are not positive semi-definite: no ridge makes their sum definite")
     return np.stack(known)[which]
