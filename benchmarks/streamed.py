@@ -2,6 +2,7 @@
 
     python benchmarks/streamed.py --folder DIR --million           a million rows from a Parquet file, and boosting
     python benchmarks/streamed.py --folder DIR --budgets --data D  scores of 5000 rows after 10, 20, 40 and 80 seconds
+    python benchmarks/streamed.py --folder DIR --cluster [--kill 60]  three million rows, by two workers of 1 GB
 
 The million rows are made: 21 columns of numbers and three of categories, with missing cells in seven of them, and a
 target of products, thresholds, a category that turns a slope, and noise. Both methods are scored on 50,000 other rows.
@@ -12,7 +13,10 @@ stopping. The sets for limits of time are those of ``benchmarks/rows.py``.
 from __future__ import annotations
 
 import argparse
+import os
 import resource
+import signal
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -24,7 +28,7 @@ import pandas as pd
 
 import multikernel as mk
 from multikernel import streams
-from rows import split
+from rows import friedman, split
 
 WORDS = ("region", "kind", "shop")
 
@@ -104,17 +108,62 @@ def budgets(data: Path) -> None:
             told(f"{name}, {seconds:.0f} s", partial(model.fit, X, y), X_test, y_test)
 
 
+def cluster(folder: Path, rows: int, kill: float | None) -> None:
+    """RLS2 from files of 100,000 rows, by workers whose memory is watched."""
+    import dask.dataframe as dd
+    from distributed import Client, LocalCluster
+
+    X, y = friedman(rows + 20_000)
+    table = pd.DataFrame(X, columns=[f"v{j}" for j in range(X.shape[1])]).assign(y=y)
+    for start in range(0, rows, 100_000):
+        table.iloc[start : start + 100_000].to_parquet(folder / f"cluster{start:09d}.parquet")
+    test = table.iloc[rows:].copy()
+    del X, y, table
+    model = mk.RLS2Regressor(mk.kernels.rbf_grid([0.05, 0.2, 0.8]), alpha=1e-4, approximation="nystroem", rank=256)
+    limits = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": "1GB", "dashboard_address": None}
+    with LocalCluster(**limits) as local, Client(local):
+        ended = threading.Event()
+        peaks: dict[int, float] = {}
+        watch = threading.Thread(target=_watch, args=(local, kill, ended, peaks))
+        watch.start()
+        start_time = time.perf_counter()
+        model.fit(streams.dask(dd.read_parquet(sorted(folder.glob("cluster*.parquet"))), "y"))
+        wall = time.perf_counter() - start_time
+        ended.set()
+        watch.join()
+    score = model.score(test.drop(columns="y"), test["y"])
+    print(f"{rows:,} rows: {wall:.0f} s, workers {sorted(peaks.values())} GB, {score:.4f}", flush=True)
+
+
+def _watch(local: Any, kill: float | None, ended: threading.Event, peaks: dict[int, float]) -> None:
+    """The largest memory of each worker; one is killed when its time has come."""
+    start = time.monotonic()
+    while not ended.wait(0.5):
+        for worker in list(local.workers.values()):
+            status = Path(f"/proc/{worker.pid}/status")
+            if status.exists():
+                lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+                peaks[worker.pid] = int(lines.get("VmHWM", "0 kB").split()[0]) / 1e6
+        if kill is not None and time.monotonic() - start > kill:
+            os.kill(next(iter(local.workers.values())).pid, signal.SIGKILL)
+            kill = None
+
+
 def main() -> None:
     """Measure what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--million", action="store_true")
-    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--cluster", action="store_true")
+    parser.add_argument("--kill", type=float, help="seconds after which a worker of the cluster is killed")
+    parser.add_argument("--rows", type=int, help="by default a million, of the cluster three")
     parser.add_argument("--budgets", action="store_true")
     args = parser.parse_args()
     if args.million:
-        million(args.folder, args.rows)
+        million(args.folder, args.rows or 1_000_000)
+    if args.cluster:
+        cluster(args.folder, args.rows or 3_000_000, args.kill)
     if args.budgets:
         budgets(args.data)
 
