@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import json
 import os
 import re
 import runpy
@@ -176,6 +177,37 @@ def test_runs_are_compared_side_by_side(person: Person, automatic: str) -> None:
     page = person.get("/runs/compare", params={"run": [automatic.rpartition("/")[2]] * 2})
     assert page.text.count("people: bought, automatic") >= 4
     assert "Side by side" in page.text
+
+
+def test_runs_side_by_side_tell_by_which_kernels_and_which_value_they_differ(tmp_path: Path) -> None:
+    own = {"data": "d", "target": "y", "method": "AverageMKLClassifier", "columns": {"a": "number"}, "parameters": {}}
+    runs = (
+        (
+            {"kernels": {"": ["linear", "polynomials"]}, "kernel_parameters": {"": {"polynomials": {"degrees": [2]}}}},
+            10.0,
+        ),
+        ({"kernels": {"": ["types"]}, "parameters": {"C": 3.0}}, None),
+        ({}, None),
+    )
+    store = Store(Settings(tmp_path))
+    names = []
+    for recipe, chosen in runs:
+        run = store.add_run("gone", "a run", own | recipe)
+        result = {
+            "measure": "accuracy",
+            "task": "classification",
+            "n": 9,
+            "seconds": 1.0,
+            "scores": {"own": [0.5, 0.7]},
+        }
+        (run.folder / "result.json").write_text(json.dumps(result | {"chosen": {"C": chosen} if chosen else {}}))
+        store.set_run(run.id, status="done", summary={"measure": "accuracy", "score": 0.6, "deviation": 0.1})
+        names.append(run.id)
+    with serving(tmp_path) as address, Person(address) as person:
+        text = said(person.get("/runs/compare", params={"run": names}))
+    kernels = "Linear Polynomials, degrees = [2] By the type of each column those of the method"
+    parameters = "C = 10.000, chosen along a path otherwise defaults C = 3.0 defaults"
+    assert f"kernels {kernels} parameters {parameters} time" in text
 
 
 def test_new_rows_and_typed_samples_are_predicted(person: Person, automatic: str, tmp_path: Path) -> None:

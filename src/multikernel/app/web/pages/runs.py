@@ -66,7 +66,22 @@ def compare(site: Site, request: Request) -> Response:
         runs=list(zip(done, results, strict=True)),
         left_out=len(chosen) - len(done),
         charts=charts,
+        kernels=[_kernels(run) for run in done],
     )
+
+
+def _kernels(run: StoredRun) -> list[str]:
+    """The kernels that a person chose, a line for each family of each view."""
+    from multikernel.app.web.learning.families import FAMILIES
+
+    found = []
+    for view, words in run.recipe.get("kernels", {}).items():
+        for word in words:
+            changed = run.recipe.get("kernel_parameters", {}).get(view, {}).get(word, {})
+            line = f"{view}: {FAMILIES[word].label}" if view else FAMILIES[word].label
+            line += "".join(f", {name} = {value}" for name, value in changed.items())
+            found.append(line)
+    return found
 
 
 def _scale(run: StoredRun, result: dict[str, Any]) -> tuple[str, ...]:
