@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import html
 import io
 import json
@@ -25,9 +26,11 @@ import multikernel
 from multikernel import PredictionWarning
 from multikernel.app.jobs.predict import predictions
 from multikernel.app.tables.table import read_table
+from multikernel.app.web import worker
 from multikernel.app.web.exports import repeated
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import Store
+from multikernel.app.web.worker import told
 
 _OWN = ["age", "city", "joined", "score"]
 
@@ -282,7 +285,7 @@ def test_killed_and_impossible_runs_say_their_last_words(tmp_path: Path) -> None
         data = person.upload(("people.csv", people())).url.path
         page = person.learned(person.submit(f"{data}/learn", target="bought"))
         assert "did not come to an end" in page.text
-        assert "not enough memory" in said(page) or "last words" in said(page)
+        assert "The memory was not enough" in said(page) or "last words" in said(page)
     with serving(tmp_path) as address, Person(address) as person:
         one = person.upload(("one.csv", "a,b\n1,x\n2,y\n3,x\n")).url.path
         for address, form in (("learn", {"target": "b"}), ("method", {"method": "AverageMKLClassifier"})):
@@ -302,10 +305,26 @@ def test_killed_and_impossible_runs_say_their_last_words(tmp_path: Path) -> None
         assert "Fold" in person.get(page.url).text
         for child in working:
             os.kill(child, signal.SIGKILL)
-        assert "was killed by signal 9" in said(person.learned(page))
+        assert "was killed by signal 9, as the system does where memory is short: learn" in said(person.learned(page))
         again = person.submit(f"{page.url.path}/again")
         assert "data-events" in again.text
         person.submit(f"{again.url.path}/stop")
+
+
+def test_what_a_computer_lacked_for_a_run_is_one_sentence_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(MemoryError) as large:
+        np.empty(1 << 58)
+    assert told(large.value, 1600).startswith("The memory was not enough, of which a run may take 1600 MB")
+    own = told(MemoryError("a fit of 9 kernels takes 8 GB, and 1 GB are available: take fewer kernels"), 1600)
+    assert own.endswith("take fewer kernels, or start the server with more --memory than 1600 MB.")
+    assert "disk (No space left on device)" in told(OSError(errno.ENOSPC, "No space left on device"), 1600)
+    unloaded = OSError(
+        "Could not find/load shared object file 'libllvmlite.so'"
+    )  # as llvmlite says without room for it
+    monkeypatch.setattr(worker, "available_memory", lambda: 1e8)
+    assert "The memory was not enough" in told(unloaded, 1600)
+    monkeypatch.setattr(worker, "available_memory", lambda: 1e10)
+    assert "cannot be loaded (Could not find" in told(unloaded, 1600)
 
 
 def _children(parent: int) -> list[int]:
