@@ -303,6 +303,25 @@ def test_a_second_click_does_not_send_a_form_again(page: Any) -> None:
     sent[0].abort()
 
 
+def test_the_back_button_shows_forms_and_their_answers_again_as_they_were(page: Any) -> None:
+    page.goto("/")
+    page.set_input_files("#files", {"name": "p.csv", "mimeType": "text/csv", "buffer": people().encode()})
+    page.wait_for_url("**/data/*")
+    page.get_by_role("button", name="Choose a method").click()
+    page.wait_for_url("**/method")
+    page.locator("#method").select_option("AverageMKLClassifier")
+    page.get_by_role("button", name="Show its form").click()
+    page.wait_for_url("**/method/form")
+    page.locator("#p-rank").fill("-7")
+    page.locator("#k0-linear").check()
+    page.get_by_role("link", name="Runs", exact=True).click()
+    page.wait_for_url("**/runs")
+    page.go_back()  # to a page that answered a form; an error where the browser would ask whether to send it again
+    assert page.url.endswith("/method/form")
+    assert page.locator("#p-rank").input_value() == "-7"
+    assert page.locator("#k0-linear").is_checked()
+
+
 def test_arrow_keys_on_a_list_change_nothing_else(page: Any) -> None:
     page.goto("/")
     page.locator("input[type=file]").first.set_input_files(
