@@ -15,6 +15,7 @@ import pytest
 from app_server import KEY, files_with_gaps, people, serving
 
 import multikernel
+from multikernel.reproduce.pages.html import provenance, templates
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
@@ -290,6 +291,20 @@ def test_long_names_stay_on_a_phone_and_pages_print_on_white(page: Any) -> None:
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     page.emulate_media(media="screen", color_scheme="light")
+
+
+def test_pages_of_published_results_print_on_white_from_a_dark_screen(chromium: Any) -> None:
+    base = templates("multikernel.reproduce.pages").get_template("base.html.j2")
+    colours = "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
+    with chromium.new_context(color_scheme="dark") as context:
+        page = context.new_page()
+        page.set_content(base.render(**provenance(), facts={}))
+        screen, light = page.evaluate(colours)
+        page.emulate_media(media="print", color_scheme="dark")
+        paper, dark = page.evaluate(colours)
+    assert paper == "rgb(255, 255, 255)"
+    assert screen != paper
+    assert light != dark
 
 
 def test_a_second_click_does_not_send_a_form_again(page: Any) -> None:
