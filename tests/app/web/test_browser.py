@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -15,6 +16,8 @@ import pytest
 from app_server import KEY, files_with_gaps, people, serving
 
 import multikernel
+from multikernel.app.web.settings import Settings
+from multikernel.app.web.store import Store
 from multikernel.reproduce.pages.html import provenance, templates
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -226,6 +229,36 @@ def test_the_other_pages_have_no_serious_faults_and_fit_a_phone(page: Any) -> No
     for path in ("/", "/runs", "/runs/compare"):
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert not faults
+
+
+def test_long_lists_comparisons_and_refusals_have_no_serious_faults(chromium: Any, tmp_path: Path) -> None:
+    store = Store(Settings(tmp_path))
+    recipe = {"data": "d", "target": "y", "method": "AverageMKLRegressor", "columns": {"a": "number"}, "parameters": {}}
+    result = {"measure": "R²", "task": "regression", "n": 9, "seconds": 1.0, "scores": {"own": [0.5, 0.7]}}
+    found = {"measure": "R²", "score": 0.6, "deviation": 0.1}
+    for k in range(40):
+        run = store.add_run("gone", f"run {k}", recipe)
+        (run.folder / "result.json").write_text(json.dumps(result))
+        store.set_run(run.id, status=("done", "failed", "stopped")[k % 3], summary=found, words="It has no memory.")
+    runs = [run.id for run in store.runs()]
+    with serving(tmp_path, upload_limit=1000) as address, chromium.new_context(base_url=address) as context:
+        page = context.new_page()
+        page.goto(f"/?token={KEY}")
+        faults = []
+        compared = "/runs/compare?" + "&".join(f"run={run}" for run in runs[:9])
+        for path in ("/runs", compared, f"/runs/{runs[1]}", "/nothing"):
+            page.goto(path)
+            faults += faults_of(page)
+        page.goto(f"/runs/{runs[1]}")
+        page.evaluate("document.querySelectorAll('[name=token]').forEach(field => { field.value = 'no'; })")
+        page.get_by_role("button", name="Delete it").click()
+        page.get_by_role("heading", name="Not allowed").wait_for()
+        faults += faults_of(page)
+        page.goto("/")
+        page.set_input_files("#files", {"name": "a.csv", "mimeType": "text/csv", "buffer": people().encode()})
+        page.get_by_role("heading", name="Too large").wait_for()
+        faults += faults_of(page)
     assert not faults
 
 

@@ -208,9 +208,12 @@ def test_runs_side_by_side_tell_by_which_kernels_and_which_value_they_differ(tmp
         names.append(run.id)
     with serving(tmp_path) as address, Person(address) as person:
         text = said(person.get("/runs/compare", params={"run": names}))
+        many = said(person.get("/runs/compare", params={"run": [*names, *names, names[0]]}))
     kernels = "Linear Polynomials, degrees = [2] By the type of each column those of the method"
     parameters = "C = 10.000, chosen along a path otherwise defaults C = 3.0 defaults"
     assert f"kernels {kernels} parameters {parameters} time" in text
+    assert "at most" not in text
+    assert "6 runs stand side by side at most: the first 6 of the 7 that were ticked." in many
 
 
 def test_new_rows_and_typed_samples_are_predicted(person: Person, automatic: str, tmp_path: Path) -> None:
