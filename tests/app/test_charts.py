@@ -88,6 +88,18 @@ def test_classes_have_their_whole_names_where_columns_are_too_narrow() -> None:
     assert ">99</text>" in numbers
 
 
+def test_bars_of_whole_numbers_hold_equally_many_of_them() -> None:
+    evenly = np.repeat(np.arange(27), 11)  # of 27 numbers, whose bars by 20 equal parts would hold one or two of them
+    chart, drawn = distribution("t", evenly, classes=False)
+    assert drawn == 14
+    tips = re.findall(r'data-tip="(.*?) \(', chart)
+    assert tips == [*(f"{low} to {low + 1}: 22 rows" for low in range(0, 26, 2)), "26: 11 rows"]
+    below, drawn = distribution("t", np.repeat([-2.0, -1.0, 0.0, 3.0], 9), classes=False)
+    assert drawn == 6
+    assert all(f">{name}</text>" in below for name in ("−2", "1", "3"))
+    assert distribution("t", np.array([1e17, 2e17]), classes=False)[1] == 5
+
+
 def test_a_matrix_of_mistakes_is_no_wider_than_its_names_need() -> None:
     chart = confusion([[3, 1, 0, 0]] * 4, _NAMES)
     assert float(re.search(r'width="(\S+)"', chart)[1]) < 520  # type: ignore[index]

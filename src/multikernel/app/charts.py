@@ -161,7 +161,7 @@ def _histogram(title: str, bins: Sequence[tuple[str, int]], total: int, classes:
     Parameters
     ----------
     title : str
-    bins : of classes, or of intervals "low to high", which leave no gap
+    bins : of classes, or of intervals "low to high", which leave no gap, or of single numbers
     total : the number of rows
     classes : whether bins are those of classes, each of which has its name
     """
@@ -180,12 +180,14 @@ def _histogram(title: str, bins: Sequence[tuple[str, int]], total: int, classes:
         if classes:
             drawing.text(x + each / 2, height + 17, name, "middle", "t small")
     if not classes:
-        ends = [name.partition(" to ")[::2] for name, _ in bins]
-        drawing.text(left, height + 17, ends[0][0], "start", "t small")
-        drawing.text(SHEET - left, height + 17, ends[-1][1], "end", "t small")
+        names = [name for name, _ in bins]
+        drawing.text(left, height + 17, names[0].partition(" to ")[0], "start", "t small")
+        drawing.text(SHEET - left, height + 17, names[-1].rpartition(" to ")[2], "end", "t small")
         if len(bins) >= 3:
             middle = len(bins) // 2
-            drawing.text(left + middle * each, height + 17, ends[middle][0], "middle", "t small")
+            start, interval, _ = names[middle].partition(" to ")
+            x = left + (middle if interval else middle + 0.5) * each
+            drawing.text(x, height + 17, start, "middle", "t small")
     drawing.line(left, height, SHEET - left, height)
     return drawing.svg()
 
@@ -266,11 +268,28 @@ def _bins_of(values: Any, classes: bool, most: int) -> list[tuple[str, int]]:
         if len(labels) <= most:
             order = np.sort(order)
         return [(str(labels[k]), int(sizes[k])) for k in order]
-    sizes, edges = np.histogram(values, bins=min(20, max(5, int(len(values) ** 0.5))))
+    most = min(20, max(5, int(len(values) ** 0.5)))
+    if np.abs(values).max() < 2.0**52 and (values == np.round(values)).all():  # which have no digits lost
+        return _whole_bins(values, most)
+    sizes, edges = np.histogram(values, bins=most)
     return [
         (f"{label(float(f'{a:.4g}'))} to {label(float(f'{b:.4g}'))}", int(n))
         for a, b, n in zip(edges[:-1], edges[1:], sizes, strict=True)
     ]
+
+
+def _whole_bins(values: Any, most: int) -> list[tuple[str, int]]:
+    """The counts of whole numbers in intervals of equally many of them, or each number with its own."""
+    import numpy as np
+
+    low = int(values.min())
+    high = int(values.max())
+    width = -((low - high - 1) // most)
+    starts = range(low, high + 1, width)
+    sizes = np.bincount((values - low).astype(int) // width, minlength=len(starts))
+    last = [min(start + width - 1, high) for start in starts]
+    named = [f"{start} to {end}" if end > start else f"{start}" for start, end in zip(starts, last, strict=True)]
+    return [(name.replace("-", "−"), int(size)) for name, size in zip(named, sizes, strict=True)]
 
 
 _SLANTED = 5.2  # the height, and about the width, that a letter takes at 40 degrees

@@ -162,13 +162,14 @@ def folds(
     return drawing.svg()
 
 
-def sources(found: Mapping[str, Any], measure: str) -> Markup:
+def sources(found: Mapping[str, Any], measure: str, what: str = "source") -> Markup:
     """What each source is worth: its score alone, that of all others, and what it adds, up to the score of all.
 
     Parameters
     ----------
     found : the scores of all sources and of a constant prediction, and a row for each source
     measure : what scores are called
+    what : what a source is called
     """
     rows = found["sources"]
     whole = found["score"]
@@ -177,7 +178,7 @@ def sources(found: Mapping[str, Any], measure: str) -> Markup:
     spare = (max(values) - min(values)) * 0.05 or 1e-3
     places = NamedRows.of([row["source"] for row in rows], 34.0, top=20.0)
     scale = Scale(min(values) - spare, max(values) + spare, places.left, SHEET - 70)
-    drawing = Drawing(SHEET, places.bottom + 44, "What each source is worth")
+    drawing = Drawing(SHEET, places.bottom + 44, f"What each {what} is worth")
     drawing.bottom(scale, places.bottom + 2, f"{measure} on held-out rows", 18, percent=measure == "accuracy")
     drawing.line(scale(constant), 18, scale(constant), places.bottom + 2, "rule")
     drawing.line(scale(whole), 18, scale(whole), places.bottom + 2, "whisker")

@@ -38,7 +38,9 @@ def test_each_source_has_a_line_and_a_report(invoke: Invoke) -> None:
     lines = done.stdout.splitlines()
     assert "R2 on 4 held-out folds" in lines[0]
     assert [line.split()[0] for line in lines[2:5]] == ["genes", "proteins", "clinic"]
-    assert lines[5].startswith("Pairs of sources")
+    assert lines[1].split() == ["source", "alone", "without", "adds", "p"]
+    assert lines[5].startswith("alone: a model of this source only")
+    assert lines[6].startswith("Pairs of sources")
     page = Path("worth.html").read_text()
     assert "What is each source worth?" in page
     assert "<svg" in page
@@ -56,6 +58,29 @@ def test_each_column_is_a_source_by_default(invoke: Invoke) -> None:
     done = invoke("values", "patients.csv", *words, "--type", "sex=category", "--json")
     assert done.exit_code == 0, done.output
     assert [row["source"] for row in json.loads(done.stdout)["sources"]] == ["gene_a", "protein_a", "age", "sex"]
+
+
+@pytest.mark.usefixtures("patients")
+def test_what_is_measured_is_called_by_its_name(invoke: Invoke) -> None:
+    one = ("values", "patients.csv", "--target", "outcome", *QUICK, "--folds", 2)
+    done = invoke(*one, "--report", "columns.html")
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert lines[0].endswith("with a constant prediction")
+    assert "with all columns" in lines[0]
+    assert lines[1].split() == ["column", "alone", "without", "adds"]  # no p without permutations
+    assert "-0.0000" not in done.stdout
+    page = Path("columns.html").read_text()
+    assert "patients.csv: what its columns say about outcome" in page
+    assert "source" not in f"{done.stdout}{page}".lower().replace('id="sources"', "")
+    table = pd.read_csv("patients.csv")
+    table[["gene_a", "gene_b", "outcome"]].assign(nr=range(40)).to_csv("genes.csv", index=False)
+    table[["age"]].assign(nr=range(40)).to_csv("clinic.csv", index=False)
+    two = ("--view", "clinic.csv", "--key", "nr", "--method", "average", "--set", "alpha=0.1", "--kernels", "linear")
+    done = invoke("values", "genes.csv", "--target", "outcome", *two, "--folds", 2)
+    assert done.exit_code == 0, done.output
+    assert "with all views" in done.stdout
+    assert "source" not in done.stdout
 
 
 @pytest.mark.usefixtures("patients")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -15,6 +16,9 @@ import pytest
 from app_server import KEY, files_with_gaps, people, serving
 
 import multikernel
+from multikernel.app.web.settings import Settings
+from multikernel.app.web.store import Store
+from multikernel.reproduce.pages.html import provenance, templates
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
@@ -228,6 +232,36 @@ def test_the_other_pages_have_no_serious_faults_and_fit_a_phone(page: Any) -> No
     assert not faults
 
 
+def test_long_lists_comparisons_and_refusals_have_no_serious_faults(chromium: Any, tmp_path: Path) -> None:
+    store = Store(Settings(tmp_path))
+    recipe = {"data": "d", "target": "y", "method": "AverageMKLRegressor", "columns": {"a": "number"}, "parameters": {}}
+    result = {"measure": "R²", "task": "regression", "n": 9, "seconds": 1.0, "scores": {"own": [0.5, 0.7]}}
+    found = {"measure": "R²", "score": 0.6, "deviation": 0.1}
+    for k in range(40):
+        run = store.add_run("gone", f"run {k}", recipe)
+        (run.folder / "result.json").write_text(json.dumps(result))
+        store.set_run(run.id, status=("done", "failed", "stopped")[k % 3], summary=found, words="It has no memory.")
+    runs = [run.id for run in store.runs()]
+    with serving(tmp_path, upload_limit=1000) as address, chromium.new_context(base_url=address) as context:
+        page = context.new_page()
+        page.goto(f"/?token={KEY}")
+        faults = []
+        compared = "/runs/compare?" + "&".join(f"run={run}" for run in runs[:9])
+        for path in ("/runs", compared, f"/runs/{runs[1]}", "/nothing"):
+            page.goto(path)
+            faults += faults_of(page)
+        page.goto(f"/runs/{runs[1]}")
+        page.evaluate("document.querySelectorAll('[name=token]').forEach(field => { field.value = 'no'; })")
+        page.get_by_role("button", name="Delete it").click()
+        page.get_by_role("heading", name="Not allowed").wait_for()
+        faults += faults_of(page)
+        page.goto("/")
+        page.set_input_files("#files", {"name": "a.csv", "mimeType": "text/csv", "buffer": people().encode()})
+        page.get_by_role("heading", name="Too large").wait_for()
+        faults += faults_of(page)
+    assert not faults
+
+
 def test_samples_that_lack_a_source_are_kept_by_a_choice_on_the_page(page: Any) -> None:
     page.goto("/")
     files = [{"name": name, "mimeType": "text/csv", "buffer": text.encode()} for name, text in files_with_gaps()]
@@ -292,6 +326,20 @@ def test_long_names_stay_on_a_phone_and_pages_print_on_white(page: Any) -> None:
     page.emulate_media(media="screen", color_scheme="light")
 
 
+def test_pages_of_published_results_print_on_white_from_a_dark_screen(chromium: Any) -> None:
+    base = templates("multikernel.reproduce.pages").get_template("base.html.j2")
+    colours = "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
+    with chromium.new_context(color_scheme="dark") as context:
+        page = context.new_page()
+        page.set_content(base.render(**provenance(), facts={}))
+        screen, light = page.evaluate(colours)
+        page.emulate_media(media="print", color_scheme="dark")
+        paper, dark = page.evaluate(colours)
+    assert paper == "rgb(255, 255, 255)"
+    assert screen != paper
+    assert light != dark
+
+
 def test_a_second_click_does_not_send_a_form_again(page: Any) -> None:
     sent: list[Any] = []
     page.goto("/")
@@ -301,6 +349,25 @@ def test_a_second_click_does_not_send_a_form_again(page: Any) -> None:
     page.wait_for_timeout(1500)
     assert len(sent) == 1
     sent[0].abort()
+
+
+def test_the_back_button_shows_forms_and_their_answers_again_as_they_were(page: Any) -> None:
+    page.goto("/")
+    page.set_input_files("#files", {"name": "p.csv", "mimeType": "text/csv", "buffer": people().encode()})
+    page.wait_for_url("**/data/*")
+    page.get_by_role("button", name="Choose a method").click()
+    page.wait_for_url("**/method")
+    page.locator("#method").select_option("AverageMKLClassifier")
+    page.get_by_role("button", name="Show its form").click()
+    page.wait_for_url("**/method/form")
+    page.locator("#p-rank").fill("-7")
+    page.locator("#k0-linear").check()
+    page.get_by_role("link", name="Runs", exact=True).click()
+    page.wait_for_url("**/runs")
+    page.go_back()  # to a page that answered a form; an error where the browser would ask whether to send it again
+    assert page.url.endswith("/method/form")
+    assert page.locator("#p-rank").input_value() == "-7"
+    assert page.locator("#k0-linear").is_checked()
 
 
 def test_arrow_keys_on_a_list_change_nothing_else(page: Any) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import html
 import io
+import json
 import os
 import re
 import runpy
@@ -24,9 +26,11 @@ import multikernel
 from multikernel import PredictionWarning
 from multikernel.app.jobs.predict import predictions
 from multikernel.app.tables.table import read_table
+from multikernel.app.web import worker
 from multikernel.app.web.exports import repeated
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import Store
+from multikernel.app.web.worker import told
 
 _OWN = ["age", "city", "joined", "score"]
 
@@ -178,6 +182,40 @@ def test_runs_are_compared_side_by_side(person: Person, automatic: str) -> None:
     assert "Side by side" in page.text
 
 
+def test_runs_side_by_side_tell_by_which_kernels_and_which_value_they_differ(tmp_path: Path) -> None:
+    own = {"data": "d", "target": "y", "method": "AverageMKLClassifier", "columns": {"a": "number"}, "parameters": {}}
+    runs = (
+        (
+            {"kernels": {"": ["linear", "polynomials"]}, "kernel_parameters": {"": {"polynomials": {"degrees": [2]}}}},
+            10.0,
+        ),
+        ({"kernels": {"": ["types"]}, "parameters": {"C": 3.0}}, None),
+        ({}, None),
+    )
+    store = Store(Settings(tmp_path))
+    names = []
+    for recipe, chosen in runs:
+        run = store.add_run("gone", "a run", own | recipe)
+        result = {
+            "measure": "accuracy",
+            "task": "classification",
+            "n": 9,
+            "seconds": 1.0,
+            "scores": {"own": [0.5, 0.7]},
+        }
+        (run.folder / "result.json").write_text(json.dumps(result | {"chosen": {"C": chosen} if chosen else {}}))
+        store.set_run(run.id, status="done", summary={"measure": "accuracy", "score": 0.6, "deviation": 0.1})
+        names.append(run.id)
+    with serving(tmp_path) as address, Person(address) as person:
+        text = said(person.get("/runs/compare", params={"run": names}))
+        many = said(person.get("/runs/compare", params={"run": [*names, *names, names[0]]}))
+    kernels = "Linear Polynomials, degrees = [2] By the type of each column those of the method"
+    parameters = "C = 10.000, chosen along a path otherwise defaults C = 3.0 defaults"
+    assert f"kernels {kernels} parameters {parameters} time" in text
+    assert "at most" not in text
+    assert "6 runs stand side by side at most: the first 6 of the 7 that were ticked." in many
+
+
 def test_new_rows_and_typed_samples_are_predicted(person: Person, automatic: str, tmp_path: Path) -> None:
     new = people(7, seed=1)
     answer = person.submit(f"{automatic}/predict", files=[("files", ("new.csv", new))])
@@ -250,7 +288,7 @@ def test_killed_and_impossible_runs_say_their_last_words(tmp_path: Path) -> None
         data = person.upload(("people.csv", people())).url.path
         page = person.learned(person.submit(f"{data}/learn", target="bought"))
         assert "did not come to an end" in page.text
-        assert "not enough memory" in said(page) or "last words" in said(page)
+        assert "The memory was not enough" in said(page) or "last words" in said(page)
     with serving(tmp_path) as address, Person(address) as person:
         one = person.upload(("one.csv", "a,b\n1,x\n2,y\n3,x\n")).url.path
         for address, form in (("learn", {"target": "b"}), ("method", {"method": "AverageMKLClassifier"})):
@@ -270,10 +308,26 @@ def test_killed_and_impossible_runs_say_their_last_words(tmp_path: Path) -> None
         assert "Fold" in person.get(page.url).text
         for child in working:
             os.kill(child, signal.SIGKILL)
-        assert "was killed by signal 9" in said(person.learned(page))
+        assert "was killed by signal 9, as the system does where memory is short: learn" in said(person.learned(page))
         again = person.submit(f"{page.url.path}/again")
         assert "data-events" in again.text
         person.submit(f"{again.url.path}/stop")
+
+
+def test_what_a_computer_lacked_for_a_run_is_one_sentence_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(MemoryError) as large:
+        np.empty(1 << 58)
+    assert told(large.value, 1600).startswith("The memory was not enough, of which a run may take 1600 MB")
+    own = told(MemoryError("a fit of 9 kernels takes 8 GB, and 1 GB are available: take fewer kernels"), 1600)
+    assert own.endswith("take fewer kernels, or start the server with more --memory than 1600 MB.")
+    assert "disk (No space left on device)" in told(OSError(errno.ENOSPC, "No space left on device"), 1600)
+    unloaded = OSError(
+        "Could not find/load shared object file 'libllvmlite.so'"
+    )  # as llvmlite says without room for it
+    monkeypatch.setattr(worker, "available_memory", lambda: 1e8)
+    assert "The memory was not enough" in told(unloaded, 1600)
+    monkeypatch.setattr(worker, "available_memory", lambda: 1e10)
+    assert "cannot be loaded (Could not find" in told(unloaded, 1600)
 
 
 def _children(parent: int) -> list[int]:

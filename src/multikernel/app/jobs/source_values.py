@@ -1,4 +1,4 @@
-"""``values``: what each source of a table, a group of its columns, is worth."""
+"""``values``: what each column of a table is worth, or each source, a group of columns, or each of several files."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ from multikernel.inspection import source_values
 if TYPE_CHECKING:
     import pandas as pd
 
-HEADER = ["source", "alone", "without", "adds", "p"]  # of the table that ``rows_of`` gives
-
 
 @dataclass(frozen=True)
 class Worth:
@@ -33,6 +31,7 @@ class Worth:
     ----------
     file, target, method : str
     samples : int
+    what : str, what a source is: a "column", a "source" of several columns, or a "view", one of several files
     found : dict, as ``plain`` makes it
     """
 
@@ -40,6 +39,7 @@ class Worth:
     target: str
     method: str
     samples: int
+    what: str
     found: Mapping[str, Any]
 
     def to_json(self) -> dict[str, Any]:
@@ -109,7 +109,8 @@ def worth_of(
             observe=lambda done, total: observe(f"fold {done}"),
         )
     name = type(model).__name__ if request.automatic else request.chosen(task)
-    return Worth(table.file, request.target, name, len(y), plain(values))
+    what = "view" if table.views else "source" if words else "column"
+    return Worth(table.file, request.target, name, len(y), what, plain(values))
 
 
 def sources_of(words: Sequence[str], columns: Sequence[str]) -> dict[str, list[str]]:
@@ -151,6 +152,11 @@ def sources_of(words: Sequence[str], columns: Sequence[str]) -> dict[str, list[s
     return found
 
 
+def header_of(found: Mapping[str, Any], what: str) -> list[str]:
+    """The head of the table that ``rows_of`` gives, of sources that are called so."""
+    return [what, "alone", "without", "adds", *(["p"] if found["permutations"] else [])]
+
+
 def rows_of(found: Mapping[str, Any]) -> list[list[str]]:
     """The lines of the table of sources."""
     return [
@@ -158,8 +164,8 @@ def rows_of(found: Mapping[str, Any]) -> list[list[str]]:
             row["source"],
             f"{row['alone']:.4f}",
             f"{row['without']:.4f}",
-            f"{row['adds']:+.4f} +- {_text(row['se'], '.4f')}",
-            _text(row["p"], ".3g"),
+            _difference(row["adds"], row["se"]),
+            *([_text(row["p"], ".3g")] if found["permutations"] else []),
         ]
         for row in found["sources"]
     ]
@@ -168,9 +174,12 @@ def rows_of(found: Mapping[str, Any]) -> list[list[str]]:
 def pair_rows(found: Mapping[str, Any]) -> list[list[str]]:
     """The lines of the table of pairs, those that repeat each other most first."""
     ordered = sorted(found["pairs"], key=lambda pair: float(pair["interaction"]))
-    return [
-        [pair["first"], pair["second"], f"{pair['interaction']:+.4f} +- {_text(pair['se'], '.4f')}"] for pair in ordered
-    ]
+    return [[pair["first"], pair["second"], _difference(pair["interaction"], pair["se"])] for pair in ordered]
+
+
+def _difference(value: float, error: float | None) -> str:
+    """A difference with its standard error, and no minus before a zero."""
+    return f"{round(value, 4) + 0.0:+.4f} +- {_text(error, '.4f')}"
 
 
 def _automatic(

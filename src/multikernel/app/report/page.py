@@ -121,6 +121,7 @@ def model_page(inspected: Inspected, found: Mapping[str, Any] | None = None) -> 
         bars=len(names),
         weights=row_charts.bars("Weights", rows, "weight") if rows else None,
         points=points,
+        what="source",
         found=found,
         chart=None if found is None else row_charts.sources(found, found["measure"]),
     )
@@ -129,7 +130,11 @@ def model_page(inspected: Inspected, found: Mapping[str, Any] | None = None) -> 
 def values_page(worth: Worth) -> str:
     """The report of ``multikernel values`` as HTML text."""
     return page(
-        "values.html.j2", worth=worth, found=worth.found, chart=row_charts.sources(worth.found, worth.found["measure"])
+        "values.html.j2",
+        worth=worth,
+        what=worth.what,
+        found=worth.found,
+        chart=row_charts.sources(worth.found, worth.found["measure"], worth.what),
     )
 
 

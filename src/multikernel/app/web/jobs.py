@@ -24,6 +24,7 @@ from multikernel.app.web.store import CUT_OFF, Store, StoredRun
 _WORDS = 1500  # characters of a log on a page
 _LOOK = 0.1  # seconds between looks at a run's limits
 _PATIENCE = 2.0  # seconds that who stops a run waits for its end
+_KILL = 9  # SIGKILL, which not every system has
 FIRST_PAGE = 0.5  # seconds that are left to the first page before libraries are loaded
 
 
@@ -197,11 +198,11 @@ class RunQueue:
             words = ""
             if log.exists():
                 words = log.read_text(errors="replace")[-_WORDS:].strip()
-            if code < 0:
-                how = f"was killed by signal {-code}"
-            else:
-                how = f"broke with status {code}"
-            self._end(run.id, "failed", f"The process of this run {how}. {'Its last words: ' + words if words else ''}")
+            self._end(
+                run.id,
+                "failed",
+                f"The process of this run {_end_of(code)}. {'Its last words: ' + words if words else ''}",
+            )
 
     def _given_up(self, name: str, words: str) -> None:
         """End a run even where nothing can be written, as on a full disk: until the server is started anew."""
@@ -219,6 +220,16 @@ class RunQueue:
             self._progress.pop(name, None)
             self._stopped.discard(name)
             self._changed.notify_all()
+
+
+def _end_of(code: int) -> str:
+    """How a process ended that did not say so."""
+    if code == -_KILL:
+        return (
+            f"was killed by signal {_KILL}, as the system does where memory is short: learn from fewer rows, or end "
+            "other programs"
+        )
+    return f"was killed by signal {-code}" if code < 0 else f"broke with status {code}"
 
 
 def _started() -> subprocess.Popen[str]:

@@ -44,6 +44,10 @@ _HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
 
+# Without a copy of its own the back button cannot come back to a page that answers a form, and asks whether to send it
+# again; nobody else gets this copy.
+_FORM_ANSWER = "private, no-cache"
+
 
 @dataclass(frozen=True)
 class Tokens:
@@ -117,7 +121,7 @@ class Guard:
                 own = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     own.setdefault(name, value)
-                own.setdefault("Cache-Control", "no-store")
+                own.setdefault("Cache-Control", _FORM_ANSWER if scope["method"] == "POST" else "no-store")
             with suppress(LocalProtocolError):  # to who sent no HTTP after the head, and has been told so
                 await send(message)
 

@@ -11,11 +11,15 @@ import signal
 import sys
 import threading
 import warnings
+from errno import ENOMEM
 from pathlib import Path
 from typing import Any, TextIO
 
 from multikernel.app.web.settings import limit_memory
 from multikernel.files import write_whole
+from multikernel.streams import available_memory
+
+_LIBRARY = 180e6  # bytes of the largest library that is loaded for a run, that of llvmlite
 
 
 def main() -> int:
@@ -39,15 +43,33 @@ def main() -> int:
         end = {"summary": summary, "words": " ".join(dict.fromkeys(_plain(str(w.message)) for w in warned))[:1500]}
     except (ValueError, TypeError) as error:
         end = {"error": _plain(str(error)).replace(order["table"], "The table")}
-    except OSError as error:
-        end = {"error": f"What was learned cannot be written to the disk ({error.strerror}); make room for it."}
-    except MemoryError as error:
-        end = {
-            "error": f"There was not enough memory: a run may take {order['memory'] >> 20} MB. Learn from fewer rows "
-            f"or columns, or start the server with more --memory. {_plain(str(error))}".strip()
-        }
+    except (OSError, MemoryError, ImportError) as error:
+        end = {"error": told(error, order["memory"] >> 20)}
     write_whole(folder / "end.json", json.dumps(end).encode())
     return 0 if "summary" in end else 1
+
+
+def told(error: OSError | MemoryError | ImportError, most: int) -> str:
+    """In one sentence what a computer lacked for a run.
+
+    Parameters
+    ----------
+    error : what ended the run; a refusal of the library's own says what takes how much
+    most : int, megabytes that a run may take
+    """
+    text = _plain(str(error))
+    if type(error) is MemoryError and text:
+        return f"{text}, or start the server with more --memory than {most} MB."
+    if isinstance(error, OSError) and error.errno not in (None, ENOMEM):
+        return f"What was learned cannot be written to the disk ({error.strerror}); make room for it."
+    # a library for which there is no room cannot be loaded, with words of its own
+    if isinstance(error, MemoryError) or available_memory() < _LIBRARY:
+        return (
+            f"The memory was not enough, of which a run may take {most} MB and other programs take their part: learn "
+            "from fewer rows or columns, choose an approximation where the method has one, end other programs, or "
+            "start the server with more --memory."
+        )
+    return f"A library that the run needs cannot be loaded ({text}); install multikernel again."
 
 
 def _end_with_server() -> None:

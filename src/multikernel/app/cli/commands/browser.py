@@ -97,9 +97,9 @@ def _tables(found: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[s
         own = [[view, f"{found['n'] - count}", f"{count}"] for view, count in gaps.items()]
         yield "Samples that lack a view", ["view", "with it", "without it"], own
     if "worth" in found:
-        from multikernel.app.jobs.source_values import HEADER, rows_of
+        from multikernel.app.jobs.source_values import header_of, rows_of
 
-        yield f"{found['measure']} on held-out folds", HEADER, rows_of(found["worth"])
+        yield f"{found['measure']} on held-out folds", header_of(found["worth"], "view"), rows_of(found["worth"])
         return
     learned = "scores" in found
     if learned:

@@ -1,4 +1,4 @@
-"""``multikernel values``: what each source of a table is worth."""
+"""``multikernel values``: what each column of a table, or each group of columns, is worth."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ def values(
         typer.Option(
             "--source",
             metavar="NAME=COLUMNS",
-            help="A source and its columns, such as clinic=age,pressure or 'genes=gene_*', repeatable "
-            "[default: each column is a source, of several files each file].",
+            help="A group of columns that is measured as one, such as clinic=age,pressure or 'genes=gene_*', "
+            "repeatable; columns of no group are left out [default: each column by itself, of several files each "
+            "file].",
         ),
     ] = None,
     method: Annotated[MethodName | None, typer.Option(help="[default: the automatic estimator]")] = None,
@@ -53,10 +54,11 @@ def values(
     ] = None,
     repeats: Annotated[int, typer.Option(min=1, help="How often the folds are drawn.")] = 1,
     permutations: Annotated[
-        int, typer.Option(min=0, help="Permutations of each source for its p-value; each is a fit in every fold.")
+        int,
+        typer.Option(min=0, help="Permutations of each column or source for its p-value; each is a fit in every fold."),
     ] = 0,
     pairs: Annotated[
-        bool, typer.Option("--pairs/--no-pairs", help="Whether two sources repeat or complete each other.")
+        bool, typer.Option("--pairs/--no-pairs", help="Whether two columns or sources repeat or complete each other.")
     ] = True,
     seed: options.Seed = 0,
     report: options.Report = None,
@@ -65,12 +67,13 @@ def values(
     config: options.Config = None,
     save_config_to: options.SaveConfig = None,
 ) -> None:
-    """Say what each source of a CSV file is worth: alone, and in addition to the others.
+    """Say what each column of a CSV file is worth: alone, and in addition to the others.
 
-    A source is a group of columns, or each of several files (--view). On held-out folds: the score with this source
-    only, the score without it, and what it adds to the others, with a standard error. With s sources these are 1 + 2 s
-    fits in each fold, and s (s - 1) / 2 for the pairs. The weights of a model do not say this: of two sources that
-    repeat each other, either may have them.
+    With --source it is each group of columns that has a name, such as the values of one laboratory; with --view, each
+    of several files. On held-out folds: the score of a model of this column only, that of a model of all others, and
+    what the column adds to these, with a standard error. For s columns these are 1 + 2 s fits in each fold, and
+    s (s - 1) / 2 for the pairs. The weights of a model do not say this: of two columns that repeat each other, either
+    may have them.
     """
     with one_line_failures():
         request = request_of(target, method, task, kernels, (None, None, None), given, seed, types=types)
@@ -99,20 +102,24 @@ def values(
         if as_json:
             show_json("values", worth.to_json() | {"report": None if report is None else str(report)})
             return
-        _show(others.title(data), worth.found)
+        _show(others.title(data), worth.what, worth.found)
         if report is not None:
             typer.echo(f"report written to {report}")
 
 
-def _show(files: str, found: Mapping[str, Any]) -> None:
-    """The tables of the sources and of their pairs."""
-    from multikernel.app.jobs.source_values import HEADER, pair_rows, rows_of
+def _show(files: str, what: str, found: Mapping[str, Any]) -> None:
+    """The tables of the sources, which are called so, and of their pairs."""
+    from multikernel.app.jobs.source_values import header_of, pair_rows, rows_of
 
     title = (
-        f"{files}: {found['measure']} on {found['folds']} held-out folds, {found['score']:.4f} with all sources, "
+        f"{files}: {found['measure']} on {found['folds']} held-out folds, {found['score']:.4f} with all {what}s, "
         f"{found['constant']:.4f} with a constant prediction"
     )
-    show_table(title, HEADER, rows_of(found))
+    show_table(title, header_of(found, what), rows_of(found))
+    typer.echo(
+        f"alone: a model of this {what} only; without: of all others; adds: the score of all less that of the others, "
+        "+- its standard error"
+    )
     if found["pairs"]:
-        title = "Pairs of sources: below 0 they repeat each other, above 0 they complete each other"
-        show_table(title, ["source", "and", "interaction"], pair_rows(found), text=(1,))
+        title = f"Pairs of {what}s: below 0 they repeat each other, above 0 they complete each other"
+        show_table(title, [what, "and", "interaction"], pair_rows(found), text=(1,))

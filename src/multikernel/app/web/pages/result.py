@@ -83,7 +83,7 @@ def charts(result: dict[str, Any], cell: Callable[[int, int], str] | None = None
     """
     measure = result["measure"]
     if "worth" in result:
-        return {"worth": sources(result["worth"], measure)}
+        return {"worth": sources(result["worth"], measure, "view")}
     if "comparison" in result:
         ordered = [(row["method"], row["scores"]) for row in best_first(result)]
         return {"scores": folds("Scores by method", ordered, measure, result.get("intervals"))}

@@ -21,6 +21,7 @@ from multikernel.app.web.store import StoredRun
 
 _NOTE_LENGTH = 4000  # characters of a note
 _LISTED_RUNS = 200  # runs that a page lists
+_SIDE_BY_SIDE = 6  # runs that are compared
 
 
 def index(site: Site, request: Request) -> Response:
@@ -48,7 +49,8 @@ def _count(request: Request, name: str) -> int | None:
 
 def compare(site: Site, request: Request) -> Response:
     """Several runs side by side."""
-    chosen = [run for name in request.query_params.getlist("run")[:6] if (run := site.store.run(name))]
+    names = request.query_params.getlist("run")
+    chosen = [run for name in names[:_SIDE_BY_SIDE] if (run := site.store.run(name))]
     done = [run for run in chosen if run.status == "done" and "worth" not in run.result()]
     results = [run.result() for run in done]
     charts = []
@@ -65,8 +67,25 @@ def compare(site: Site, request: Request) -> Response:
         "compare.html",
         runs=list(zip(done, results, strict=True)),
         left_out=len(chosen) - len(done),
+        more=max(len(names) - _SIDE_BY_SIDE, 0),
+        most=_SIDE_BY_SIDE,
         charts=charts,
+        kernels=[_kernels(run) for run in done],
     )
+
+
+def _kernels(run: StoredRun) -> list[str]:
+    """The kernels that a person chose, a line for each family of each view."""
+    from multikernel.app.web.learning.families import FAMILIES
+
+    found = []
+    for view, words in run.recipe.get("kernels", {}).items():
+        for word in words:
+            changed = run.recipe.get("kernel_parameters", {}).get(view, {}).get(word, {})
+            line = f"{view}: {FAMILIES[word].label}" if view else FAMILIES[word].label
+            line += "".join(f", {name} = {value}" for name, value in changed.items())
+            found.append(line)
+    return found
 
 
 def _scale(run: StoredRun, result: dict[str, Any]) -> tuple[str, ...]:
