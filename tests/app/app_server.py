@@ -13,36 +13,42 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
+from unittest.mock import patch
 
 import httpx
 import numpy as np
 import pandas as pd
 import uvicorn
+from forked_worker import ForkedWorker
 
+from multikernel.app.web import jobs
 from multikernel.app.web.security import Tokens
 from multikernel.app.web.server import create_app, end_streams_with
 from multikernel.app.web.settings import Settings
 
 PATIENTS = 40
 KEY = "of-the-servers-of-these-tests"
+STARTED = jobs._started  # a process of its own
 
 
 @contextmanager
 def serving(home: Path, port: int = 0, **changes: Any) -> Iterator[str]:
-    """The address of a server with its data in a folder."""
-    app = create_app(replace(Settings(home), **changes), Tokens(KEY))
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", lifespan="on"))
-    end_streams_with(app, server)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join()
+    """The address of a server with its data in a folder, where no process waits for a run that may never come."""
+    settings = replace(Settings(home, ready=False), **changes)
+    with patch.object(jobs, "_started", STARTED if settings.ready else ForkedWorker):
+        app = create_app(settings, Tokens(KEY))
+        server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", lifespan="on"))
+        end_streams_with(app, server)
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 def app_command(home: Path) -> list[str]:

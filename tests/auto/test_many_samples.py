@@ -25,6 +25,7 @@ from multikernel.auto.samples import DistanceSimilarity, LinearSimilarity, Turne
 from multikernel.auto.table import read
 from multikernel.auto.task import RidgeTask
 from multikernel.auto.trees import BoostedTrees
+from multikernel.banks.threads import one_openmp_thread
 from multikernel.kernels import RBF, Laplacian, Matern
 from multikernel.procedures import centres
 
@@ -210,13 +211,15 @@ def test_leaves_are_those_of_the_trees():
     task = RidgeTask.of(y[:, None], None, np.zeros(300, dtype=int), 0)
     found = BoostedTrees().learn(samples, task)
     model = HistGradientBoostingRegressor(max_iter=200, early_stopping=False, random_state=0)
-    model.fit(samples.plain, y)
+    with one_openmp_thread():  # several wait for each other at every split
+        model.fit(samples.plain, y)
+        plain = model.predict(samples.plain)
     numbers = found.similarity._leaves(samples)
     total = np.full(300, float(np.ravel(model._baseline_prediction)[0]))
     for trees, own in zip(model._predictors, numbers.T, strict=True):
         nodes = trees[0].nodes
         total += nodes["value"][nodes["is_leaf"] == 1][own]
-    np.testing.assert_allclose(total, model.predict(samples.plain), rtol=1e-6)
+    np.testing.assert_allclose(total, plain, rtol=1e-6)
     K = found.similarity(samples, samples)
     np.testing.assert_allclose(K, (numbers[:, None] == numbers).mean(axis=2), atol=1e-6)
     coef = np.random.default_rng(0).normal(size=(300, 2))

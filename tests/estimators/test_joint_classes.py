@@ -67,9 +67,9 @@ def test_scores_labels_and_parts() -> None:
 
 @pytest.mark.parametrize("C", [1e-3, 1e3])
 def test_other_units_of_the_kernels_are_the_same_problem(C: float) -> None:
-    one = mk.L1MKLClassifier(FAMILY, multiclass="crammer_singer", C=C, tol=1e-7).fit(X, Y)
+    one = mk.L1MKLClassifier(FAMILY, multiclass="crammer_singer", C=C, tol=1e-5).fit(X, Y)
     large = [1e6 * kernel for kernel in FAMILY]
-    other = mk.L1MKLClassifier(large, multiclass="crammer_singer", C=1e-6 * C, tol=1e-7).fit(X, Y)
+    other = mk.L1MKLClassifier(large, multiclass="crammer_singer", C=1e-6 * C, tol=1e-5).fit(X, Y)
     assert other.objective_ == pytest.approx(1e-6 * one.objective_, rel=1e-6)
     np.testing.assert_allclose(other.decision_function(NEW), one.decision_function(NEW), atol=2e-3)
 

@@ -1,5 +1,8 @@
 """What a fitted model tells of its kernel: the matrix, a step of a pipeline, and what each kernel adds to a value."""
 
+from functools import cache
+from itertools import product
+
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
@@ -15,6 +18,7 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
 import multikernel
+from cases import one_in
 from multikernel import (
     AverageMKLRegressor,
     EasyMKLClassifier,
@@ -55,16 +59,24 @@ def made(name, **parameters):
     return model
 
 
+@cache
+def learned(name, classes=2):
+    """The model, learned from 50 of 70 samples, for all tests."""
+    X, y = data(classes=classes)
+    return made(name).fit(X[:50]) if name == "OneClassMKL" else made(name).fit(X[:50], y[:50])
+
+
 def values(model, X):
     return model._values(X) if is_classifier(model) else model.predict(X)
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("TwoLayer")])  # which refuses
+SHARING = [name for name in NAMES if not name.startswith("TwoLayer")]  # which refuses
+
+
+@pytest.mark.parametrize(("name", "classes"), [*product(SHARING, [2]), *one_in(2, product(SHARING, [3]))])
 def test_contributions_sum_to_the_value(name, classes):
-    X, y = data(classes=classes)
-    model = made(name)
-    model = model.fit(X[:50]) if name == "OneClassMKL" else model.fit(X[:50], y[:50])
+    X, _ = data(classes=classes)
+    model = learned(name, classes)
     parts = model.contributions(X[50:])
     assert parts.shape[:2] == (20, np.shape(model.weights_)[-1])
     total = parts.sum(axis=1) + model.intercept_
@@ -117,9 +129,8 @@ def test_a_product_of_gaussians_has_no_contributions():
 @pytest.mark.parametrize("name", NAMES)
 def test_the_kernel_matrix_is_the_combination_of_the_kernels(name):
     """It gives the predictions, where the training samples stand beside new ones."""
-    X, y = data(classes=2)
-    model = made(name)
-    model = model.fit(X[:50]) if name == "OneClassMKL" else model.fit(X[:50], y[:50])
+    X, _ = data(classes=2)
+    model = learned(name)
     K = model.kernel_matrix(X[50:], X[:50])
     assert K.shape == (20, 50)
     if np.ndim(model.dual_coef_) == 1 and "LinearRLS2" not in name:

@@ -106,7 +106,7 @@ def sample(kind: str, p: int, n: int) -> tuple[Array, Array]:
 @pytest.mark.parametrize("kind", ["features", "gaussians"])
 @pytest.mark.parametrize("rho", [1.1, 1.5, 2.0])
 def test_feasible_dual_variables_bound_the_optimum(kind: str, rho: float) -> None:
-    K, y = sample(kind, 4, 16)
+    K, y = sample(kind, 4, 10)
     C, rng = 1.0, RNG(7)
     whole = hkl.classifier(K, y, C, rho)
     restricted = hkl.classifier(K, y, C, rho, nodes=hkl.random_hull(4, 5, rng))
@@ -114,8 +114,8 @@ def test_feasible_dual_variables_bound_the_optimum(kind: str, rho: float) -> Non
     points = [
         whole.coef,
         restricted.coef,
-        y * losses.feasible(rng.random(16)),
-        y * losses.feasible(0.1 * rng.random(16)),
+        y * losses.feasible(rng.random(10)),
+        y * losses.feasible(0.1 * rng.random(10)),
     ]
     assert restricted.value >= whole.value - 1e-8
     for b in points:
@@ -130,12 +130,12 @@ def test_feasible_dual_variables_bound_the_optimum(kind: str, rho: float) -> Non
 
 @pytest.mark.parametrize("rho", [1.1, 1.5, 2.0])
 def test_feasible_dual_variables_bound_the_optimum_of_regression(rho: float) -> None:
-    K, y = sample("gaussians", 4, 16)
+    K, y = sample("gaussians", 4, 10)
     C, rng = 2.0, RNG(7)
-    y = y + 0.3 * rng.normal(size=16)
+    y = y + 0.3 * rng.normal(size=10)
     whole = hkl.regressor(K, y, C, rho)
     nodes = hkl.random_hull(4, 5, rng)
-    for b in (whole.coef, hkl.regressor(K, y, C, rho, nodes=nodes).coef, rng.normal(size=16)):
+    for b in (whole.coef, hkl.regressor(K, y, C, rho, nodes=nodes).coef, rng.normal(size=10)):
         inside = hkl.dual_norm(np.maximum(hkl.ref.quad(hkl.products(K, nodes), b), 0.0), nodes, 2.0, rho)[1] ** 2
         upper = partitioned(packed(K), b, hkl.complement_sources(nodes, 4), 2.0, rho, inside)
         gain = float((y - y.mean()) @ b) - float(b @ b) / (4.0 * C)
@@ -145,7 +145,7 @@ def test_feasible_dual_variables_bound_the_optimum_of_regression(rho: float) -> 
 @pytest.mark.parametrize("rho", [1.1, 1.37, 2.0])
 def test_reference_is_in_agreement_with_itself(rho: float) -> None:
     """At the optimum the norm of f is the dual norm of its coefficients; both bounds meet."""
-    K, y = sample("gaussians", 4, 16)
+    K, y = sample("gaussians", 4, 10)
     for optimum in (hkl.classifier(K, y, 5.0, rho), hkl.regressor(K, y, 5.0, rho)):
         assert optimum.gap < 1e-6
         q = np.maximum(hkl.ref.quad(hkl.products(K, optimum.nodes), optimum.coef), 0.0)

@@ -81,13 +81,14 @@ def test_it_stops_at_rounding_with_the_best_it_has_seen() -> None:
 
 
 def test_steps_hardly_depend_on_the_problem() -> None:
-    steps = [
-        interior_point(problem(stack, machines(C)[name], domain), 1e-8).n_iter
-        for stack in ("random", "gaussian", "duplicated", "badly-scaled", "mixed")
-        for C in (0.01, 1.0, 100.0)
-        for name in ("hinge", "hinge-unbalanced", "squared", "epsilon")
-        for domain in ("simplex", "ball-1.5", "ball-2-ones", "entropy")
-    ]
+    every = product(
+        ("random", "gaussian", "duplicated", "badly-scaled", "mixed"),
+        (0.01, 1.0, 100.0),
+        ("hinge", "hinge-unbalanced", "squared", "epsilon"),
+        ("simplex", "ball-1.5", "ball-2-ones", "entropy"),
+    )
+    some = list(every)[::7]  # which meets all pairs of values
+    steps = [interior_point(problem(stack, machines(C)[name], domain), 1e-8).n_iter for stack, C, name, domain in some]
     assert np.median(steps) <= 15
     assert max(steps) <= 40
 

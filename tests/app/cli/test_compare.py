@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +13,17 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import KFold
 
 from multikernel.app.jobs import compare
+from multikernel.banks.threads import one_openmp_thread
 
 
 @pytest.fixture(autouse=True)
-def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Few and small models; trees on one thread, since several wait for each other at every split."""
     monkeypatch.setattr(compare, "_TREES", 10)
     monkeypatch.setattr(compare, "_BOOSTING", {"max_iter": [3, 5]})
     monkeypatch.setattr(compare, "_GAMMAS", (0.1, 1.0))
+    with one_openmp_thread():
+        yield
 
 
 @pytest.mark.parametrize(

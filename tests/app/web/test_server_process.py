@@ -61,7 +61,7 @@ def test_of_a_killed_server_nothing_runs_on_and_nothing_is_left_but_what_its_lis
 
 def test_who_holds_connections_keeps_nobody_out(tmp_path: Path) -> None:
     config = uvicorn.Config(
-        create_app(Settings(tmp_path), Tokens(KEY)), port=0, http=few_waiting(10), log_level="error"
+        create_app(Settings(tmp_path, ready=False), Tokens(KEY)), port=0, http=few_waiting(10), log_level="error"
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)

@@ -1,7 +1,7 @@
 """The queue of runs: each in a process of its own, with limits, one at a time.
 
-A process that has loaded its libraries waits for the next run, so that a run begins at once. What a run says comes as
-lines of JSON; its last words, should it break, are what it wrote to its log.
+A process that has loaded its libraries waits for the next run, so that a run begins at once (``Settings.ready``). What
+a run says comes as lines of JSON; its last words, should it break, are what it wrote to its log.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class RunQueue:
         with self._changed:
             self._changed.wait_for(lambda: self._queue or not self._open, FIRST_PAGE)
         while True:
-            if self._spare is None and self._open and not self.settings.read_only:
+            if self._spare is None and self._open and self.settings.ready and not self.settings.read_only:
                 self._spare = _started()
             with self._changed:
                 self._changed.wait_for(lambda: self._queue or not self._open)

@@ -28,6 +28,7 @@ class Settings:
     read_memory : int, bytes that it may take
     run_seconds : float, after which a run is ended
     run_memory : int, bytes that a run may take
+    ready : bool, whether a process that has loaded its libraries waits for the next run
     """
 
     home: Path
@@ -43,6 +44,7 @@ class Settings:
     read_memory: int = 2048 * MEGABYTE
     run_seconds: float = 3600.0
     run_memory: int = 4096 * MEGABYTE
+    ready: bool = True
 
     def check_columns(self, count: int) -> None:
         """ValueError where a table has too many columns."""
