@@ -208,13 +208,19 @@ def test_runs_side_by_side_tell_by_which_kernels_and_which_value_they_differ(tmp
         (run.folder / "result.json").write_text(json.dumps(result | {"chosen": {"C": chosen} if chosen else {}}))
         store.set_run(run.id, status="done", summary={"measure": "accuracy", "score": 0.6, "deviation": 0.1})
         names.append(run.id)
+    methods = store.add_run("gone", "a comparison", own | {"method": "comparison"})
+    scores = {"less_is_better": False, "comparison": [{"method": "some", "scores": [0.5, 0.9], "seconds": 1.0}]}
+    known = {"measure": "accuracy", "task": "classification", "n": 9, "seconds": 1.0}
+    (methods.folder / "result.json").write_text(json.dumps(known | scores))
+    store.set_run(methods.id, status="done", summary={"measure": "accuracy", "score": 0.7, "deviation": 0.1})
     with serving(tmp_path) as address, Person(address) as person:
         text = said(person.get("/runs/compare", params={"run": names}))
-        many = said(person.get("/runs/compare", params={"run": [*names, *names, names[0]]}))
+        many = said(person.get("/runs/compare", params={"run": [*names, *names[:2], methods.id, names[0]]}))
     kernels = "Linear Polynomials, degrees = [2] By the type of each column those of the method"
     parameters = "C = 10.000, chosen along a path otherwise defaults C = 3.0 defaults"
     assert f"kernels {kernels} parameters {parameters} time" in text
     assert "at most" not in text
+    assert "C = 3.0 defaults time" in many  # the last is a comparison of methods
     assert "6 runs stand side by side at most: the first 6 of the 7 that were ticked." in many
 
 
