@@ -90,7 +90,9 @@ SUPPORT_MATRICES = 4.6
 SUPPORT_MATRICES_MANY = 1.4  # of more samples than the interior point method takes: 1.2 at 9000, 1.0 at 20,000
 RLS2_MATRICES_HALF = 2.2  # where factors are in single precision: 1.9 at 9000, 1.5 at 20,000
 RIDGE_CV_MATRICES = 5.6
-RIDGE_MATRICES = 3.6  # of RLS2, and of learned scales beside one for each kernel: there 2.6 to 4.2 were measured
+# of RLS2, and of learned scales inside one kernel, where 3.2, 2.9 and 2.7 were measured with 2000, 4000 and 8000
+# samples, and two more for each further kernel: the peaks of two and four kernels were 4.9 and 8.8
+RIDGE_MATRICES = 3.6
 # in copies of few features
 FEATURE_COPIES = 3.6
 ROUNDS_COPIES = 1.6  # of a support vector machine with so many of them that it makes passes

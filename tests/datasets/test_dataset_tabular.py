@@ -68,8 +68,8 @@ def test_quotes_blank_lines_and_a_byte_order_mark(tmp_path: Path) -> None:
     [
         (["a,label", "1,2"], "row 1, column 2: the last column must be 'target', not 'label'"),
         (["target,a", "1,2"], "row 1, column 2: the last column must be 'target', not 'a'"),
-        (["a,a,target", "1,2,3"], "row 1, column 2: the name 'a' occurs twice"),
-        (["a,,target", "1,2,3"], "row 1, column 2: the column has no name"),
+        (["a,a,target", "1,2,3"], "row 1, column 2: the name 'a' occurs twice; give each column a name of its own"),
+        (["a,,target", "1,2,3"], "row 1, column 2: the column has no name; write one, or delete the column"),
         (["_id,target", "1,2"], "row 1 names no feature"),
         ([], "the file is empty, a header was expected in row 1"),
         (["a,target"], "no row without an empty cell among 0 rows"),

@@ -36,6 +36,7 @@ MEASURED: dict[str, tuple[Any, int, float]] = {  # the estimator, samples, and t
     "ridge, held out": (mk.MultipleKernelRidgeCV(widths(5)), 2000, 250),
     "ridge, held out, landmarks": (mk.MultipleKernelRidgeCV(widths(4), **landmarks(128)), 6000, 71),
     "scales": (mk.LearnedScalesRegressor(), 3000, 187),
+    "scales, two kernels": (mk.LearnedScalesRegressor(widths(2)), 2000, 168),
     "scales, few centres": (mk.LearnedScalesRegressor(approximation="nystroem", rank=500), 12_000, 62),
     "scales, centres": (mk.LearnedScalesRegressor(approximation="nystroem", rank=2500), 12_000, 323),
     "Lp, landmarks": (mk.LpMKLClassifier(widths(10), C=1.0, **landmarks(64)), 20_000, 240),
@@ -59,3 +60,20 @@ def test_no_fit_takes_more_than_was_forecast_or_less_than_half(model: Any, n: in
     y = np.sign(X[:, 0]) if hasattr(model, "decision_function") else X[:, 0]
     forecast = model.forecast(X, y).bytes / 1e6
     assert peak <= forecast <= 2.0 * peak
+
+
+# eight features, and RLS2 with five widths; peaks of the resident memory
+EIGHT: dict[str, tuple[Any, dict[int, float]]] = {
+    "RLS2": (mk.RLS2Regressor(widths(5), alpha=0.1), {2000: 179, 4000: 483, 8000: 1463}),
+    "scales": (mk.LearnedScalesRegressor(), {2000: 102, 4000: 377, 8000: 1376}),
+}
+
+
+@pytest.mark.parametrize(("model", "peaks"), EIGHT.values(), ids=EIGHT)
+def test_forecasts_are_at_most_half_above_the_peak_from_2000_to_8000_samples(
+    model: Any, peaks: dict[int, float]
+) -> None:
+    rng = np.random.default_rng(0)
+    for n, peak in peaks.items():
+        X = rng.normal(size=(n, 8))
+        assert peak <= model.forecast(X, X[:, 0]).bytes / 1e6 <= 1.5 * peak

@@ -38,9 +38,9 @@ def check_header(file: object, header: Sequence[str]) -> None:
     for j, name in enumerate(header):
         where = f"{file}: row 1, column {j + 1}"
         if not name:
-            raise ValueError(f"{where}: the column has no name")
+            raise ValueError(f"{where}: the column has no name; write one, or delete the column")
         if name in seen:
-            raise ValueError(f"{where}: the name {name!r:.60} occurs twice")
+            raise ValueError(f"{where}: the name {name!r:.60} occurs twice; give each column a name of its own")
         if any(category(letter) == "Cc" for letter in name):
             raise ValueError(f"{where}: the name {name!r:.60} has a control character; write it without")
         seen.add(name)

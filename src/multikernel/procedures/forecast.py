@@ -365,8 +365,11 @@ def own_ridges(bank: BankCost, folds: int, targets: int) -> Cost:
 
 
 def learned_scales(bank: BankCost, kernels: int) -> Cost:
-    """Scales inside so many kernels, by held-out errors: how many steps there will be is not known."""
-    return Cost(None, (RIDGE_MATRICES + kernels) * 8.0 * float(bank.n) ** 2)
+    """Scales inside so many kernels, by held-out errors: how many steps there will be is not known.
+
+    Each kernel beside the first holds its matrix and its slope.
+    """
+    return Cost(None, (RIDGE_MATRICES + 2.0 * (kernels - 1)) * 8.0 * float(bank.n) ** 2)
 
 
 def centre_sums(rows: float, centres: float) -> Work:
