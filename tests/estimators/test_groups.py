@@ -132,6 +132,7 @@ def test_groups_are_dealt_out_as_evenly_as_scikit_learn_does() -> None:
     groups = rng.integers(0, 60, 900)
     labels = (rng.random(900) < 0.2).astype(int) + (groups < 12)
     folds = dealt(labels, 5, np.random.default_rng(0), groups)
+    assert all(len(np.unique(folds[groups == g])) == 1 for g in range(60))
     theirs = np.empty(900, dtype=int)
     for f, (_, test) in enumerate(StratifiedGroupKFold(5).split(X[:1].repeat(900, 0), labels, groups)):
         theirs[test] = f
