@@ -50,9 +50,9 @@ from multikernel.procedures.ridge_cv.criterion import Ends
 from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, rows_of, unlocked_product
 from multikernel.tuning import TARGET_VALUES
 
-# Of TARGET_VALUES, the numbers of the bases at a time. Milliseconds of a target and megabytes with 2, 4, 8 and 16 of them:
-# 32, 25, 23, 22 and 5, 15, 22, 50 for 1,200 samples; 240, 190, 155, 125 and 10, 15, 22, 55 for 3,000.
-_BASES = 8
+# Of TARGET_VALUES, the numbers of the bases at a time. With 2, 4, 8 and 16 of them a target took 32, 25, 23 and 22 ms with
+# 1,200 samples and 240, 190, 155 and 125 ms with 3,000; 8 of them took 39 MB more than 2 there, and 24 MB with 1,200.
+_BASES = 4
 _WORTHWHILE = 4  # 2 n^2 operations of each product beside n^3 of an inverse: 2 gained a tenth of 400 samples, and 50 MB
 _RICHER = 4  # times that a basis is made richer at most: with 2, 3 and 4 of them 88, 118, 131 of 150 hard targets ended
 _FURTHEST = 10.0  # times a weight of v0, to which targets are followed: points of the first survey are a decade apart
