@@ -109,7 +109,10 @@ def worth_of(
             observe=lambda done, total: observe(f"fold {done}"),
         )
     name = type(model).__name__ if request.automatic else request.chosen(task)
-    what = "view" if table.views else "source" if words else "column"
+    if table.views:
+        what = "view"
+    else:
+        what = "source" if words else "column"
     return Worth(table.file, request.target, name, len(y), what, plain(values))
 
 
