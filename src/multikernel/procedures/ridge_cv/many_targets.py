@@ -3,11 +3,10 @@
 A block of targets, solved together (each_target.py), leaves its rows of the answer and nothing else, so that a fit
 takes the memory of the answer and of a block. Targets in memory are one block, or one for each thread, where a held-out
 error reads few columns of them at a time: the matrices of the survey are then made once for all targets. Columns of a
-file, and targets of which sums or coordinates are kept, are read 32 MB at a time. (3,000 samples and 20,000 targets in
-15 blocks took a third longer.) Targets are divided by their spread first, so that none of them decides for the others.
-Coefficients are stored where a target moves to, from
-the inverse there, and are checked at the end by the equations that they solve; where they are not known so, targets
-that ended at the same weights share the factor of their machine.
+file, and targets of which sums or coordinates are kept, are read 32 MB at a time. Targets are divided by their spread
+first, so that none of them decides for the others. Coefficients are stored where a target moves to, from the inverse
+there, and are checked at the end by the equations that they solve; where they are not known so, targets that ended at
+the same weights share the factor of their machine.
 
 A target whose weights predict it hardly better than equal weights has these, with the ridge that is best for them: each
 kernel is divided by its trace. "Hardly" is by one standard error. Let r and r - d be the residuals of its own and of
