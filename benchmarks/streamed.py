@@ -2,7 +2,7 @@
 
     python benchmarks/streamed.py --folder DIR --million           a million rows from a Parquet file, and boosting
     python benchmarks/streamed.py --folder DIR --budgets --data D  scores of 5000 rows after 10, 20, 40 and 80 seconds
-    python benchmarks/streamed.py --folder DIR --cluster [--kill 60]  three million rows, by two workers of 1 GB
+    python benchmarks/streamed.py --folder DIR --cluster [--kill 20]  three million rows, by two workers of 1 GB
 
 The million rows are made: 21 columns of numbers and three of categories, with missing cells in seven of them, and a
 target of products, thresholds, a category that turns a slope, and noise. Both methods are scored on 50,000 other rows.
