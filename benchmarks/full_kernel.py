@@ -5,7 +5,7 @@
 Scales are learned once. Of the training rows (20,000, or all that a set has) a tenth chooses ridges; on the others
 
     centres     ridge regression by M of them: sums over tiles, the seconds of three ridges
-    exact       one Cholesky factorisation of the kernel matrix of all, in single precision; twice the centres' best ridge
+    exact       one Cholesky factorisation of the kernel matrix of all rows, with twice the best ridge of centres
     blocks      accelerated sketch and project (Rathore and others 2024, ASkotch), exact factors of blocks of 2000
                 rows, on the stored matrix, for 70 s; once for each of growing numbers of blocks
     eigenpro    preconditioned stochastic gradients without a ridge (Ma and Belkin 2019, EigenPro 2), the preconditioner
