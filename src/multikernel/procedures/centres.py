@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._folds import in_first_folds, in_proportion
+from multikernel._linalg import mirror
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.banks.single import over_few_rows
@@ -100,9 +101,18 @@ class LandmarkRows:
 
 
 def symmetric(values: Callable[[slice], Array], count: int) -> Array:
-    """The kernel matrix of so many centres, of which ``values`` are some rows; rows on several threads."""
-    K = np.concatenate(over_few_rows(values, count, count))
-    return 0.5 * (K + K.T)
+    """The kernel matrix of so many centres, of which ``values`` are some rows; rows on several threads.
+
+    Rounding may make entries on both sides of the diagonal different: those below it are taken.
+    """
+    K = np.empty((count, count))
+
+    def rows(part: slice) -> None:
+        K[part] = values(part)
+
+    over_few_rows(rows, count, count)
+    mirror(K)
+    return K
 
 
 def tiles(kernel: Callable[[Array], Array], rows: Array, Y: Array, weight: Array | None) -> Iterator[Tile]:
