@@ -320,9 +320,9 @@ def measured(name: str, n: int, method: str, data: Path) -> dict[str, Any]:
 def report(cells: list[dict[str, Any]]) -> str:
     """A table for each number of rows: scores, and below them ranks, seconds and memory."""
     table = pd.DataFrame(cells)
-    methods = [method for method in METHODS if method in set(table["method"])]
     lines = []
     for asked, own in table.groupby("asked"):
+        methods = [method for method in METHODS if method in set(own["method"])]
         scores = own.pivot(index="set", columns="method", values="score")[methods]
         rows = own.groupby("set")["rows"].first()
         lines += ["", f"| {asked:,} rows | n | {' | '.join(methods)} |", "|" + "---|" * (len(methods) + 2)]
