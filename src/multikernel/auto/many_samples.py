@@ -40,6 +40,7 @@ from multikernel.banks.threads import slices
 from multikernel.machines.ridge.centres import CentreSums, by_sums
 from multikernel.procedures.centres import (
     REFINED,
+    TILE,
     LandmarkRows,
     Parted,
     compared_first,
@@ -53,7 +54,6 @@ _LITTLE = 0.1  # of a standard error: a difference that is not worth a candidate
 # Times the least error: where a Gaussian of one width is farther, no metric begins with it. It was .6 and .7 times that
 # of scales on two sets where the metric won (directions, kin8nm), 1.4 and 2.6 times on two where it did not.
 _NEAR = 2.0
-_REPORTED = 1 << 14  # rows after which progress is told
 
 
 def parted_of(posed: Posed) -> Parted:
@@ -376,7 +376,7 @@ def _summed(
 ) -> KernelSums:
     """The sums over these rows; ``report`` is told how many rows were added, now and then."""
     sums = KernelSums.none(similarity, Z, posed.task.Y.shape[1])
-    for part in slices(len(rows), _REPORTED):
+    for part in slices(len(rows), TILE):
         task = posed.task.of_rows(rows[part])
         sums.add(posed.samples.of(rows[part]), task.Y, task.weight)
         if report is not None:

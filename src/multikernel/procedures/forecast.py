@@ -24,7 +24,7 @@ from multikernel.banks.cost import BankCost
 from multikernel.banks.factor_gram import few_features
 from multikernel.banks.packing import half_size
 from multikernel.domains import Separable
-from multikernel.procedures.centres import TILE, compared_first
+from multikernel.procedures.centres import COMPARED, TILE, compared_first
 from multikernel.tuning import (
     ALL_SAMPLES,
     BLAS_OPERATION,
@@ -64,7 +64,6 @@ from multikernel.tuning import (
 )
 
 _CENTRE_MATRICES = 6.0  # of squares of the centres in memory at a time: K, sums, and a factor
-_CENTRE_COLUMNS = 12_000.0  # numbers for each centre: kernels with the samples compared and with those of a tile
 _LANDMARK_VALUES = 1.2e7  # numbers while scales are learned: tests/estimators/test_forecast_memory.py
 
 
@@ -387,7 +386,7 @@ def centres_within(values: float, at_once: int = 1) -> int:
     at_once : int, kernels that have sums at a time
     """
     matrices = _CENTRE_MATRICES + at_once - 1
-    half_linear = 0.5 * _CENTRE_COLUMNS / matrices
+    half_linear = 0.5 * (COMPARED + TILE) / matrices  # kernels with the samples compared and with those of a tile
     return int(np.sqrt(half_linear**2 + values / matrices) - half_linear)
 
 

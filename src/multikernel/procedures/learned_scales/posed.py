@@ -26,7 +26,6 @@ from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.units import RegressionUnits
 
 Loss = Literal["squared", "logistic"]
-_FAR_FROM_MEDIAN = 1e6  # mean distances from the median, beyond which single precision has no digits for the others
 FIRST = 1000  # samples on which scales are found first, as automatic estimators do; their medians are the columns'
 
 
@@ -91,9 +90,10 @@ class PosedScales:
         return among[in_proportion(self.strata[among], count, self.seed)]
 
     def single(self, rows: Array) -> Array:
-        """Samples in single precision."""
+        """Samples in single precision, at most so far from the median that it has digits for the others."""
         centre, unit = self._units
-        return np.clip((self.bank.X[rows] - centre) / unit, -_FAR_FROM_MEDIAN, _FAR_FROM_MEDIAN).astype(np.float32)
+        far = 1.0 / np.finfo(np.float32).eps
+        return np.clip((self.bank.X[rows] - centre) / unit, -far, far).astype(np.float32)
 
     def samples(self, rows: Array) -> LandmarkSamples:
         """Samples as landmarks meet them."""
