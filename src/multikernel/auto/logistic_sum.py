@@ -28,14 +28,13 @@ from multikernel.banks.threads import slices
 from multikernel.certificate import ROUGH
 from multikernel.machines.logistic.centres import LogisticSamples, logistic_by_centres
 from multikernel.machines.ridge.centres import CentresSolution, CentreSums, Tile, by_sums, summed
-from multikernel.procedures.centres import TILE, Parted, lowest_step, symmetric
+from multikernel.procedures.centres import GAP, TILE, Parted, lowest_step, symmetric
 from multikernel.tuning import PRODUCT_ROWS
 
 # Columns of labels up to which it is tried. With 1 and 6 a fit took up to a fifth longer (8000 rows); with 26 (letter)
 # the machine took longer than all the rest of the fit.
 MOST_COLUMNS = 6
 _FIRST = 0.25  # of the ridge of squared losses, as second derivatives are at most: with it, and by quarters, others
-_GAP = 1e-3  # of the machine, relative: the blend's samples held out have a standard error of more than 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +86,7 @@ class LogisticRows:
         return cls(kernel, K, C, task.Y, task.weight, sums)
 
     def solved(
-        self, alpha: float, rows: slice, start: CentresSolution | None, tol: float = _GAP
+        self, alpha: float, rows: slice, start: CentresSolution | None, tol: float = GAP
     ) -> CentresSolution | None:
         """The machine of some rows, or where the time is up what there is of it; None where rounding leaves none.
 
@@ -236,7 +235,7 @@ def trained_sum(
     weights[chosen.blend.used] = factor * chosen.blend.shares
     blend = replace(chosen.blend, weights=weights, bias=calibrated.bias)
     trained = tuple(members) if factor > 0.0 else ()
-    return LogisticAnswer(trained, blend, factor * scores + calibrated.bias, not whole.certificate.reached(_GAP))
+    return LogisticAnswer(trained, blend, factor * scores + calibrated.bias, not whole.certificate.reached(GAP))
 
 
 def _calibrated(posed: Posed, parted: Parted, scores: Array) -> Blend:

@@ -60,7 +60,7 @@ from multikernel.tuning import (
     SMALLEST_STEP,
     SUPPORT_MATRICES,
     SUPPORT_MATRICES_MANY,
-    TARGET_VALUES,
+    TILE_VALUES,
 )
 
 _CENTRE_MATRICES = 6.0  # of squares of the centres in memory at a time: K, sums, and a factor
@@ -348,7 +348,7 @@ def many_targets(bank: BankCost, folds: int, targets: int) -> Cost:
     if bank.features is not None:
         copied = 3.0 * min(n * targets, float(BUFFER_VALUES))
     block = min(targets * m**2, float(BUFFER_VALUES))
-    of_targets = 8.0 * (n * targets + copied + 8.0 * TARGET_VALUES + block * (1.0 + 8.0 / m))
+    of_targets = 8.0 * (n * targets + copied + 8.0 * TILE_VALUES + block * (1.0 + 8.0 / m))
     # an inverse and its blocks, or with evidence a factor and its inverse
     matrices = _matrices(bank, 2.0 if bank.features is None else FEATURE_COPIES)
     return Cost(_of_samples(bank, work), matrices + of_targets)

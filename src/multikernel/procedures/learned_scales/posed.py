@@ -24,9 +24,9 @@ from multikernel.procedures.learned_scales.landmarks import LandmarkSamples, Lan
 from multikernel.procedures.learned_scales.search import LearnedScales, form_of
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.units import RegressionUnits
+from multikernel.tuning import ALL_SAMPLES
 
 Loss = Literal["squared", "logistic"]
-FIRST = 1000  # samples on which scales are found first, as automatic estimators do; their medians are the columns'
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class PosedScales:
     @cached_property
     def _units(self) -> tuple[Array, Array]:
         """The median of each column, and the unit that its differences are measured in."""
-        few = self.bank.X[self.some(self.rows, FIRST)]
+        few = self.bank.X[self.some(self.rows, ALL_SAMPLES)]
         means = np.where(self.form.means > 0.0, self.form.means, 1.0)
         if isinstance(self.bank, ColumnDistancesBank):
             means = np.append(means, 1.0)[self.bank.owner]

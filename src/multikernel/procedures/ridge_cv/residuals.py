@@ -45,7 +45,7 @@ from multikernel.numerics import lapack
 from multikernel.numerics.cholesky import factorise, invert
 from multikernel.procedures.ridge_cv.fixed import project
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
-from multikernel.tuning import TARGET_VALUES
+from multikernel.tuning import TILE_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,7 @@ class HeldOut:
         """The targets, or these of them, some at a time, with their numbers."""
         if index is None:
             index = np.arange(self.Y.shape[1])
-        for part in slices(len(index), max(1, TARGET_VALUES // len(self.Y))):
+        for part in slices(len(index), max(1, TILE_VALUES // len(self.Y))):
             yield self.of_targets(index[part]), index[part]
 
     def residuals(self, K: Any) -> Residuals | None:
