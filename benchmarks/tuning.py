@@ -110,7 +110,6 @@ def doubled(n: int) -> None:
 
 FITS: dict[str, Callable[[], object]] = {
     "PIECE_VALUES": lambda: doubled(50_000),
-    "TILE_ROWS": lambda: doubled(20_000),
     "TILE_ROWS": lambda: inverted(3000),
     "ALL_SAMPLES": lambda: (support(1500), rls2(2000)),
     "CHOLESKY_ROWS": lambda: factorised(8000),

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
@@ -78,7 +79,7 @@ class LogisticRows:
             report(part.stop)
 
         def tile(part: slice) -> Tile:
-            return Tile(C[part], task.Y[part], None if task.weight is None else task.weight[part])
+            return Tile(C[part], task.Y[part], part_of(task.weight, part))
 
         sums = summed(tile(part) for part in slices(len(rows) if first is None else first, TILE))
         of_centres = similarity.to(Z)  # in double precision, without which a sum of kernels may not be definite
@@ -93,7 +94,7 @@ class LogisticRows:
         It begins at ``start``, or at ridge regression; its steps are made of the sums of the first rows.
         """
         C = self.C[rows]
-        weight = None if self.weight is None else self.weight[rows]
+        weight = part_of(self.weight, rows)
         some = np.empty((PRODUCT_ROWS, C.shape[1]))
 
         def kernels() -> Iterator[Array]:
@@ -240,7 +241,7 @@ def trained_sum(
 
 def _calibrated(posed: Posed, parted: Parted, scores: Array) -> Blend:
     """The factor of scores (r, k) of the samples held out, and biases."""
-    weight = None if posed.task.weight is None else posed.task.weight[parted.compared]
+    weight = part_of(posed.task.weight, parted.compared)
     return posed.goal.blend(scores[None], parted.compared, weight, False)
 
 

@@ -24,6 +24,7 @@ from time import perf_counter
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._typing import Array
 from multikernel._workers import limited, seconds_left, time_is_up
 from multikernel.auto.candidates import GAUSSIAN, KernelAndRidge, LabelledSamples
@@ -328,7 +329,7 @@ def _logistic(posed: Posed, found: Sequence[Tried], blend: Blend, parted: Parted
 
 def _blend_of(posed: Posed, scores: Array, parted: Parted, used: Array) -> Blend:
     """The blend of some of the candidates; the others have the weight 0."""
-    weight = None if posed.task.weight is None else posed.task.weight[parted.compared]
+    weight = part_of(posed.task.weight, parted.compared)
     blend = posed.goal.blend(scores[used], parted.compared, weight, posed.samples.several)
     weights = np.zeros(len(scores))
     weights[used] = blend.weights

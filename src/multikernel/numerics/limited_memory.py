@@ -96,8 +96,11 @@ class Curvature:
                 curved = float(step @ image)
                 if not np.isfinite(curved):
                     break
-                part = min(1.0, -descent / curved) if curved > 0.0 else 1.0
+                part = 1.0
+                length = 1.0 / size
+                if curved > 0.0:
+                    part = min(1.0, -descent / curved)
+                    length = float(step @ step) / curved
                 x = x + part * step
                 slope = slope + part * image
-                length = float(step @ step) / curved if curved > 0.0 else 1.0 / size
         return x - z

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._folds import FOLDS, in_first_folds, in_proportion
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
@@ -116,7 +117,7 @@ def tiles(kernel: Callable[[Array], Array], rows: Array, Y: Array, weight: Array
     for start in range(0, len(rows), TILE):
         check_interrupted()
         part = rows[start : start + TILE]
-        yield Tile(kernel(part), Y[part], None if weight is None else weight[part])
+        yield Tile(kernel(part), Y[part], part_of(weight, part))
 
 
 def least_ridge(

@@ -389,7 +389,9 @@ def null_of_one_kernel(values: Array, beyond: float, draws: int = DRAWS, seed: i
     large = values[values > SINGULAR * values.max(initial=0.0)]
     others = len(values) - len(large) + beyond
     W = rng.chisquare(1.0, (draws, len(large)))
-    rest = rng.chisquare(max(others, 0.0), draws) if others > 0.0 else np.zeros(draws)
+    rest = np.zeros(draws)
+    if others > 0.0:
+        rest = rng.chisquare(others, draws)
     count = len(large) + others
     # a grid of r that is fine beside the width of the likelihood's maximum
     ratios = np.append(0.0, np.logspace(-5.0, 5.0, 201) / large.mean())

@@ -24,6 +24,7 @@ from typing import Self
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._floats import SINGULAR
 from multikernel._parameters import Count, Positive, WithinOne
 from multikernel._typing import Array
@@ -99,7 +100,7 @@ class MarginMachine(Machine):
         spread = self._spread(gram)
 
         def inner(part: Gram, rows: Array, g: Array | None, tol: float, steps: int) -> tuple[Array, int]:
-            found = replace(self, tol=tol, max_iter=steps).solve(part, y[rows], None if g is None else g[rows])
+            found = replace(self, tol=tol, max_iter=steps).solve(part, y[rows], part_of(g, rows))
             whole = np.zeros(len(y))
             whole[rows] = found.warm
             return whole, found.n_iter

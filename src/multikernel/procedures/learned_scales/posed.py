@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._floats import ROUNDING
 from multikernel._folds import in_proportion
 from multikernel._typing import Array
@@ -101,7 +102,7 @@ class PosedScales:
 
     def weights(self, rows: Array) -> Array | None:
         """Of these samples."""
-        return None if self.weight is None else self.weight[rows]
+        return part_of(self.weight, rows)
 
     def errors(self, rows: Array, predicted: Array) -> Array:
         """The mean squared error of predictions (r, t) of these samples, for each target."""

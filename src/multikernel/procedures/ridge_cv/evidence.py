@@ -97,8 +97,11 @@ class Evidence(Criterion):
         Z = Y - Y.mean(axis=0) if fit_intercept and basis is None else Y
         some = varied(Z, Y)
         Z = Z * some if keep else Z[:, some]
-        samples = len(Y) if basis is None else len(Y) - basis.shape[1]
-        columns = Z if basis is None else np.column_stack([Z, basis])
+        samples = len(Y)
+        columns = Z
+        if basis is not None:
+            samples -= basis.shape[1]
+            columns = np.column_stack([Z, basis])
         rotation = bank.rotation(columns) if Z.shape[1] else None
         if rotation is None:
             return cls(bank, Z, samples, basis)

@@ -164,9 +164,9 @@ class ErrorInFeatures(Criterion):
             fold = _Fold.of(self.sums, system, held, trained)
             # a factor that is too large to be kept gives the derivatives now: a step that asks for them costs no other
             kept = len(self.sums.held) * system.factor.nbytes <= KEPT_BYTES
-            found.append(
-                fold if kept else replace(fold, system=None, model=self._model_of(fold, system, held, trained))
-            )
+            if not kept:
+                fold = replace(fold, system=None, model=self._model_of(fold, system, held, trained))
+            found.append(fold)
         errors = np.sum([fold.errors for fold in found], axis=0)
         errors = np.maximum(errors, 0.0) / self.sums.whole.count
         if np.isfinite(errors).all():

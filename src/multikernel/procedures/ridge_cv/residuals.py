@@ -38,7 +38,7 @@ from typing import Any
 import numpy as np
 
 from multikernel import _arrays, _linalg
-from multikernel._arrays import foreign, host, like, taken
+from multikernel._arrays import foreign, host, like, part_of, taken
 from multikernel._typing import Array, Index
 from multikernel.banks.threads import slices
 from multikernel.numerics import lapack
@@ -111,7 +111,7 @@ class HeldOut:
 
     def on(self, rows: Array) -> HeldOut:
         """Some of the samples, in the folds that they are in."""
-        one = None if self.one is None else self.one[rows]
+        one = part_of(self.one, rows)
         return replace(self, Y=self.Y[rows], folds=self.folds.of_rows(rows), one=one)
 
     def weighted(self, weight: Array) -> HeldOut:
