@@ -110,7 +110,6 @@ def doubled(n: int) -> None:
 
 FITS: dict[str, Callable[[], object]] = {
     "PIECE_VALUES": lambda: doubled(50_000),
-    "MIRRORED_ROWS": lambda: doubled(20_000),
     "TILE_ROWS": lambda: inverted(3000),
     "ALL_SAMPLES": lambda: (support(1500), rls2(2000)),
     "CHOLESKY_ROWS": lambda: factorised(8000),
@@ -130,7 +129,6 @@ FITS: dict[str, Callable[[], object]] = {
     "FOLD_COORDINATES": lambda: ridge_cv(5000, 300),
     "FOLD_SUMS": lambda: ridge_cv(5000, 500),
     "JACOBIAN_COLUMNS": lambda: scales(400),
-    "JACOBIAN_PART": lambda: scales(1000),
     "ORDER_SMALL": lambda: scales(600),
     "SCALES_ONE_THREAD": lambda: scales(2500),
     "STRETCH": lambda: hierarchical(300),

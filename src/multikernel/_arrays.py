@@ -8,6 +8,7 @@ are written for any array, and whoever asks them need not know of any.
     unmasked(A)     NaN in place of masked entries
     like(A, B)      B where A is, in A's precision      foreign(A)  whether A is of another library
     as_dense(A)     a sparse matrix as an array         is_sparse(A)
+    taken(A, rows)  some rows, or columns               part_of(A, rows)    the same, None of None
 """
 
 from __future__ import annotations
@@ -137,6 +138,11 @@ def taken(A: Any, index: Any, axis: int = 0) -> Any:
     if isinstance(index, np.ndarray) and index.dtype == bool:
         index = np.flatnonzero(index)
     return namespace(A).take(A, places(A, index), axis=axis)
+
+
+def part_of(values: Any, index: Any) -> Any:
+    """Some entries of what may be missing, such as sample weights: None of None."""
+    return None if values is None else values[index]
 
 
 def zeros(A: Any, shape: tuple[int, ...]) -> Any:

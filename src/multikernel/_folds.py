@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._arrays import host, unmasked
+from multikernel._arrays import host, part_of, unmasked
 from multikernel._typing import Array
 
 Fold = tuple[Array, Array]  # training and test rows
@@ -73,7 +73,7 @@ class Resampling:
         """The same of some of the samples, whose numbers are then their places in ``rows``."""
         if not self.decided:
             return self
-        groups = None if self.groups is None else self.groups[rows]
+        groups = part_of(self.groups, rows)
         if self.given is None:
             return replace(self, groups=groups)
         place = np.full(1 + max(int(r.max(initial=0)) for r in (rows, *(r for fold in self.given for r in fold))), -1)

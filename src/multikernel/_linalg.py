@@ -9,7 +9,7 @@ from scipy.linalg import blas
 
 from multikernel._arrays import foreign, host, in_double, like, namespace, taken
 from multikernel._typing import Array
-from multikernel.tuning import MIRRORED_ROWS, PIECE_VALUES
+from multikernel.tuning import PIECE_VALUES, TILE_ROWS
 
 
 def as_columns(A: Array) -> Array:
@@ -104,8 +104,8 @@ def _foreign_squared(F: Any, columns: Array | None, weight: Array | None) -> Arr
 
 def mirror(M: Array) -> None:
     """Copy the lower triangle of a square matrix to the upper one, some columns at a time."""
-    for start in range(0, len(M), MIRRORED_ROWS):
-        part = slice(start, start + MIRRORED_ROWS)
+    for start in range(0, len(M), TILE_ROWS):
+        part = slice(start, start + TILE_ROWS)
         M[part, part.stop :] = M[part.stop :, part].T
         tile = M[part, part]
         tile[:] = np.tril(tile) + np.tril(tile, -1).T

@@ -72,10 +72,11 @@ class Number(Rule):
             right = ")" if self.below == high else "]"
             span = f"a number in {left}{low:g}, {high:g}{right}"
         elif low > -inf:
-            span = f"a finite number {'>' if open_low else '>='} {low:g}"
+            sign = ">" if open_low else ">="
+            span = f"a finite number {sign} {low:g}"
         else:
             span = "a finite number"
-        return span + (f" ({self.why})" if self.why else "")
+        return _with_reason(span, self.why)
 
     def accepts(self, value: Any) -> bool:
         if not isinstance(value, Real) or isinstance(value, bool):
@@ -136,7 +137,7 @@ class Choice(Rule):
 
     @property
     def words(self) -> str:
-        return listed([repr(value) for value in self.values]) + (f" ({self.why})" if self.why else "")
+        return _with_reason(listed([repr(value) for value in self.values]), self.why)
 
     def accepts(self, value: Any) -> bool:
         kind = str if isinstance(value, str) else Real
@@ -243,14 +244,25 @@ def repeated(names: Iterable[str]) -> str | None:
     return None
 
 
+def _with_reason(words: str, why: str) -> str:
+    if why:
+        return f"{words} ({why})"
+    return words
+
+
 def shortened(names: Sequence[str], most: int = 5) -> str:
     """The first of several names, and how many more there are."""
+    words = ", ".join(names[:most])
     rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+    if rest > 0:
+        return f"{words} and {rest} more"
+    return words
 
 
 def abbreviated(value: Any) -> str:
     """The value that a user gave, as text for a message, cut after a number of characters."""
     text = repr(value) if isinstance(value, str) else str(value)
     text = " ".join(text.split())
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]}..."

@@ -15,7 +15,6 @@ The first command sets the number before any other module reads it.
 
 # -- linear algebra: benchmarks/tuning.py, benchmarks/cholesky.py ------------------------------------------------------
 
-MIRRORED_ROWS = 256  # of a triangle that are copied or unpacked at a time: two such tiles stay in the cache
 # of a block given to LAPACK: a quarter of the size at which OpenBLAS ends the process on two threads
 CHOLESKY_ROWS = 4000
 SYSTEM_VALUES = 60_000_000  # of a machine's largest linear system: 480 MB, 7745 unknowns (10954 in single precision)
@@ -47,7 +46,6 @@ NEWTON_WEIGHTS = 50  # up to which second derivatives cost less than the steps t
 FOLD_COORDINATES = 1500  # up to which matrices of them cost little
 FOLD_SUMS = 20  # folds at most that have sums of their own
 JACOBIAN_COLUMNS = 2.0  # in products with one matrix, in multiples of the samples: more cost more than they save
-JACOBIAN_PART = 0.02  # of the samples: so many columns at a time
 SCALES_ONE_THREAD = 2000  # samples up to which BLAS has one thread: the passes have theirs, and would wait for BLAS's
 
 # hierarchical kernel learning: also benchmarks/hkl.py
@@ -106,11 +104,14 @@ KEPT_BYTES = 256 << 20
 LARGE_VALUES = 1 << 24  # in memory at a time, of new samples or on a device, and of features that are copied: 128 MB
 BUFFER_VALUES = 1 << 22  # of matrices, features, products or targets that are in memory at a time: 32 MB
 PIECE_VALUES = 1 << 21  # that a thread reads, copies, evaluates or multiplies at a time: 16 MB, half a millisecond
-TILE_VALUES = 1 << 18  # of a tile that each thread fills, 2 MB: filling it takes as long as waking the threads
+# of a tile that each thread fills, 2 MB: filling it takes as long as waking the threads; and of the residuals of
+# targets, or of their derivatives, at a time, in each of some eight arrays: with 4 MB a fit of 1,200 samples and 1,000
+# targets took 9 MB more, and as long
+TILE_VALUES = 1 << 18
 THREADS_TILE = 1 << 15  # of a tile that stays in a thread's cache: 256 kB
 STRETCH = 4096  # entries of packed matrices worked on at a time: they stay in the cache while several are multiplied
 ROW_TILE = 512  # entries of rows, or pairs, that compiled loops work on at a time: in the first-level cache
-PRODUCT_ROWS = 512  # of a matrix, or monomials, at a time: a product worth BLAS and a thread
+PRODUCT_ROWS = 512  # of a matrix, or monomials, at a time: a product or a copy worth BLAS and a thread
 # rows of a tile, at least: fewer spend their time on reading the columns, or on a call (functions of scikit-learn took
 # 0.17 ms for one sample and for 64, and 0.3 to 0.9 ms for 256); a tile of as many columns, and its transpose, fit into
 # the cache
@@ -144,23 +145,10 @@ ROWS_LARGE = 10_000  # samples; the rows of a larger matrix take more memory tha
 POWER_FAST = 8  # a higher power takes as long as an exponential
 
 # banks/packed.py
-PACKED_SHORTEST = 1 << 13  # entries of a sum that a thread works on at least, however many matrices are added
 PACKED_DENSE = 0.3  # share of the rows in a quadratic form above which reading all rows is faster than skipping some
 PACKED_FORMS = 2  # columns of A up to which one form for each is faster than the inner product with A A'
 PACKED_UNPACKED = 96  # columns from which a product by BLAS is faster, the unpacking counted
 PACKED_KEPT = 8  # times the bytes of a sum: a stack of so many, or more, keeps the sum of all its matrices
 
-# banks/packing.py
-UNPACKED_LEAST = 16  # the same at least: mirrored they are columns, whose neighbours share two lines of the cache
-
-# banks/subset_rbf.py
-SUBSETS_GROUP = 1 << 13  # kernels at a time
-
 # banks/threads.py
 ORDER_SMALL = 800  # the largest order of matrices whose products are faster with one thread: problems have threads
-
-# -- many targets ------------------------------------------------------------------------------------------------------
-
-# numbers at a time for the residuals, or the derivatives of residuals, of many targets: 2 MB, in each of some eight
-# arrays; with 4 MB a fit of 1,200 samples and 1,000 targets took 9 MB more, and as long
-TARGET_VALUES = 1 << 18

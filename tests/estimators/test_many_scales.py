@@ -28,7 +28,7 @@ from multikernel.procedures.learned_scales import many_samples, trained
 @pytest.fixture(autouse=True)
 def few_are_many(monkeypatch):
     """Few samples are many, so that tests are fast."""
-    monkeypatch.setattr(many_samples, "FIRST", 200)
+    monkeypatch.setattr(many_samples, "ALL_SAMPLES", 200)
     monkeypatch.setattr(centres, "REFINED", 500)
     monkeypatch.setattr(centres, "LANDMARKS", 60)
     monkeypatch.setattr(method, "MANY", 400)
@@ -138,7 +138,7 @@ def test_a_classifier(count, tmp_path):
 @pytest.mark.parametrize("count", [2, 3])
 def test_logistic_losses_have_probabilities_of_their_own(count, tmp_path, monkeypatch):
     X, y = classes(1400, count)
-    monkeypatch.setattr(trained, "_GAP", 1e-7)
+    monkeypatch.setattr(trained, "GAP", 1e-7)
     model = classifier(loss="logistic", class_weight={"middle": 2.0}).fit(X[:900], y[:900])
     assert model.score(X[900:], y[900:]) > 0.93
     said = model.predict_proba(X[900:])

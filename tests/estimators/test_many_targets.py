@@ -261,7 +261,7 @@ class TestColumnsFromFiles:
         parts, Y = data()
         expected = model().fit(stack(parts), Y)
         monkeypatch.setattr("multikernel.procedures.ridge_cv.many_targets.BUFFER_VALUES", 10 * len(Y))
-        monkeypatch.setattr("multikernel.procedures.ridge_cv.residuals.TARGET_VALUES", 3 * len(Y))
+        monkeypatch.setattr("multikernel.procedures.ridge_cv.residuals.TILE_VALUES", 3 * len(Y))
         for y in (Y, np.asfortranarray(Y)):
             found = model().fit(stack(parts), y)
             np.testing.assert_allclose(found.weights_, expected.weights_, atol=1e-8)

@@ -20,7 +20,7 @@ from multikernel.procedures.learned_scales import many_samples, trained
 FEW = {
     (from_source, "_SAMPLED"): 700,
     (source, "FEWEST_SAMPLED"): 700,
-    (many_samples, "FIRST"): 150,
+    (many_samples, "ALL_SAMPLES"): 150,
     (centres, "REFINED"): 400,
     (centres, "LANDMARKS"): 50,
 }
@@ -100,7 +100,7 @@ def test_a_source_of_few_rows_is_an_array():
 
 
 def test_where_sums_have_too_few_digits_further_passes_follow(monkeypatch):
-    monkeypatch.setattr(trained, "_GAP", 1e-10)
+    monkeypatch.setattr(trained, "GAP", 1e-10)
     passes = []
     over = from_source._Rows.over
     monkeypatch.setattr(from_source._Rows, "over", lambda *given: passes.append(1) or over(*given))

@@ -15,6 +15,7 @@ from sklearn.preprocessing import scale
 
 import multikernel as mk
 from multikernel import kernels
+from multikernel.estimators import posterior
 
 DATA = load_diabetes(return_X_y=True)
 X, Y = scale(DATA[0])[:, :5], DATA[1] / 50.0
@@ -291,3 +292,18 @@ class TestVanishingRidges:
         assert not model.dual_coef_.any()
         with pytest.warns(UserWarning, match="rounding hides"):
             assert model.target_variance_ == pytest.approx(np.var(y))
+
+
+def test_smoothers_are_kept_where_memory_holds_their_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    def make(index: int) -> int:
+        made.append(index)
+        return index
+
+    monkeypatch.setattr(posterior, "MEMORY", 8 * 3 * 10**2)
+    for order, times in ((10, 1), (11, 2)):
+        made.clear()
+        smoothers = posterior._Smoothers(make, 3, order)
+        assert [smoothers[1], smoothers[1]] == [1, 1]
+        assert made == [1] * times

@@ -184,10 +184,11 @@ def _histogram(title: str, bins: Sequence[tuple[str, int]], total: int, classes:
         drawing.text(left, height + 17, names[0].partition(" to ")[0], "start", "t small")
         drawing.text(SHEET - left, height + 17, names[-1].rpartition(" to ")[2], "end", "t small")
         if len(bins) >= 3:
-            middle = len(bins) // 2
-            start, interval, _ = names[middle].partition(" to ")
-            x = left + (middle if interval else middle + 0.5) * each
-            drawing.text(x, height + 17, start, "middle", "t small")
+            start, interval, _ = names[len(bins) // 2].partition(" to ")
+            middle = float(len(bins) // 2)
+            if not interval:
+                middle += 0.5
+            drawing.text(left + middle * each, height + 17, start, "middle", "t small")
     drawing.line(left, height, SHEET - left, height)
     return drawing.svg()
 
@@ -216,8 +217,13 @@ def lines(
     low = min([0.0, *heights])
     longest = max(room(name) for name, _ in curves)
     beside = longest <= _BESIDE
-    right = SHEET - 110 if beside and longest else SHEET - 16
-    drawing = Drawing(SHEET, height + 44 + (0 if beside else 18 * len(curves)), title)
+    right = SHEET - 16
+    below = 44
+    if not beside:
+        below += 18 * len(curves)
+    elif longest:
+        right = SHEET - 110
+    drawing = Drawing(SHEET, height + below, title)
     across = Scale(min(x), max(x), _LEFT, right, logarithmic=min(x) > 0 and max(x) >= 30 * min(x))
     up = Scale(low, max(heights) * 1.04 or 1.0, height, _TOP)
     drawing.bottom(across, height, names[0], _TOP)
@@ -321,9 +327,12 @@ def confusion(
     letters = int(side / 8)
     names = apart([classes[i] for i in drawn], 14)
     slanted = max(map(room, names)) > letters
-    top = 24.0 + (_SLANTED * max(map(room, names)) if slanted else 14.0)
+    top = 38.0
     left = 16.0 + _LETTER * max(4, *map(room, names))
-    right = 8.0 + (_SLANTED * room(names[-1]) if slanted else 0.0)
+    right = 8.0
+    if slanted:
+        top = 24.0 + _SLANTED * max(map(room, names))
+        right += _SLANTED * room(names[-1])
     drawing = Drawing(left + side * len(drawn) + right, top + side * len(drawn) + 26, "Confusion matrix")
     drawing.text(left + side * len(drawn) / 2, 14, "predicted", "middle", "t small")
     drawing.text(left - 8, top - 8, "true", "end", "t small")

@@ -70,10 +70,7 @@ _SHAPES = {  # the corners of signs of radius 1, which look about as large as th
             (0.35, 1), (-0.35, 1), (-0.35, 0.35), (-1, 0.35), (-1, -0.35), (-0.35, -0.35),
         )
     ),
-    "star": tuple(
-        ((1.35 if k % 2 == 0 else 0.6) * sin(k * pi / 5), -(1.35 if k % 2 == 0 else 0.6) * cos(k * pi / 5))
-        for k in range(10)
-    ),
+    "star": tuple((r * sin(k * pi / 5), -r * cos(k * pi / 5)) for k, r in enumerate(5 * (1.35, 0.6))),
 }  # fmt: skip
 
 
@@ -211,7 +208,9 @@ def number(value: float | None, digits: int = 3) -> str:
 
 def counted(count: int, word: str) -> str:
     """A number of things: 1 row, 2 rows."""
-    return f"{count} {word}{'' if count == 1 else 's'}"
+    if count == 1:
+        return f"1 {word}"
+    return f"{count} {word}s"
 
 
 def _places(points: Sequence[tuple[float, float]]) -> str:

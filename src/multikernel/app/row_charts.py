@@ -247,18 +247,11 @@ def duration(seconds: float) -> str:
 
 def weight_rows(weights: Mapping[str, Any], most: int = 15) -> list[tuple[str, float, float, str]]:
     """The largest weights, as rows of bars."""
-    return [
-        (
-            row["name"],
-            row["weight"],
-            row["spread"] or 0.0,
-            f"{row['name']}: weight {row['weight']:.3f}"
-            + (
-                ""
-                if row["spread"] is None
-                else f", deviation over the folds {row['spread']:.3f}, used in {row['frequency']:.0%} of them"
-            ),
-        )
-        for row in weights["rows"][:most]
-        if row["weight"] > 0.0 or row["frequency"] > 0.0
-    ]
+    rows = []
+    for row in weights["rows"][:most]:
+        if row["weight"] > 0.0 or row["frequency"] > 0.0:
+            words = f"{row['name']}: weight {row['weight']:.3f}"
+            if row["spread"] is not None:
+                words += f", deviation over the folds {row['spread']:.3f}, used in {row['frequency']:.0%} of them"
+            rows.append((row["name"], row["weight"], row["spread"] or 0.0, words))
+    return rows

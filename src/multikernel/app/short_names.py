@@ -98,4 +98,6 @@ def _around(signs: Sequence[str], start: int, stop: int, most: int) -> str:
     first = max(start - max(free // 2, 0), 0)
     last = min(first + most - 2, len(signs))
     first = max(min(first, last - (most - 2)), 0)
-    return f"{'…' if first else ''}{''.join(signs[first:last])}{'…' if last < len(signs) else ''}"
+    before = "…" if first else ""
+    behind = "…" if last < len(signs) else ""
+    return before + "".join(signs[first:last]) + behind

@@ -58,7 +58,6 @@ _FEW = 300  # samples on which a width or a ridge alone is found, where they are
 # Times the least error: a width alone that begins farther stays as it is. Scores of protein, friedman, adult and letter
 # (5000 rows) were the same to .002, and learning further took a third of the seconds on protein.
 FAR = 1.1
-SEARCH_STEPS = 60  # of learned scales and weights: the tolerance ends almost all of them earlier
 _WIDTHS = (0.05, 0.3, 2.0)  # of a Gaussian in a sum: the mean of its exponent over pairs
 
 
@@ -152,15 +151,22 @@ class Scales(KernelCandidate):
     def enough(self) -> float:
         return _FEW if self.each == "all" else np.inf
 
-    def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge:
-        Z = samples.ranked if self.ranked else samples.plain
+    def _numbers(self, samples: PreparedSamples) -> Array:
+        """The columns of all samples, by rank or by value."""
+        return samples.ranked if self.ranked else samples.plain
+
+    def _scaled(self, samples: PreparedSamples) -> tuple[Any, Array, Array]:
+        """The columns that are used, the features that have a scale, and which of them has that of each column."""
         used: Any = slice(None) if self.columns is None else list(self.columns)
         owners = {"all": np.zeros_like(samples.owner), "feature": samples.owner}[self.each]
         groups, owner = np.unique(owners[used], return_inverse=True)
+        return used, groups, owner
+
+    def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge:
+        Z = self._numbers(samples)
+        used, groups, owner = self._scaled(samples)
         bank = ColumnDistancesBank.of(Z[:, used], self.kernel.degree, owner)
-        found = learned_scales(
-            bank, Profiles((self.kernel,)), HeldOut(task.Y, task.folds), tol=1e-2, max_iter=SEARCH_STEPS
-        )
+        found = learned_scales(bank, Profiles((self.kernel,)), HeldOut(task.Y, task.folds), tol=1e-2)
         scales = np.zeros(Z.shape[1])
         scales[used] = found.scales[0][owner]
         return KernelAndRidge(
@@ -181,13 +187,8 @@ class Scales(KernelCandidate):
     ) -> KernelAndRidge:
         assert isinstance(found.similarity, DistanceSimilarity)
         samples = landmarks.samples
-        used: Any = slice(None) if self.columns is None else list(self.columns)
-        owners = {"all": np.zeros_like(samples.owner), "feature": samples.owner}[self.each]
-        groups, owner = np.unique(owners[used], return_inverse=True)
-        X, V, Z = (
-            (part.samples.ranked if self.ranked else part.samples.plain)[:, used].astype(np.float32)
-            for part in (train, held, landmarks)
-        )
+        used, groups, owner = self._scaled(samples)
+        X, V, Z = (self._numbers(part.samples)[:, used].astype(np.float32) for part in (train, held, landmarks))
         form = Separate(np.ones(len(groups)), owner)
         error = LandmarkError(self.kernel, form, LandmarkSamples(X, train.Y), LandmarkSamples(V, held.Y), Z)
         means = (np.abs(Z - np.roll(Z, 1, axis=0)) ** self.kernel.degree).mean(axis=0, dtype=float)
@@ -204,7 +205,7 @@ class Scales(KernelCandidate):
         if np.isfinite(self.enough) and min(values) > np.log(FAR * least):
             return replace(found, error=float(np.exp(min(values))))
         try:
-            best = scales_by_landmarks(error, start, found.alpha, max_iter=SEARCH_STEPS)
+            best = scales_by_landmarks(error, start, found.alpha)
         except ValueError:  # a step led to scales without a kernel matrix in single precision
             return found
         scales = np.zeros(len(samples.owner))
@@ -287,7 +288,7 @@ class WeightedSum(KernelCandidate):
         if len(parts) == 1:
             return ridged(parts[0], samples, task)
         bank = precomputed(np.stack([part(samples, samples) for part in parts]), psd=1e-6)
-        found = ridge_cv(bank, task.Y, task.folds, tol=1e-3, max_iter=SEARCH_STEPS)
+        found = ridge_cv(bank, task.Y, task.folds, tol=1e-3)
         cut = time_is_up()
         used = np.flatnonzero(found.values)
         if not len(used):
@@ -387,4 +388,5 @@ def _alone(samples: PreparedSamples) -> Iterator[KernelCandidate]:
             yield Scales(f"Matern by ranks, scales in {name} alone", Matern(), True, "feature", columns)
             yield Scales(f"Laplacian by ranks, scales in {name} alone", Laplacian(), True, "feature", columns)
     for name, similarity in zip(samples.parts, _sparse_and_given(samples), strict=True):
-        yield FixedKernel(f"linear, {name} alone" if isinstance(similarity, Cosine) else f"{name} alone", similarity)
+        linear = "linear, " if isinstance(similarity, Cosine) else ""
+        yield FixedKernel(f"{linear}{name} alone", similarity)

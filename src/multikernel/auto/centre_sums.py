@@ -14,6 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.auto.samples import PreparedSamples, Similarity
@@ -57,7 +58,7 @@ class KernelSums:
             begin = perf_counter()
             K = self._kernel(samples.of(part))
             middle = perf_counter()
-            self.sums.add(K.astype(float), Y[part], None if weight is None else weight[part])
+            self.sums.add(K.astype(float), Y[part], part_of(weight, part))
             self.kernels += middle - begin
             self.products += perf_counter() - middle
         self.rows += len(samples)

@@ -95,8 +95,10 @@ def blend_classes(predicted: Array, labels: Array, weight: Array | None, several
     M, n, k = predicted.shape
     sizes = _spreads(predicted) if several else np.ones(M)
     predicted = predicted / sizes[:, None, None]
-    count = float(n) if weight is None else float(weight.sum())
-    share = np.full(n, 1.0 / n) if weight is None else weight / count
+    if weight is None:
+        weight = np.ones(n)
+    count = float(weight.sum())
+    share = weight / count
     truth = np.eye(k)[labels]
     pull = _PULL_OF_CLASSES * _chance(n)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._typing import Array
 from multikernel.auto.goal import Goal
 from multikernel.auto.repeats import are_copies, repeated
@@ -282,7 +283,7 @@ def explained(posed: Posed, searched: Searched, given: int, about_columns: Seque
     groups = posed.groups
     rows: tuple[CandidateRow, ...] = ()
     if searched.found:
-        own = None if groups is None else groups[compared]
+        own = part_of(groups, compared)
         rows = rows_of(searched, posed.goal, own)
     if searched.centres:
         folds = on_others(len(choice), len(compared), groups)

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.auto.choice import Blend, blend_classes, blend_numbers
@@ -139,7 +140,7 @@ class LabelColumns:
     def __call__(self, y: Array) -> tuple[Array, Array | None]:
         index = np.searchsorted(self.classes, y)
         columns = as_columns(signs_of_classes(index, len(self.classes)))
-        return columns, None if self.weights is None else self.weights[index]
+        return columns, part_of(self.weights, index)
 
 
 @dataclass(frozen=True, eq=False)

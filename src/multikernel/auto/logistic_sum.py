@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
@@ -25,17 +26,16 @@ from multikernel.auto.choice import Blend
 from multikernel.auto.samples import PreparedSamples, Similarity, WeightedSimilarity
 from multikernel.auto.search import Member, Posed, Tried
 from multikernel.banks.threads import slices
+from multikernel.certificate import ROUGH
 from multikernel.machines.logistic.centres import LogisticSamples, logistic_by_centres
 from multikernel.machines.ridge.centres import CentresSolution, CentreSums, Tile, by_sums, summed
-from multikernel.procedures.centres import TILE, Parted, lowest_step, symmetric
+from multikernel.procedures.centres import GAP, TILE, Parted, lowest_step, symmetric
+from multikernel.tuning import PRODUCT_ROWS
 
 # Columns of labels up to which it is tried. With 1 and 6 a fit took up to a fifth longer (8000 rows); with 26 (letter)
 # the machine took longer than all the rest of the fit.
 MOST_COLUMNS = 6
 _FIRST = 0.25  # of the ridge of squared losses, as second derivatives are at most: with it, and by quarters, others
-_GAP = 1e-3  # of the machine, relative: the blend's samples held out have a standard error of more than 0.01
-_NEAR = 1e-2  # the same where samples held out are predicted: their loss was the same to 1e-4
-_PASSED = 256  # rows of a kernel that are in double precision at a time, in the memory of a processor
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class LogisticRows:
             report(part.stop)
 
         def tile(part: slice) -> Tile:
-            return Tile(C[part], task.Y[part], None if task.weight is None else task.weight[part])
+            return Tile(C[part], task.Y[part], part_of(task.weight, part))
 
         sums = summed(tile(part) for part in slices(len(rows) if first is None else first, TILE))
         of_centres = similarity.to(Z)  # in double precision, without which a sum of kernels may not be definite
@@ -87,18 +87,18 @@ class LogisticRows:
         return cls(kernel, K, C, task.Y, task.weight, sums)
 
     def solved(
-        self, alpha: float, rows: slice, start: CentresSolution | None, tol: float = _GAP
+        self, alpha: float, rows: slice, start: CentresSolution | None, tol: float = GAP
     ) -> CentresSolution | None:
         """The machine of some rows, or where the time is up what there is of it; None where rounding leaves none.
 
         It begins at ``start``, or at ridge regression; its steps are made of the sums of the first rows.
         """
         C = self.C[rows]
-        weight = None if self.weight is None else self.weight[rows]
-        some = np.empty((_PASSED, C.shape[1]))
+        weight = part_of(self.weight, rows)
+        some = np.empty((PRODUCT_ROWS, C.shape[1]))
 
         def kernels() -> Iterator[Array]:
-            for part in slices(len(C), _PASSED):
+            for part in slices(len(C), PRODUCT_ROWS):
                 own = some[: part.stop - part.start]
                 own[:] = C[part]
                 yield own
@@ -175,9 +175,9 @@ class LogisticSum:
             """That of 2^step times the ridge; infinite without a solution."""
             nonlocal solution
             if step not in tried:
-                found = machine.solved(2.0**step * _FIRST, slice(None), solution, _NEAR)
+                found = machine.solved(2.0**step * _FIRST, slice(None), solution, ROUGH)
                 tried[step] = np.inf
-                if found is not None and found.certificate.reached(_NEAR):
+                if found is not None and found.certificate.reached(ROUGH):
                     solution = found
                     scores = machine.scores(posed, found, parted.compared)
                     tried[step] = _calibrated(posed, parted, scores).objective
@@ -220,7 +220,7 @@ def trained_sum(
     learning = np.intersect1d(parted.learning, rows)
     order = np.append(learning, np.setdiff1d(rows, learning))
     machine = LogisticRows.of(posed, chosen.similarity, order, Z, len(learning), report)
-    without = machine.solved(chosen.alpha, slice(len(learning)), None, _NEAR)
+    without = machine.solved(chosen.alpha, slice(len(learning)), None, ROUGH)
     whole = None if without is None else machine.solved(chosen.alpha, slice(None), without)
     if without is None or whole is None:
         return None
@@ -236,16 +236,16 @@ def trained_sum(
     weights[chosen.blend.used] = factor * chosen.blend.shares
     blend = replace(chosen.blend, weights=weights, bias=calibrated.bias)
     trained = tuple(members) if factor > 0.0 else ()
-    return LogisticAnswer(trained, blend, factor * scores + calibrated.bias, not whole.certificate.reached(_GAP))
+    return LogisticAnswer(trained, blend, factor * scores + calibrated.bias, not whole.certificate.reached(GAP))
 
 
 def _calibrated(posed: Posed, parted: Parted, scores: Array) -> Blend:
     """The factor of scores (r, k) of the samples held out, and biases."""
-    weight = None if posed.task.weight is None else posed.task.weight[parted.compared]
+    weight = part_of(posed.task.weight, parted.compared)
     return posed.goal.blend(scores[None], parted.compared, weight, False)
 
 
 def _mean_size(similarity: Similarity, Z: PreparedSamples) -> float:
     """The mean of k(z, z)."""
-    blocks = [Z.of(np.arange(len(Z))[part]) for part in slices(len(Z), _PASSED)]
+    blocks = [Z.of(np.arange(len(Z))[part]) for part in slices(len(Z), PRODUCT_ROWS)]
     return sum(float(np.trace(similarity(block, block))) for block in blocks) / len(Z) or 1.0

@@ -24,6 +24,7 @@ from time import perf_counter
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._typing import Array
 from multikernel._workers import limited, seconds_left, time_is_up
 from multikernel.auto.candidates import GAUSSIAN, KernelAndRidge, LabelledSamples
@@ -40,6 +41,7 @@ from multikernel.banks.threads import slices
 from multikernel.machines.ridge.centres import CentreSums, by_sums
 from multikernel.procedures.centres import (
     REFINED,
+    TILE,
     LandmarkRows,
     Parted,
     compared_first,
@@ -53,7 +55,6 @@ _LITTLE = 0.1  # of a standard error: a difference that is not worth a candidate
 # Times the least error: where a Gaussian of one width is farther, no metric begins with it. It was .6 and .7 times that
 # of scales on two sets where the metric won (directions, kin8nm), 1.4 and 2.6 times on two where it did not.
 _NEAR = 2.0
-_REPORTED = 1 << 14  # rows after which progress is told
 
 
 def parted_of(posed: Posed) -> Parted:
@@ -328,7 +329,7 @@ def _logistic(posed: Posed, found: Sequence[Tried], blend: Blend, parted: Parted
 
 def _blend_of(posed: Posed, scores: Array, parted: Parted, used: Array) -> Blend:
     """The blend of some of the candidates; the others have the weight 0."""
-    weight = None if posed.task.weight is None else posed.task.weight[parted.compared]
+    weight = part_of(posed.task.weight, parted.compared)
     blend = posed.goal.blend(scores[used], parted.compared, weight, posed.samples.several)
     weights = np.zeros(len(scores))
     weights[used] = blend.weights
@@ -376,7 +377,7 @@ def _summed(
 ) -> KernelSums:
     """The sums over these rows; ``report`` is told how many rows were added, now and then."""
     sums = KernelSums.none(similarity, Z, posed.task.Y.shape[1])
-    for part in slices(len(rows), _REPORTED):
+    for part in slices(len(rows), TILE):
         task = posed.task.of_rows(rows[part])
         sums.add(posed.samples.of(rows[part]), task.Y, task.weight)
         if report is not None:

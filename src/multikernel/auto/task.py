@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._folds import FOLDS, UNDECIDED, Resampling
 from multikernel._typing import Array
 from multikernel.numerics.cholesky import cholesky, solved
@@ -57,7 +58,7 @@ class RidgeTask:
 
     def of_rows(self, rows: Array) -> RidgeTask:
         """The same for some of the samples."""
-        weight = None if self.weight is None else self.weight[rows]
+        weight = part_of(self.weight, rows)
         return replace(
             self,
             Y=self.Y[rows],

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._linalg import inverse_root
 from multikernel._typing import Array, Index
 from multikernel.banks.indices import positions
@@ -50,7 +51,7 @@ class MatrixSamples:
 
     def take(self, index: Index) -> MatrixSamples:
         """Some of them."""
-        return MatrixSamples(self.values[index], None if self.roots is None else self.roots[index], self.ids[index])
+        return MatrixSamples(self.values[index], part_of(self.roots, index), self.ids[index])
 
 
 @dataclass(frozen=True, eq=False)

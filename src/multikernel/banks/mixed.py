@@ -46,9 +46,11 @@ class MixedBank(WrapperBank):
         if bank.local:
             return cls(bank, left, right)
         of_columns = np.unique(right.indices)
-        of_rows = of_columns if left is right else np.unique(left.indices)
         own = right[:, of_columns]
-        return cls(bank.block(of_rows, of_columns), own if left is right else left[:, of_rows], own)
+        if left is right:
+            return cls(bank.block(of_columns, of_columns), own, own)
+        of_rows = np.unique(left.indices)
+        return cls(bank.block(of_rows, of_columns), left[:, of_rows], own)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -26,13 +26,13 @@ from multikernel.banks.threads import over_rows, slices
 from multikernel.numerics import lapack
 from multikernel.tuning import (
     BUFFER_VALUES,
-    MIRRORED_ROWS,
     PACKED_DENSE,
     PACKED_FORMS,
     PACKED_KEPT,
-    PACKED_SHORTEST,
     PACKED_UNPACKED,
     PIECE_VALUES,
+    PRODUCT_ROWS,
+    STRETCH,
 )
 
 
@@ -132,7 +132,7 @@ class PackedBank(StoredBank):
         used = np.flatnonzero(W.any(axis=0))  # matrices without weight are not read
         own = np.ascontiguousarray(W[:, used], dtype=np.float64)
         chosen = self.places[used]
-        pairs = max(PACKED_SHORTEST, PIECE_VALUES // max(1, own.size))
+        pairs = max(STRETCH, PIECE_VALUES // max(1, own.size))
         return lambda r, out: _packed.sums(self.stack, chosen, own, out, r.start, r.stop), pairs
 
     def apply(self, C: Array) -> Array:
@@ -153,7 +153,7 @@ class PackedBank(StoredBank):
         from multikernel.banks import _packed
 
         found[:] = 0.0
-        for r in slices(self.n, MIRRORED_ROWS):
+        for r in slices(self.n, PRODUCT_ROWS):
             left = np.empty((r.stop - r.start, r.start))
             corner = np.empty((r.stop - r.start, r.stop - r.start))
             _packed.lower(self.stack[place], r.start, left, corner)

@@ -10,7 +10,7 @@ from scipy.linalg import lapack
 
 from multikernel._typing import Array
 from multikernel.banks.threads import over_rows
-from multikernel.tuning import MIRRORED_ROWS, UNPACKED_LEAST
+from multikernel.tuning import PRODUCT_ROWS
 
 
 def half_size(n: int) -> int:
@@ -30,7 +30,7 @@ def unpack(packed: Array, n: int, dtype: Any = None) -> Array:
     from multikernel.banks import _packed
 
     K = np.empty((n, n), dtype=packed.dtype if dtype is None else dtype)
-    over_rows(lambda r: _packed.unpack(packed[pairs_of_rows(r).start :], K, r.start, r.stop), n, MIRRORED_ROWS)
+    over_rows(lambda r: _packed.unpack(packed[pairs_of_rows(r).start :], K, r.start, r.stop), n, PRODUCT_ROWS)
     return K
 
 
@@ -55,7 +55,7 @@ def made(entries: Callable[[slice, Array], None], count: int, n: int, pairs: int
         for K, half in zip(matrices, halves, strict=True):
             _packed.unpack(half, K, r.start, r.stop)
 
-    over_rows(rows, n, max(UNPACKED_LEAST, pairs // max(1, n)))
+    over_rows(rows, n, max(_packed.MIRRORED, pairs // max(1, n)))
     return matrices
 
 

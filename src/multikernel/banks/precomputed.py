@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._arrays import host, is_sparse, unmasked
+from multikernel._arrays import host, is_sparse, part_of, unmasked
 from multikernel._row_labels import check_rows
 from multikernel._rules import Flag, Number, abbreviated, repeated, shortened
 from multikernel._typing import Array, Index
@@ -256,7 +256,7 @@ class Precomputed(KernelBank):
         names = None
         if self.names is not None:
             names = tuple(self.names[k] for k in chosen)
-        return replace(self, m=len(chosen), names=names, known=None if self.known is None else self.known[chosen])
+        return replace(self, m=len(chosen), names=names, known=part_of(self.known, chosen))
 
     def cross(self, X: Any) -> KernelBank:
         whole = rectangular(X, self.m, self.n, self.names, self.known)

@@ -35,7 +35,6 @@ from multikernel.tuning import (
     NUMPY_VALUE,
     PIECE_VALUES,
     ROW_TILE,
-    SUBSETS_GROUP,
 )
 
 
@@ -136,17 +135,9 @@ class SubsetRBFBank(KernelBank):
         Z = np.ascontiguousarray(self.Z.T)
         return (Z if self.square else np.ascontiguousarray(self.X.T)), Z
 
-    def _over_pairs(self, work: Callable[[slice, slice], None]) -> None:
-        """``work(pairs, kernels)`` for some pairs and kernels at a time."""
-        groups = list(slices(len(self), SUBSETS_GROUP))
-        length = max(ROW_TILE, PIECE_VALUES // max(1, min(len(self), SUBSETS_GROUP)))
-
-        def some(part: slice) -> None:
-            for each in range(part.start, part.stop):
-                pairs, group = divmod(each, len(groups))
-                work(slice(pairs * length, min((pairs + 1) * length, self._n_pairs)), groups[group])
-
-        over_rows(some, -(-self._n_pairs // length) * len(groups), 1)
+    def _over_pairs(self, work: Callable[[slice], None]) -> None:
+        """``work(pairs)`` for some pairs at a time."""
+        over_rows(work, self._n_pairs, max(ROW_TILE, PIECE_VALUES // max(1, len(self))))
 
     def _forms(self, W: Callable[[slice], Array], t: int = 1) -> Array:
         """sum_c W_t(c) K_k[c] over the pairs c, of which W gives some, shape (t, pairs): shape (m, t)."""
@@ -155,13 +146,13 @@ class SubsetRBFBank(KernelBank):
         out = np.zeros((len(self), t))
         adding = Lock()
 
-        def some(part: slice, r: slice) -> None:
+        def some(part: slice) -> None:
             own = np.ascontiguousarray(W(part))
-            totals = np.zeros((r.stop - r.start, t))
-            described = self.subsets, self.owner[r], self.gammas[r], self._kind
+            totals = np.zeros(out.shape)
+            described = self.subsets, self.owner, self.gammas, self._kind
             _gaussians.forms(*self._from(part.start), own, *described, totals)
-            with adding:  # other threads may have other pairs of the same kernels
-                out[r] += totals
+            with adding:  # other threads have other pairs
+                out[:] += totals
 
         self._over_pairs(some)
         return out
@@ -257,8 +248,8 @@ class SubsetRBFBank(KernelBank):
 
         out = np.empty((len(self), self._n_pairs), dtype=self.dtype)
 
-        def some(part: slice, r: slice) -> None:
-            _gaussians.values(*self._from(part.start), self.subsets, self.owner[r], self.gammas[r], out[r, part])
+        def some(part: slice) -> None:
+            _gaussians.values(*self._from(part.start), self.subsets, self.owner, self.gammas, out[:, part])
 
         self._over_pairs(some)
         return out

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
@@ -182,7 +183,7 @@ class WeightedBank(WrapperBank):
         return replace(self, bank=self.bank.exact(index), factors=self._chosen(index))
 
     def _chosen(self, index: Index) -> Array | None:
-        return None if self.factors is None else self.factors[index]
+        return part_of(self.factors, index)
 
     def cross(self, X: Any) -> WeightedBank:
         bank = self.bank.cross(X)

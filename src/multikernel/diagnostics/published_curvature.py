@@ -140,18 +140,16 @@ def curvature_bounds(bank: Any, domain: NormBall | None = None) -> CurvatureBoun
         low = max(float(ball.offset(1)[0]) - ball.radius, 0.0)
         least = float(linalg.eigvalsh(_squares(kernels, np.ones(1)))[0])
         D = max(least, 0.0)
-        with np.errstate(over="ignore"):
-            H = float(np.float64(low * D) ** -2.0) if low * D > 0.0 else float("inf")
-    known = 0.0 < E[1] * H * B[1] < np.inf
-    return CurvatureBounds(
-        B=B[:2],
-        C=C,
-        D=D,
-        E=E[:2],
-        H=H,
-        convex_below=E[1] * float(np.log(4.0 / (E[1] * H * B[1]))) if known else float("-inf"),
-        concave_above=4.0 * C[1] / D if D > 0.0 and C[1] > 0.0 else float("inf"),
-    )
+        if low * D > 0.0:
+            with np.errstate(over="ignore"):
+                H = float(np.float64(low * D) ** -2.0)
+    convex_below = float("-inf")
+    if 0.0 < E[1] * H * B[1] < np.inf:
+        convex_below = E[1] * float(np.log(4.0 / (E[1] * H * B[1])))
+    concave_above = float("inf")
+    if D > 0.0 and C[1] > 0.0:
+        concave_above = 4.0 * C[1] / D
+    return CurvatureBounds(B[:2], C, D, E[:2], H, convex_below, concave_above)
 
 
 def proposition_4(bank: Any, y: Any, theta: Any, u: Any, alpha: float = 1.0) -> float:

@@ -65,13 +65,14 @@ class KernelReport:
             rows += [("finite", f"no: NaN or infinity at row {row}, column {column}")]
         else:
             where = f" at {self.asymmetry_at}" if self.asymmetry_at else ""
+            normalised = ", normalised" if self.normalized else ""
             symmetric, positive = ("yes" if flag else "no" for flag in (self.symmetric, self.positive_semidefinite))
             rows += [
                 ("finite", "yes"),
                 ("symmetric", f"{symmetric}, largest difference {self.asymmetry:.3g}{where}"),
                 ("positive", f"{positive}, smallest eigenvalue {self.smallest_eigenvalue:.3g}"),
                 ("trace", f"{self.trace:.6g}"),
-                ("mean self-value", f"{self.mean_self_value:.6g}{', normalised' if self.normalized else ''}"),
+                ("mean self-value", f"{self.mean_self_value:.6g}{normalised}"),
                 ("rank", f"{self.rank}"),
                 ("spectral ratio", f"{self.spectral_ratio:.6g}"),
             ]

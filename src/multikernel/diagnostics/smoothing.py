@@ -117,6 +117,9 @@ def smoothing_bounds(bank: Any, C: float = 1.0, smoothing: float | None = None, 
     scores = n * C**2 * b**2 / (2.0 * s)
     theorem = 2.0 * (b + scores) * n * C**2 / rate
     root = 0.5 * b**2 * (entropy - 1.0)
+    printed = np.nan
+    if root >= 0:
+        printed = n * half / (2.0 * steps**2) + n * C**2 * np.sqrt(root) / steps
     return SmoothingBounds(
         C=float(C),
         smoothing=float(s),
@@ -126,7 +129,7 @@ def smoothing_bounds(bank: Any, C: float = 1.0, smoothing: float | None = None, 
         theorem_4=theorem,
         printed_theorem_4=2.0 * (half + scores) * n * C**2 / steps**2,
         corollary_5=theorem + 0.5 * s * entropy,
-        printed_corollary_5=n * half / (2.0 * steps**2) + n * C**2 * np.sqrt(root) / steps if root >= 0 else np.nan,
+        printed_corollary_5=printed,
         value=n * C,
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._typing import Array
 
 COLORS = ("#4a7fe0", "#dd8a33", "#3f9c6b", "#b5526b", "#7d66c4", "#2fa3b5", "#a58a2c", "#6b7387")
@@ -41,9 +42,10 @@ def draw_bars(
     if len(names) > _SHOWN:
         some = np.abs(values).max(axis=0)[largest] > 0
         shown = largest[: max(1, min(_SHOWN, int(some.sum())))]
-        label += (
-            f" (the {len(shown)} largest)" if some.sum() > _SHOWN else f" (0 for the other {len(names) - len(shown)})"
-        )
+        if some.sum() > _SHOWN:
+            label += f" (the {len(shown)} largest)"
+        else:
+            label += f" (0 for the other {len(names) - len(shown)})"
     count = len(values)
     if ax is None:
         height = 0.8 + len(shown) * (_ROW if count == 1 else _ROW / 2 + _BAR * count)
@@ -51,7 +53,7 @@ def draw_bars(
     thick = 0.8 / count
     for g, (own, group, color) in enumerate(zip(values, groups, COLORS, strict=False)):
         at = np.arange(len(shown)) + (g - 0.5 * (count - 1)) * thick
-        error = None if spread is None else spread[g, shown]
+        error = part_of(spread, (g, shown))
         ax.barh(at, own[shown], thick, xerr=error, color=color, ecolor="#39404f", label=group, error_kw={"lw": 1})
     ax.set_yticks(np.arange(len(shown)), [names[int(k)] for k in shown], fontsize="small")
     ax.set_ylim(len(shown) - 0.4, -0.6)

@@ -254,8 +254,9 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if is_given(self, X):
             return self._method.gram(self, between(self, X, Z))
-        against = samples_of(self, X if Z is None else Z)
-        rows = against if Z is None else samples_of(self, X)
+        rows = against = samples_of(self, X)
+        if Z is not None:
+            against = samples_of(self, Z)
         n, c = rows.shape[0], against.shape[0]
         check_memory(float(n) * c, f"the learned kernel of {n} and {c} samples", "take fewer of them at a time")
         K = self._method.gram(self, self._method.binding.against(self, against).cross(rows))

@@ -24,6 +24,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
+from multikernel._arrays import part_of
 from multikernel._floats import SINGULAR, TINY
 from multikernel._folds import FOLDS, UNDECIDED, Fold, Resampling, complete, pairs_of
 from multikernel._linalg import as_columns
@@ -187,7 +188,7 @@ def held_out_values(
 
     def of_fold(train: Array, test: Array) -> Array:
         rough = _rough(model, fitted[0].numbers)
-        weight = None if sample_weight is None else sample_weight[train]
+        weight = part_of(sample_weight, train)
         starts = [f.among(train) for f in fitted]
         own = resampling.among(train)
         rough.fit_bank(bank.block(train, train), target[train], starts, weight, learn, exact=False, resampling=own)

@@ -34,7 +34,9 @@ def _learn(
 ) -> Learned:
     """The weights by the margin problem, then the classifier on the weighted kernel."""
     machine = MarginMachine(model.lam, model.tol, model.max_iter)
-    hulls = earlier.weights.variables if earlier else None
+    hulls = None
+    if earlier:
+        hulls = earlier.weights.variables
     if model.method == "max_min":
         weights = max_min(bank, task.target, machine, hulls, observe)
     else:

@@ -177,9 +177,10 @@ class FixedColumn:
             raise ValueError(f"{owner}: the fixed column {self.name!r} held numbers in training, and holds strings now")
         absent = np.flatnonzero(cells.absent)
         if len(absent):
+            these = "sample" if len(absent) == 1 else f"{len(absent)} samples"
             raise ValueError(
                 f"{owner}: the fixed column {self.name!r} is missing in row {absent[0]}: fill it in, or leave the "
-                f"{'sample' if len(absent) == 1 else f'{len(absent)} samples'} out"
+                f"{these} out"
             )
         if not self.levels:
             return np.asarray(cells.values, dtype=float)[:, None]

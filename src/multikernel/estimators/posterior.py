@@ -22,6 +22,7 @@ from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.banks import KernelBank
+from multikernel.banks.base import MEMORY
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.low_rank import LowRankBank
 from multikernel.banks.packing import pack, unpack
@@ -33,8 +34,6 @@ from multikernel.machines.ridge.precision import DensePrecision, FactoredPrecisi
 from multikernel.machines.ridge.restricted import RestrictedSmoother
 from multikernel.machines.ridge.smoother import Smoother
 from multikernel.procedures.ridge_cv.fixed import FixedColumns
-
-_KEPT = 16  # problems at most whose smoothers are kept, each with a matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +86,19 @@ class TargetRidges(Sequence[WeightedRidge]):
 
 
 class _Smoothers(Sequence[Any]):
-    """The smoothers of problems, each made when it is asked for; those of few problems are kept."""
+    """The smoothers of problems, each made when it is asked for; kept where memory holds the matrices of all.
 
-    def __init__(self, make: Callable[[int], Any], count: int) -> None:
+    Parameters
+    ----------
+    make : the smoother of a problem
+    count : int, how many problems there are
+    order : int, of the matrix that a smoother has
+    """
+
+    def __init__(self, make: Callable[[int], Any], count: int, order: int) -> None:
         self._make = make
         self._count = count
+        self._all_kept = 8 * count * order**2 <= MEMORY
         self._kept: dict[int, Any] = {}
 
     def __len__(self) -> int:
@@ -102,7 +109,7 @@ class _Smoothers(Sequence[Any]):
             return [self[k] for k in range(*index.indices(len(self)))]
         if not 0 <= index < self._count:
             raise IndexError(index)
-        if self._count > _KEPT:
+        if not self._all_kept:
             return self._make(index)
         if index not in self._kept:
             self._kept[index] = self._make(index)
@@ -227,7 +234,7 @@ class KernelPosterior(Posterior):
 
     @cached_property
     def smoothers(self) -> Sequence[Smoother | RestrictedSmoother]:
-        return _Smoothers(self._made, len(self.posed))
+        return _Smoothers(self._made, len(self.posed), self.n_train)
 
     def _weights(self, p: int) -> Array:
         """The kernel weights of a problem: its row, or the one that all share."""
@@ -314,7 +321,7 @@ class FeaturePosterior(Posterior):
 
     @cached_property
     def smoothers(self) -> Sequence[Smoother | RestrictedSmoother]:
-        return _Smoothers(self._made, len(self.posed))
+        return _Smoothers(self._made, len(self.posed), max(map(len, self.features)))
 
     def _made(self, p: int) -> Smoother | RestrictedSmoother:
         posed = self.posed[p]

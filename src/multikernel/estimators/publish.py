@@ -46,8 +46,12 @@ def publish(model: Model, bank: KernelBank, fitted: Sequence[Fitted], single: bo
     vector = single and whole[0].solution.coef.ndim == 1
 
     model.weights_ = weights[0] if single else weights
-    model.dual_coef_ = coef[0] if vector else coef
-    model.intercept_ = float(intercept[0]) if vector else intercept
+    if vector:
+        model.dual_coef_ = coef[0]
+        model.intercept_ = float(intercept[0])
+    else:
+        model.dual_coef_ = coef
+        model.intercept_ = intercept
     model.n_iter_ = max(1, *(f.weights.n_iter + f.solution.n_iter for f in whole))
     model.history_ = [f.weights.history or f.solution.history for f in whole]
     for name, value in fitted[0].numbers.items():

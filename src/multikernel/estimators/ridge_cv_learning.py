@@ -290,9 +290,11 @@ def _publish_effects(model: Any, found: Sequence[RidgeCVWeights]) -> None:
     coef = np.hstack([each.coef for each in effects]).T
     errors = np.hstack([each.errors for each in effects]).T
     first = int(model.fit_intercept)
-    one = model.dual_coef_.ndim == 1
+    if model.dual_coef_.ndim == 1:
+        coef = coef[0]
+        errors = errors[0]
     model.fixed_names_ = np.array(model._fixed_samples.names, dtype=object)
-    model.fixed_coef_ = coef[0, first:] if one else coef[:, first:]
-    model.fixed_std_errors_ = errors[0, first:] if one else errors[:, first:]
+    model.fixed_coef_ = coef[..., first:]
+    model.fixed_std_errors_ = errors[..., first:]
     if first:
-        model.intercept_std_error_ = float(errors[0, 0]) if one else errors[:, 0]
+        model.intercept_std_error_ = errors[..., 0] if errors.ndim > 1 else float(errors[0])

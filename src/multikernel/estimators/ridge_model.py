@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from multikernel._arrays import host, returned, taken
+from multikernel._arrays import host, part_of, returned, taken
 from multikernel._linalg import as_columns
 from multikernel._rules import Choice, Number
 from multikernel._typing import Array
@@ -188,7 +188,7 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
         with np.errstate(over="ignore", invalid="ignore"), each_warning_once():
             for bank, values in self._met(X, self_values):
                 rows = slice(start, start + bank.shape[0])
-                own = None if columns is None else columns[rows]
+                own = part_of(columns, rows)
                 parts.append(self._known.deviations(bank, values, own))
                 start = rows.stop
         deviations = np.concatenate(parts)

@@ -115,10 +115,9 @@ def samples_of(model: Model, X: Any, reset: bool = False) -> Any:
 def _objects(model: Model, samples: Objects, reset: bool) -> Objects:
     """Samples that are objects, of which the model keeps nothing but that they are."""
     validate_data(model, samples, reset=reset, skip_check_array=True)
-    if len(samples) < (2 if reset else 1):
-        raise ValueError(
-            f"Found array with {len(samples)} sample(s) while a minimum of {2 if reset else 1} is required"
-        )
+    least = 2 if reset else 1
+    if len(samples) < least:
+        raise ValueError(f"Found array with {len(samples)} sample(s) while a minimum of {least} is required")
     if reset:
         model._strings = model._times = ()
         model._objects, model._home = True, None

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import is_classifier
 
+from multikernel._arrays import part_of
 from multikernel._folds import UNDECIDED, Resampling, complete, pairs_of
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
@@ -80,7 +81,7 @@ class Samples:
 
     def of(self, rows: Array, columns: Array) -> Samples:
         """Some of the samples, against some of them."""
-        weight = None if self.weight is None else self.weight[rows]
+        weight = part_of(self.weight, rows)
         part = self.bank.block(rows, columns)
         if rows is columns:
             part = part.compact()
@@ -407,7 +408,9 @@ def search_folds(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Sampl
     rows = given[kept]
     fold = (np.cumsum(chosen) - 1)[place[kept]]
     if whole.resampling.decided:
-        labels = targets[rows, 0] if classes else np.zeros(len(rows), dtype=int)
+        labels = np.zeros(len(rows), dtype=int)
+        if classes:
+            labels = targets[rows, 0]
         pairs = complete(whole.resampling.among(rows).folds(labels, SEARCH_FOLDS, np.random.default_rng(0)), labels)
         if not pairs:
             raise ValueError(

@@ -40,12 +40,14 @@ class Steps:
         ------
         TypeError : where it is of another kind; the message says who asks
         """
-        last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+        last = estimator
+        ends = ""
+        if isinstance(estimator, Pipeline):
+            last = estimator.steps[-1][1]
+            ends = f"{type(estimator).__name__} that ends in "
         if not isinstance(last, KernelEstimator):
             raise TypeError(
-                f"{asks} estimators of multikernel, alone or at the end of a Pipeline, got "
-                + (f"{type(estimator).__name__} that ends in " if last is not estimator else "")
-                + called(last)
+                f"{asks} estimators of multikernel, alone or at the end of a Pipeline, got {ends}{called(last)}"
             )
         if last is estimator:
             return cls(None, last, "")

@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
+from multikernel._arrays import part_of
 from multikernel._folds import Fold
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -158,7 +159,7 @@ class BankFits(FoldFits):
             of_view = sources_of_views(model.kernel_names_, parts.names)
             kernels = [np.sort(np.concatenate([of_view[view] for view in own])) for own in setting.sources]
         scorer = quick_scorer(model, setting.scoring)
-        groups = None if setting.groups is None else setting.groups[train]
+        groups = part_of(setting.groups, train)
         return cls(
             model,
             scorer,

@@ -139,10 +139,12 @@ class RandomMonomials(KernelFamily):
         features.check_numbers(self)
         if self.random_state is None:
             return replace(self, random_state=int(np.random.SeedSequence().generate_state(1)[0])).resolve(features)
-        kernels = (
-            MonomialSum(s, self._draw()).normalized() if count else 0.0 * Linear().on(0)
-            for s, count in enumerate(self.counts(features.n).tolist())
-        )
+        kernels: list[Kernel] = []
+        for s, count in enumerate(self.counts(features.n).tolist()):
+            if count:
+                kernels.append(MonomialSum(s, self._draw()).normalized())
+            else:
+                kernels.append(0.0 * Linear().on(0))
         return Kernels(tuple(kernels), self.names)
 
     def _draw(self) -> Draw:

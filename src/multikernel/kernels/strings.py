@@ -59,9 +59,10 @@ class Spectrum(StringKernel):
         F = counts(rows + columns, int(self.length))
         if F.nnz > COUNTS_DENSE * F.shape[0] * F.shape[1]:
             F = F.toarray()
-        left = F[: len(rows)]
-        K = left @ (left if Z is None else F[len(rows) :]).T
-        return as_dense(K)
+        left = right = F[: len(rows)]
+        if Z is not None:
+            right = F[len(rows) :]
+        return as_dense(left @ right.T)
 
     def diagonal(self, X: Any) -> Array:
         F = counts(self._strings(X), int(self.length))

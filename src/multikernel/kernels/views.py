@@ -158,12 +158,19 @@ class Normalized(View):
             # rows of length 1 first: one product then, and no second pass over K
             left = inverse_root(self.kernel.diagonal(X))
             U = scaled_rows(X, left)
-            K = self.kernel(U, None if same else scaled_rows(Z, inverse_root(self.kernel.diagonal(Z))))
+            V = None
+            if not same:
+                V = scaled_rows(Z, inverse_root(self.kernel.diagonal(Z)))
+            K = self.kernel(U, V)
         else:
             K = self.kernel(X, Z)
-            left = inverse_root(np.diagonal(K) if same else self.kernel.self_values(X, Z))
+            if same:
+                left = right = inverse_root(np.diagonal(K))
+            else:
+                left = inverse_root(self.kernel.self_values(X, Z))
+                right = inverse_root(self.kernel.diagonal(Z))
             K *= left[:, None]
-            K *= left if same else inverse_root(self.kernel.diagonal(Z))
+            K *= right
         np.clip(K, -1.0, 1.0, out=K)
         if same:
             np.fill_diagonal(K, _signs(left))

@@ -21,11 +21,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from multikernel._floats import EPS
 from multikernel._typing import Array
+from multikernel.numerics.line_search import ARMIJO
 
 FIRST_DAMPING = 1e-2  # Madsen, Nielsen and Tingleff take 1e-6 near a solution, 1e-3 to 1 elsewhere
-LEAST_DAMPING = 1e-8  # of D: with less the model of two equal columns is not definite in floating point
-ACCEPTED = 1e-3  # of the predicted decrease: a step that reaches less is refused (More takes 1e-4)
+# of D: with less the model of two equal columns is not definite in floating point
+LEAST_DAMPING = float(np.sqrt(EPS))
 
 
 class TrialPoint(ABC):
@@ -86,7 +88,7 @@ def descend(model: DampedModel, goes_on: Callable[[DampedModel], bool]) -> Dampe
 
 def changed_damping(damping: Array, growth: Array, ratio: Array) -> tuple[Array, Array]:
     """The damping and the growth of many descents after a trial of each: arrays of the same shape."""
-    accepted = ratio > ACCEPTED
+    accepted = ratio > ARMIJO
     factor = np.where(accepted, np.maximum(0.1, 1.0 - (2.0 * ratio - 1.0) ** 3), growth)
     return np.maximum(damping * factor, LEAST_DAMPING), np.where(accepted, 2.0, 2.0 * growth)
 
@@ -102,7 +104,7 @@ def _lower(model: DampedModel, scale: Array, damping: float) -> tuple[TrialPoint
             ratio = -1.0
         else:
             ratio = (model.value - candidate.value) / predicted
-        if candidate is not None and ratio > ACCEPTED:
+        if candidate is not None and ratio > ARMIJO:
             return candidate, max(damping * max(0.1, 1.0 - (2.0 * ratio - 1.0) ** 3), LEAST_DAMPING)
         damping *= growth
         growth *= 2.0

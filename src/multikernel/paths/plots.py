@@ -16,7 +16,6 @@ from multikernel.estimators.names import short_names
 Path = Any  # a ``multikernel.paths.Path``, which draws itself with what stands here
 
 _NAMED = len(COLORS)  # kernels with a colour and a name
-_DRAWN = 200  # kernels with a line
 _OTHERS = "#c3c8d2"
 
 
@@ -52,8 +51,7 @@ def _weights(path: Path, values: Array, order: Array, ax: Any) -> None:
     weights = path.weights.reshape(len(path), -1, len(path.kernel_names)).mean(axis=1)
     largest = np.argsort(-weights.max(axis=0), kind="stable")
     largest = largest[weights[:, largest].max(axis=0) > 0]
-    for k in largest[_NAMED:_DRAWN]:
-        ax.plot(values[order], weights[order, k], color=_OTHERS, linewidth=0.8, zorder=1)
+    ax.plot(values[order], weights[order][:, largest[_NAMED:]], color=_OTHERS, linewidth=0.8, zorder=1)
     names = short_names([str(path.kernel_names[k]) for k in largest[:_NAMED]])
     for color, k, name in zip(COLORS, largest, names, strict=False):
         ax.plot(values[order], weights[order, k], "o-", color=color, markersize=3, label=name)
@@ -77,8 +75,7 @@ def _coefficients(path: Path, ax: Any) -> None:
     degrees = degrees[order]
     largest = np.argsort(-np.abs(coef).max(axis=0), kind="stable")
     largest = largest[np.abs(coef[:, largest]).max(axis=0) > 0]
-    for j in largest[_NAMED:_DRAWN]:
-        ax.plot(degrees, coef[:, j], color=_OTHERS, linewidth=0.8, zorder=1)
+    ax.plot(degrees, coef[:, largest[_NAMED:]], color=_OTHERS, linewidth=0.8, zorder=1)
     for color, j in zip(COLORS, largest, strict=False):
         ax.plot(degrees, coef[:, j], "o-", color=color, markersize=3, label=_feature(str(path.kernel_names[j])))
     if len(largest) > _NAMED:

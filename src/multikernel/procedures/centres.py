@@ -18,7 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel._folds import in_first_folds, in_proportion
+from multikernel._arrays import part_of
+from multikernel._folds import FOLDS, in_first_folds, in_proportion
 from multikernel._linalg import mirror
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
@@ -33,13 +34,12 @@ MANY = 4000
 # Centres where no time is given, and to choose a ridge by where all samples are centres at the end. On protein (20,000
 # rows, one kernel) 1000, 3000 and 6000 centres have R2 .545, .595 and .615, in 1, 4 and 16 seconds.
 CENTRES = 3000
-_HELD = 0.2  # of the samples, at least: a fold of five
-_COMPARED = 10_000  # of those that are held out: a part of wrong labels then has a standard error of 0.005 or less
+COMPARED = 10_000  # of those that are held out: a part of wrong labels then has a standard error of 0.005 or less
 REFINED = 8000  # samples that scales are learned on
-_REFINED_HELD = 0.4  # of these, held out: two folds of five
 # Twice as many, in twice the time, gained 0.002 of R2 on protein and 0.006 on kin8nm. Centres are as many at least.
 LANDMARKS = 500
 STEPS = 20  # ridges are at most 2^20 times larger or smaller than those found on few samples
+GAP = 1e-3  # of machines on centres, relative: errors of samples held out have a standard error of more than 0.01
 TILE = 2048  # rows of a kernel with centres at a time
 
 
@@ -67,9 +67,9 @@ class Parted:
         first, second : int arrays (n,), the folds to choose on, and those of which some are held out
         seed : int
         """
-        held = in_first_folds(second[rows], _HELD)
+        held = in_first_folds(second[rows], 1.0 / FOLDS)
         out = rows[held]
-        compared = out[in_proportion(strata[out], _COMPARED, seed)]
+        compared = out[in_proportion(strata[out], COMPARED, seed)]
         learning = rows[~held]
         several = len(np.unique(first[learning])) > 1
         return cls(learning, compared, np.setdiff1d(out, compared), learning if several else rows)
@@ -77,7 +77,7 @@ class Parted:
 
 def compared_first(count: int) -> int:
     """How many of so many samples in a random order are compared on, where they are not held out by folds."""
-    return min(_COMPARED, int(_HELD * count))
+    return min(COMPARED, count // FOLDS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class LandmarkRows:
         ``times`` multiplies the usual number of landmarks.
         """
         rows = rows[in_proportion(strata[rows], REFINED, seed)]
-        held = in_first_folds(folds[rows], _REFINED_HELD)
+        held = in_first_folds(folds[rows], 2.0 / FOLDS)
         train = rows[~held]
         return cls(train, rows[held], train[in_proportion(strata[train], times * LANDMARKS, seed)])
 
@@ -127,7 +127,7 @@ def tiles(kernel: Callable[[Array], Array], rows: Array, Y: Array, weight: Array
     for start in range(0, len(rows), TILE):
         check_interrupted()
         part = rows[start : start + TILE]
-        yield Tile(kernel(part), Y[part], None if weight is None else weight[part])
+        yield Tile(kernel(part), Y[part], part_of(weight, part))
 
 
 def least_ridge(

@@ -24,7 +24,7 @@ from multikernel.banks.cost import BankCost
 from multikernel.banks.factor_gram import few_features
 from multikernel.banks.packing import half_size
 from multikernel.domains import Separable
-from multikernel.procedures.centres import TILE, compared_first
+from multikernel.procedures.centres import COMPARED, TILE, compared_first
 from multikernel.tuning import (
     ALL_SAMPLES,
     BLAS_OPERATION,
@@ -60,11 +60,10 @@ from multikernel.tuning import (
     SMALLEST_STEP,
     SUPPORT_MATRICES,
     SUPPORT_MATRICES_MANY,
-    TARGET_VALUES,
+    TILE_VALUES,
 )
 
 _CENTRE_MATRICES = 6.0  # of squares of the centres in memory at a time: K, sums, and a factor
-_CENTRE_COLUMNS = 12_000.0  # numbers for each centre: kernels with the samples compared and with those of a tile
 _LANDMARK_VALUES = 1.2e7  # numbers while scales are learned: tests/estimators/test_forecast_memory.py
 
 
@@ -349,7 +348,7 @@ def many_targets(bank: BankCost, folds: int, targets: int) -> Cost:
     if bank.features is not None:
         copied = 3.0 * min(n * targets, float(BUFFER_VALUES))
     block = min(targets * m**2, float(BUFFER_VALUES))
-    of_targets = 8.0 * (n * targets + copied + 8.0 * TARGET_VALUES + block * (1.0 + 8.0 / m))
+    of_targets = 8.0 * (n * targets + copied + 8.0 * TILE_VALUES + block * (1.0 + 8.0 / m))
     # an inverse and its blocks, or with evidence a factor and its inverse
     matrices = _matrices(bank, 2.0 if bank.features is None else FEATURE_COPIES)
     return Cost(_of_samples(bank, work), matrices + of_targets)
@@ -387,7 +386,7 @@ def centres_within(values: float, at_once: int = 1) -> int:
     at_once : int, kernels that have sums at a time
     """
     matrices = _CENTRE_MATRICES + at_once - 1
-    half_linear = 0.5 * _CENTRE_COLUMNS / matrices
+    half_linear = 0.5 * (COMPARED + TILE) / matrices  # kernels with the samples compared and with those of a tile
     return int(np.sqrt(half_linear**2 + values / matrices) - half_linear)
 
 

@@ -42,8 +42,6 @@ from multikernel.procedures.ridge_cv.evidence import Evidence, Explained
 # Without noise V may still be regular, as of a kernel that gives each sample an effect of its own. Noise of so much of
 # the kernels then stands for none: half of the digits, since less is lost beside them in the fixed directions.
 _NO_NOISE = float(np.sqrt(EPS))
-# The degrees of freedom of that noise, at most; it has one or more where V is singular.
-_OF_NOISE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +98,7 @@ class OfKernels(Likelihood):
         H = evidence.inverse(left.factor)
         beyond = count - (len(a) - (0 if evidence.basis is None else evidence.basis.shape[1]))
         traces = np.append(evidence.bank.inner(H), np.trace(H) + beyond)
-        if without and traces[-1] > _OF_NOISE:
+        if without and not traces[-1] < 0.5:  # degrees of freedom of that noise: one or more where V is singular
             return None
         score = -0.5 * (traces / noise - a @ images / noise**2)
         return Local(theta, value, score, product(U.T, U) / (2.0 * noise**3))
@@ -150,7 +148,7 @@ class OfOneKernel(Likelihood):
         if without:
             noise = _NO_NOISE * float(theta[0]) * float(d.max(initial=0.0))
         V = theta[0] * d + noise
-        if noise <= TINY or (without and float((noise / V).sum()) + beyond > _OF_NOISE):
+        if noise <= TINY or (without and not float((noise / V).sum()) + beyond < 0.5):
             return None
         a = self.z / V
         rest = beyond * np.log(noise) + (len(d) + beyond) * np.log(2.0 * np.pi)

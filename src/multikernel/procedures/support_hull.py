@@ -16,14 +16,12 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
-from multikernel.certificate import NO_PROGRESS
+from multikernel.certificate import NO_PROGRESS, STALLED
 from multikernel.machines.support.certified import roots
 from multikernel.machines.support.coefficients import feasible
 from multikernel.observer import Event, Observer
 from multikernel.procedures.dual_hull import DualHull, next_weights, way_back
 from multikernel.procedures.support_pair import SupportPair, SupportSaddle
-
-_STALLED_ROUNDS = 10  # rounds without progress until giving up
 
 
 def alternating(
@@ -71,7 +69,7 @@ def alternating(
         gap = best.certificate.value
         history.append(gap)
         observe(Event(len(history), best.certificate, weights, dual.value, dual.upper, best.bound))
-        stalled = len(history) > _STALLED_ROUNDS and gap > NO_PROGRESS * history[-1 - _STALLED_ROUNDS]
+        stalled = len(history) > STALLED and gap > NO_PROGRESS * history[-1 - STALLED]
         if best.certificate.reached(tol) or stalled or not dual.converged or time_is_up():
             break
         weights = domain.feasible(next_weights(weights_next, best.weights, back))

@@ -155,8 +155,12 @@ def _by_interior_points(
     # the machine's scores differ from the interior point's by the square root of its gap; digits cost a step or two,
     # and rounding leaves 1e-11
     inner = min(max(0.01 * tol**2, 1e-11), 0.05 * tol)
-    rows = np.arange(n) if all_samples else _first_samples(support, start, near)
-    most = n if all_samples else INTERIOR_SAMPLES
+    if all_samples:
+        rows = np.arange(n)
+        most = n
+    else:
+        rows = _first_samples(support, start, near)
+        most = INTERIOR_SAMPLES
     best = near
     guessed = near is None and len(rows) < n  # whether the samples that take part are a guess
     while len(rows) <= most:

@@ -87,7 +87,7 @@ class MachineUnits:
                 value=self.in_user_units(found.value),
                 upper=self.in_user_units(found.upper),
                 factor=self.coef * found.factor,
-                beyond=None if found.beyond is None else self.target * found.beyond,
+                beyond=_times(self.target, found.beyond),
                 warm=self.coef * found.warm,
             )
 
@@ -178,8 +178,8 @@ class Restated:
             return None
         return Start(
             weights=np.asarray(given.weights, dtype=float) / self.weight,
-            variables=None if given.variables is None else given.variables / self.machine.coef,
-            witness=None if given.witness is None else given.witness / self.machine.coef,
+            variables=_over(given.variables, self.machine.coef),
+            witness=_over(given.witness, self.machine.coef),
         )
 
     def observer(self, observe: Observer) -> Observer:
@@ -191,7 +191,7 @@ class Restated:
             observe(
                 replace(
                     event,
-                    theta=None if event.theta is None else self.weight * event.theta,
+                    theta=_times(self.weight, event.theta),
                     value=self.machine.in_user_units(event.value),
                     upper=self.machine.in_user_units(event.upper),
                     bound=self.machine.in_user_units(event.bound),
@@ -206,8 +206,8 @@ class Restated:
         weights = replace(
             weights,
             values=self.weight * weights.values,
-            variables=None if weights.variables is None else self.machine.coef * weights.variables,
-            witness=None if weights.witness is None else self.machine.coef * weights.witness,
+            variables=_times(self.machine.coef, weights.variables),
+            witness=_times(self.machine.coef, weights.witness),
         )
         return weights, self.machine.solution(dual)
 
@@ -254,6 +254,16 @@ def _check_range(restated: Restated) -> None:
         )
 
 
+def _times(unit: float, values: Array | None) -> Array | None:
+    """Values in the user's units, where there are any."""
+    return None if values is None else unit * values
+
+
+def _over(values: Array | None, unit: float) -> Array | None:
+    """Values of the user in other units, where there are any."""
+    return None if values is None else values / unit
+
+
 def kernel_size(bank: KernelBank) -> float:
     """The mean self-value of the kernels that are not zero; of distances their mean; 1 where all are zero."""
     n = bank.shape[0]
@@ -270,8 +280,12 @@ def spread(target: Array) -> float:
     if not 0.0 < peak < np.inf:
         return 1.0
     about_mean = size_of(y / peak - np.mean(y / peak, axis=0))
-    return _usable(peak * about_mean if about_mean > ROUNDING else size_of(y))
+    if about_mean > ROUNDING:
+        return _usable(peak * about_mean)
+    return _usable(size_of(y))
 
 
 def _usable(size: float) -> float:
-    return size if 1e-305 < size < 1e305 else 1.0  # the inverse of another one would have no digits
+    if 1e-305 < size < 1e305:
+        return size
+    return 1.0  # the inverse would have no digits

@@ -54,7 +54,6 @@ from multikernel.procedures.units import spread
 
 DRAWS = 10_000  # of T; the standard error of p = .05 is then .002
 _CLOSE = 2e-3  # to which the root of a profile's loss is solved for; it changes the coverage by less than .0005
-_ROUNDED = 1e-5  # of T: what is left where the steps of both maxima have ended
 _FALLING = 0.01  # what l gains where the noise falls to 1 / e: 0 at a maximum, and up to n / 2 where there is none
 _FARTHEST = 1e8  # a variance, relative to that of the target, beyond which nothing bounds it
 
@@ -212,7 +211,7 @@ class VarianceComponents:
                 if without.value > best.value:  # another maximum, with a kernel less
                     best = _higher(best, maximised(likelihood, without, every))
                 tests[k] = 2.0 * (best.value - without.value)
-        tests[(best.theta[:-1] == 0.0) | (tests < _ROUNDED)] = 0.0
+        tests[(best.theta[:-1] == 0.0) | (tests < _CLOSE**2)] = 0.0
         p = np.append(self._p_values(tests), np.nan)
         lower = np.full(m + 1, np.nan)
         upper = np.full(m + 1, np.nan)
@@ -259,7 +258,7 @@ class VarianceComponents:
         reduced = self._likelihood(t, others[:-1])
         start = reduced.at(held(best, k, 0.0)[others]) or reduced.at(theta[others])
         assert start is not None
-        found = maximised(reduced, start, np.arange(m), 0.01 * _ROUNDED)
+        found = maximised(reduced, start, np.arange(m), 0.01 * _CLOSE**2)
         theta[others] = found.theta
         if found.value <= best.value:
             return replace(found, theta=theta)
@@ -390,7 +389,9 @@ def null_of_one_kernel(values: Array, beyond: float, draws: int = DRAWS, seed: i
     large = values[values > SINGULAR * values.max(initial=0.0)]
     others = len(values) - len(large) + beyond
     W = rng.chisquare(1.0, (draws, len(large)))
-    rest = rng.chisquare(max(others, 0.0), draws) if others > 0.0 else np.zeros(draws)
+    rest = np.zeros(draws)
+    if others > 0.0:
+        rest = rng.chisquare(others, draws)
     count = len(large) + others
     # a grid of r that is fine beside the width of the likelihood's maximum
     ratios = np.append(0.0, np.logspace(-5.0, 5.0, 201) / large.mean())

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from scipy.optimize import nnls
 
+from multikernel._arrays import part_of
 from multikernel._floats import SINGULAR, TINY
 from multikernel._typing import Array
 from multikernel._workers import in_time
@@ -160,7 +161,7 @@ def held_out_scores(
     for train, test in in_time(folds, len(folds), "folds on which kernels are compared", least=0):
         fold = bank.block(train, train)
         held_out = bank.block(test, train)
-        own = None if sample_weight is None else sample_weight[train]
+        own = part_of(sample_weight, train)
         if sample_weight is None:
             weighted = {}
         else:

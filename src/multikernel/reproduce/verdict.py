@@ -111,7 +111,10 @@ class Query:
                 value = None if value is None else value.get(name)
             if value is None:  # this cell measures other methods
                 continue
-            values += value if isinstance(value, list) and self.summary in (over_repetitions, extent) else [value]
+            if isinstance(value, list) and self.summary in (over_repetitions, extent):
+                values += value
+            else:
+                values.append(value)
         if not values:
             return None
         if isinstance(values[0], str):
@@ -210,11 +213,10 @@ def standard_error(row: PublishedNumber, measured: Measured) -> float:
 def agreement(row: PublishedNumber, measured: Measured) -> Agreement:
     """Both measures of agreement; half a unit of the last printed digit is always allowed, for the rounding."""
     margin = 2.0 * standard_error(row, measured)
-    return Agreement(
-        None if row.deviation is None else _apart(row, measured, row.deviation) == 0,
-        _apart(row, measured, margin) == 0,
-        margin,
-    )
+    by_deviation = None
+    if row.deviation is not None:
+        by_deviation = _apart(row, measured, row.deviation) == 0
+    return Agreement(by_deviation, _apart(row, measured, margin) == 0, margin)
 
 
 def mark_of(row: PublishedNumber, measured: Measured, better: Better) -> Mark:

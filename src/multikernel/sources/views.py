@@ -455,18 +455,24 @@ def _values(part: Any) -> Array | None:
 def _form(part: Any) -> str:
     """What a view is, in a few words."""
     if isinstance(part, KernelBank):
-        return f"{len(part)} kernel{'s' if len(part) > 1 else ''}"
+        return _counted(len(part), "kernel")
     if isinstance(part, Objects):
         return "objects"
-    columns = int(part.shape[1]) if len(part.shape) > 1 else 1
-    return f"{columns} column{'s' if columns > 1 else ''}"
+    return _counted(int(part.shape[1]) if len(part.shape) > 1 else 1, "column")
 
 
 def _without(lacking: int) -> str:
     """How many samples lack a view."""
     if not lacking:
         return ""
-    return f", {lacking} sample{'s' if lacking > 1 else ''} without"
+    return f", {_counted(lacking, 'sample')} without"
+
+
+def _counted(count: int, word: str) -> str:
+    """A number of things: 1 column, 2 columns."""
+    if count > 1:
+        return f"{count} {word}s"
+    return f"{count} {word}"
 
 
 def _square(part: Any) -> Array | None:

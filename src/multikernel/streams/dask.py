@@ -166,10 +166,12 @@ def dask(X: Any, y: Any = None, weight: Any = None, **options: Any) -> DaskSourc
     """
     if hasattr(X, "npartitions") and hasattr(X, "columns"):
         named = y is None or isinstance(y, str) or (isinstance(y, list) and all(isinstance(each, str) for each in y))
-        targets = None if named else _partitions(y, X.npartitions, "the target")
-        weights = None if weight is None else _partitions(weight, X.npartitions, "the weights")
         parts = _partitions(X, X.npartitions, "X")
-        return DaskSource(parts=parts, targets=targets, weights=weights, target=y if named else None, **options)
+        weights = None if weight is None else _partitions(weight, X.npartitions, "the weights")
+        if named:
+            return DaskSource(parts=parts, target=y, weights=weights, **options)
+        own = _partitions(y, X.npartitions, "the target")
+        return DaskSource(parts=parts, targets=own, weights=weights, **options)
     if hasattr(X, "chunks") and hasattr(X, "to_delayed"):
         if X.ndim != 2:
             raise ValueError(f"streams.dask: X must have the shape (n, p), got {X.ndim} axes; use X.reshape(-1, 1)")
@@ -209,7 +211,9 @@ def _partitions(given: Any, count: int, what: str) -> tuple[Any, ...]:
     """
     had = getattr(given, "npartitions", None)
     if had != count:
-        found = f"it has {had}" if had else f"it is of type {type(given).__name__}"
+        found = f"it is of type {type(given).__name__}"
+        if had:
+            found = f"it has {had}"
         raise ValueError(f"streams.dask: {what} must have the {count} partitions of the data frame; {found}")
     needed = given.simplify() if hasattr(given, "simplify") else given
     delayed = needed.to_delayed(optimize_graph=False)
@@ -230,7 +234,7 @@ def _beside(values: Any, X: Any, name: str) -> tuple[Any, ...]:
     if not unknown and values.shape[0] != X.shape[0]:
         raise ValueError(f"streams.dask: X has {X.shape[0]} rows, and {name} has {values.shape[0]}")
     if not unknown:
-        values = values.rechunk({0: sizes, **({1: -1} if values.ndim == 2 else {})})
+        values = values.rechunk((sizes, -1)[: values.ndim])
     return tuple(values.to_delayed().reshape(len(sizes), -1)[:, 0])
 
 
@@ -254,19 +258,22 @@ def _piece(part: Any, y: Any, weight: Any, target: Any, name: str) -> Chunk:
     if isinstance(part, Chunk):
         return part
     if isinstance(part, tuple):
-        part, y, *more = part
-        weight = more[0] if more else None
+        part, y, weight = (*part, None)[:3]
     if hasattr(part, "columns") and target is not None:
-        names = [target] if isinstance(target, str) else list(target)
+        several = not isinstance(target, str)
+        names = list(target) if several else [target]
         missing = [each for each in names if each not in part.columns]
         if missing:
             raise ValueError(f"streams.dask: the data frame has no column {missing[0]!r}")
-        y = part[target] if isinstance(target, str) else part[names]
+        y = part[names if several else target]
         part = part.drop(columns=names)
     if hasattr(part, "reset_index"):
         part = part.reset_index(drop=True)
-    own = None if weight is None else np.asarray(weight, dtype=float)
-    return Chunk(part, None if y is None else np.asarray(y), own, file=name)
+    if y is not None:
+        y = np.asarray(y)
+    if weight is not None:
+        weight = np.asarray(weight, dtype=float)
+    return Chunk(part, y, weight, file=name)
 
 
 def _width(chunk: Chunk) -> int:

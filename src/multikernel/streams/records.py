@@ -230,9 +230,8 @@ def _no_text(path: Path, error: UnicodeDecodeError) -> str:
         else:
             lines = file
         line = next(k for k, content in enumerate(lines, start=1) if not _is_text(content))
-    name = "UTF-16" if utf16 else "UTF-8"
-    more = "" if utf16 else ", nor Windows-1252"
-    return f"{path} cannot be read as CSV: line {line} is not {name} text{more}; save it as 'CSV UTF-8'"
+    text = "UTF-16 text" if utf16 else "UTF-8 text, nor Windows-1252"
+    return f"{path} cannot be read as CSV: line {line} is not {text}; save it as 'CSV UTF-8'"
 
 
 def _is_text(line: bytes) -> bool:

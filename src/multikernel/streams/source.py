@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from multikernel._arrays import as_dense
+from multikernel._arrays import as_dense, part_of
 from multikernel._memory import total_memory
 from multikernel._rules import Whole
 from multikernel._typing import Array
@@ -80,7 +80,7 @@ class Chunk:
     def part(self, kept: slice | Array) -> Chunk:
         """Some of its rows, whose numbers in the source are not changed."""
         X = self.X.iloc[kept] if hasattr(self.X, "iloc") else self.X[kept]
-        y, weight = (None if each is None else each[kept] for each in (self.y, self.weight))
+        y, weight = (part_of(each, kept) for each in (self.y, self.weight))
         if self.numbers is None:
             every: Sequence[int] = range(self.row, self.row + len(self))
         else:

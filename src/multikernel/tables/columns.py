@@ -258,11 +258,18 @@ def type_of(key: str | int, cells: Cells, declared: Declared | None = None) -> C
     if cells.kind == "dates":
         return replace(column, type="date", cycles=_cycles(known))
     if cells.kind != "strings":
-        return replace(column, type="identifier" if _counts_rows(key, known) else "number")
+        return replace(column, type=_type_of_numbers(key, known))
     if cells.categories is not None:
         kind: ColumnType = "ordinal" if cells.ordered else "category"
         return replace(column, type=kind, levels=cells.categories, digits=_some_are_numbers(known))
     return _of_strings(column, known)
+
+
+def _type_of_numbers(key: Any, known: Array) -> ColumnType:
+    """Numbers, unless they count the rows."""
+    if _counts_rows(key, known):
+        return "identifier"
+    return "number"
 
 
 def _of_strings(column: Column, known: Array) -> Column:
@@ -273,7 +280,7 @@ def _of_strings(column: Column, known: Array) -> Column:
         strange = unreadable(known, numbers)
         return replace(
             column,
-            type="identifier" if _counts_rows(column.key, numbers[~np.isnan(numbers)]) else "number",
+            type=_type_of_numbers(column.key, numbers[~np.isnan(numbers)]),
             parsed=True,
             strange=strange,
             gaps=column.gaps or bool(strange),

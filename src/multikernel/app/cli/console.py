@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from multikernel.app.jobs.watch import Observe
-from multikernel.files import check_writable
+from multikernel.files import check_writable, write_whole
 from multikernel.observer import Progress, listening
 
 if TYPE_CHECKING:
@@ -312,6 +312,24 @@ def _from_standard_input() -> CsvTable:
     if sys.stdin is None:
         raise ValueError(f"{_INPUT} is closed; give a file in place of -")
     return read_bytes(sys.stdin.buffer.read(), _INPUT)
+
+
+def write_report(report: Path | None, page: Callable[[], str]) -> None:
+    """Write the page of a report where one is asked for."""
+    if report is not None:
+        write_whole(report, page().encode())
+
+
+def show_found(
+    command: str, results: Mapping[str, Any], report: Path | None, as_json: bool, show: Callable[[], None]
+) -> None:
+    """Print the results of a command, and where their report is: as one JSON document, or as ``show`` prints them."""
+    if as_json:
+        show_json(command, {**results, "report": None if report is None else str(report)})
+        return
+    show()
+    if report is not None:
+        typer.echo(f"report written to {report}")
 
 
 def show_json(command: str, results: Mapping[str, Any]) -> None:

@@ -32,6 +32,7 @@ from sklearn.svm import SVC
 
 import multikernel as mk
 from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, count_of_folds, folds_of_task, score_name, shuffled_folds
+from multikernel.app.jobs.predict import learner_of
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
 from multikernel.app.tables.held_out import RowsHeldOut
@@ -189,10 +190,12 @@ def kernel_learner(model: Any) -> Any | None:
     ----------
     model : an estimator, or a pipeline, whose last step is returned
     """
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    learner = last.estimator if isinstance(last, BankSearchCV) else last
-    learns = isinstance(learner, MultiKernelClassifier | MultiKernelRegressor) or "kernels" in learner.get_params()
-    return last if learns else None
+    last = learner = learner_of(model)
+    if isinstance(last, BankSearchCV):
+        learner = last.estimator
+    if isinstance(learner, MultiKernelClassifier | MultiKernelRegressor) or "kernels" in learner.get_params():
+        return last
+    return None
 
 
 def fold_score(
@@ -227,10 +230,11 @@ def fit_groups(model: Any, groups: Array | None) -> dict[str, Any]:
     model : an estimator, or a pipeline
     groups : array (n,), None where there are none
     """
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    if groups is None or isinstance(last, RandomForestClassifier | RandomForestRegressor):
+    if groups is None or isinstance(learner_of(model), RandomForestClassifier | RandomForestRegressor):
         return {}
-    return {f"{model.steps[-1][0]}__groups" if last is not model else "groups": groups}
+    if isinstance(model, Pipeline):
+        return {f"{model.steps[-1][0]}__groups": groups}
+    return {"groups": groups}
 
 
 def _part(name: str, fold: int) -> str:
@@ -305,11 +309,15 @@ def gaussian(task: Task, columns: int, inner: Any, *, quick: bool = False) -> An
         if task == "classification":
             return SVC(gamma=1.0 / columns)
         return TransformedTargetRegressor(KernelRidge(kernel="rbf", gamma=1.0 / columns), transformer=StandardScaler())
-    gammas = [gamma / columns for gamma in (_GAMMAS[1:-1] if quick else _GAMMAS)]
+    gammas = [gamma / columns for gamma in _GAMMAS]
+    costs = GRIDS["C"]
+    alphas = GRIDS["alpha"]
+    if quick:
+        gammas = gammas[1:-1]
+        costs = costs[1:]
+        alphas = alphas[:-1]
     if task == "classification":
-        costs = GRIDS["C"][1:] if quick else GRIDS["C"]
         return GridSearchCV(SVC(), {"C": costs, "gamma": gammas}, cv=inner)
-    alphas = GRIDS["alpha"][:-1] if quick else GRIDS["alpha"]
     ridge = GridSearchCV(KernelRidge(kernel="rbf"), {"alpha": alphas, "gamma": gammas}, cv=inner)
     return TransformedTargetRegressor(ridge, transformer=StandardScaler())
 

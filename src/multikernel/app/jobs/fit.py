@@ -191,15 +191,15 @@ def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
         ["task", trained.samples.task],
         ["samples", str(len(trained.samples.y))],
         ["features", str(len(trained.samples.features))],
-        *([["left out", ", ".join(trained.left_out)]] if trained.left_out else []),
-        ["kernels", str(len(model.kernel_names_))],
-        [f"{measure}, training", f"{trained.score:.4f}"],
-        held_out,
-        *([f"{name}, chosen by {INNER_FOLDS} folds", f"{value:g}"] for name, value in trained.chosen.items()),
-        *([["alpha, learned", f"{model.alpha_:.3g}"]] if hasattr(model, "alpha_") else []),
-        *([NAMES[name], f"{value:.4g}"] for name, value in criteria_of(model).items()),
-        _certificate(model),
     ]
+    if trained.left_out:
+        facts.append(["left out", ", ".join(trained.left_out)])
+    facts += [["kernels", str(len(model.kernel_names_))], [f"{measure}, training", f"{trained.score:.4f}"], held_out]
+    facts += [[f"{name}, chosen by {INNER_FOLDS} folds", f"{value:g}"] for name, value in trained.chosen.items()]
+    if hasattr(model, "alpha_"):
+        facts.append(["alpha, learned", f"{model.alpha_:.3g}"])
+    facts += [[NAMES[name], f"{value:.4g}"] for name, value in criteria_of(model).items()]
+    facts.append(_certificate(model))
     weights = np.atleast_2d(model.weights_).mean(axis=0)
     top = np.argsort(-weights, kind="stable")[:PRINTED_WEIGHTS]
     title = f"Largest weights ({len(top)} of {len(weights)})"

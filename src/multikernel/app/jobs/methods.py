@@ -43,6 +43,23 @@ EVEN = ("lam", "rho")  # parameters whose values are evenly spaced; those of oth
 INNER_FOLDS = 3  # by which parameters are chosen
 OUTER_FOLDS = 5  # whose scores are reported
 PRINTED_WEIGHTS = 10  # the largest ones
+
+
+@dataclass(frozen=True)
+class _OfTask:
+    """What differs between tasks."""
+
+    method: str  # that is used where none is named
+    measure: str  # what ``score`` of an estimator is
+    holds: str  # what the target holds
+    needs: str  # what a fold holds out at least
+    splitter: type[StratifiedKFold | KFold]
+
+
+_OF_TASKS: Mapping[Task, _OfTask] = {
+    "classification": _OfTask("easymkl", "accuracy", "classes", "a row of each class", StratifiedKFold),
+    "regression": _OfTask("average", "R2", "numbers", "two rows", KFold),
+}
 # Kernels have a language of their own, and each application shows progress in its own way.
 _ELSEWHERE = {"kernels": "use --kernels", "verbose": "progress is shown anyway"}
 
@@ -105,7 +122,7 @@ class FitRequest:
 
     def chosen(self, task: Task) -> str:
         """The method that was named, or the default method of the task."""
-        return self.method or ("easymkl" if task == "classification" else "average")
+        return self.method or _OF_TASKS[task].method
 
     @property
     def automatic(self) -> bool:
@@ -167,7 +184,12 @@ def automatic_model(request: FitRequest, task: Task) -> Any:
 
 def score_name(task: Task) -> str:
     """What ``score`` of an estimator is."""
-    return "accuracy" if task == "classification" else "R2"
+    return _OF_TASKS[task].measure
+
+
+def needed_by_folds(task: Task) -> str:
+    """What each fold has to hold out, in words."""
+    return _OF_TASKS[task].needs
 
 
 def kernels_by_type(request: FitRequest, task: Task) -> bool:
@@ -186,7 +208,7 @@ def make_model(request: FitRequest, task: Task) -> Any:
     """The estimator for a task; ValueError where an option does not fit the method or the task."""
     name = request.chosen(task)
     estimator, allowed = estimator_of(name, task, request.target)
-    kind = "classes" if task == "classification" else "numbers"
+    kind = _OF_TASKS[task].holds
     for option in request.given:
         if option not in allowed:
             if allowed:
@@ -221,8 +243,9 @@ def _learner(request: FitRequest, name: str, allowed: tuple[str, ...]) -> dict[s
         return {}
     if name != "easymkl" and {"lam", "C"} <= given:
         raise ValueError(f"--lam and --C exclude each other with --method {name}: give the one of the machine you want")
-    margin = "C" not in given if name == "easymkl" else "lam" in given
-    return {"learner": "margin" if margin else "svc"}
+    if "C" in given or (name != "easymkl" and "lam" not in given):
+        return {"learner": "svc"}
+    return {"learner": "margin"}
 
 
 def with_search(model: Any, request: FitRequest, task: Task, y: Array, held_out: RowsHeldOut) -> Any:
@@ -236,10 +259,10 @@ def with_search(model: Any, request: FitRequest, task: Task, y: Array, held_out:
         return with_possible_folds(model, (len(y) + 1) // 2)
     parameter = regularisation(model, options)
     values = METHODS[name].grids[parameter]
-    # Kernels are tried alone inside this search, so only every other value is tried.
-    grid = {parameter: values[1::2] if name in ("best", "proportional") else values}
+    if name in ("best", "proportional"):  # kernels are tried alone inside this search, with every other value
+        values = values[1::2]
     cv = INNER_FOLDS if held_out.decided else shuffled_folds(task, INNER_FOLDS, request.seed)
-    return BankSearchCV(model, grid, cv=cv)
+    return BankSearchCV(model, {parameter: values}, cv=cv)
 
 
 def with_possible_folds(model: Any, n: int) -> Any:
@@ -282,16 +305,16 @@ def count_of_folds(table: CsvTable, target: str, y: Array, task: Task, asked: in
     """
     most = table.held_out.most(y, task)
     if most < max(asked or 2, 2):
-        many = f"{most} folds" if most > 1 else "no folds"
-        what = "two rows" if task == "regression" else "a row of each class"
+        many = "no folds"
+        instead = "give more rows"
         if most > 1:
+            many = f"{most} folds"
             instead = f"ask for --folds {most} or fewer, or give more rows"
-        else:
-            instead = (
-                f"give more rows{'' if task == 'regression' else ', or leave out those of a class that is too rare'}"
-            )
+        elif task == "classification":
+            instead = "give more rows, or leave out those of a class that is too rare"
         raise ValueError(
-            f"{table.file}: the column {target!r} allows {many}, each of which holds out {what}; {instead}"
+            f"{table.file}: the column {target!r} allows {many}, each of which holds out {needed_by_folds(task)}; "
+            f"{instead}"
         )
     return asked or min(OUTER_FOLDS, most)
 
@@ -305,8 +328,7 @@ def nothing_distinguishes(table: CsvTable, target: str) -> ValueError:
 
 def shuffled_folds(task: Task, n: int, seed: int) -> StratifiedKFold | KFold:
     """n shuffled folds, with the same share of each class where the task is classification."""
-    kind = StratifiedKFold if task == "classification" else KFold
-    return kind(n, shuffle=True, random_state=seed)
+    return _OF_TASKS[task].splitter(n, shuffle=True, random_state=seed)
 
 
 def folds_of_task(task: Task, n: int, seed: int, y: Array, held_out: RowsHeldOut) -> list[Fold]:

@@ -47,16 +47,19 @@ class Predictions:
 
     def to_csv(self) -> str:
         """The predictions as CSV; a label that a spreadsheet would run as a formula gets an apostrophe in front."""
-        columns: dict[str, list[Any]] = {self.key: [harmless(name) for name in self.names]} if self.key else {}
+        columns: dict[str, list[Any]] = {}
+        if self.key:
+            columns[self.key] = [harmless(name) for name in self.names]
         if self.targets:
             columns |= {f"predicted {name}": [row[k] for row in self.labels] for k, name in enumerate(self.targets)}
         else:
             columns["prediction"] = [harmless(label) for label in self.labels]
         if self.probability is not None:
             columns |= self._of_classes("probability ", self.probability)
+        elif self.decision is not None and self.decision.ndim == 1:
+            columns["decision"] = self.decision.tolist()
         elif self.decision is not None:
-            one = self.decision.ndim == 1
-            columns |= {"decision": self.decision.tolist()} if one else self._of_classes("decision ", self.decision)
+            columns |= self._of_classes("decision ", self.decision)
         return pd.DataFrame(columns).to_csv(index=False, lineterminator="\n")
 
     def to_json(self) -> dict[str, Any]:
@@ -69,15 +72,18 @@ class Predictions:
                 decision = {str(classes[-1]): self.decision.tolist()}
             else:
                 decision = self._of_classes("", self.decision)
-        return {
+        probability = None
+        if self.probability is not None:
+            probability = self._of_classes("", self.probability)
+        found: dict[str, Any] = {
             "rows": len(self.labels),
             "classes": self.classes,
             "names": list(self.names) or None,
             "predictions": self.labels,
-            **({"targets": list(self.targets)} if self.targets else {}),
-            "decision": decision,
-            "probability": None if self.probability is None else self._of_classes("", self.probability),
         }
+        if self.targets:
+            found["targets"] = list(self.targets)
+        return found | {"decision": decision, "probability": probability}
 
     def _of_classes(self, word: str, values: Array) -> dict[str, list[float]]:
         return {f"{word}{label}": values[:, k].tolist() for k, label in enumerate(self.classes or [])}
@@ -102,16 +108,18 @@ def predictions(path: Path, table: CsvTable, proba: bool) -> Predictions:
         else:
             instead = "it predicts numbers, so leave --proba out"
         raise ValueError(f"{path} holds a {type(learner_of(model)).__name__}, which gives no probabilities; {instead}")
-    classify = is_classifier(model)
-    return Predictions(
-        labels=model.predict(X).tolist(),
-        classes=model.classes_.tolist() if classify else None,
-        decision=model.decision_function(X) if classify and not proba else None,
-        probability=model.predict_proba(X) if proba else None,
-        key=table.key,
-        names=table.columns[table.key].cells if table.key else (),
-        targets=metadata.get("targets", ()),
-    )
+    names: Sequence[str] = ()
+    if table.key:
+        names = table.columns[table.key].cells
+    classes = decision = probability = None
+    if is_classifier(model):
+        classes = model.classes_.tolist()
+        if proba:
+            probability = model.predict_proba(X)
+        else:
+            decision = model.decision_function(X)
+    labels = model.predict(X).tolist()
+    return Predictions(labels, classes, decision, probability, table.key, names, metadata.get("targets", ()))
 
 
 def learner_of(model: Any) -> Any:

@@ -57,7 +57,9 @@ class ColumnKinds:
         if numeric and self.words is None:
             return numbers_in(None if is_missing(cell) else cell for cell in column.cells)
         kept, part = known(column, (self.words or {}).get(column.name, ()))
-        values: Array = np.full(len(column.cells), np.nan if numeric else None, dtype=float if numeric else object)
+        values: Array = np.full(len(column.cells), None, dtype=object)
+        if numeric:
+            values = np.full(len(column.cells), np.nan)
         if not len(kept):
             return values
         if numeric and part.numbers is None:

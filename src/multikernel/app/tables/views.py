@@ -190,9 +190,12 @@ def _key(files: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
         return shared[0]
     if not matches:
         without = _without_key(files)
+        column = "a patient's number, to every file"
+        if without:
+            column = f"{without[1]!r}, to {without[0]}"
         raise ValueError(
             "The files share no column that names each of their rows once, so rows cannot be matched; add one, such as "
-            + (f"{without[1]!r}, to {without[0]}." if without else "a patient's number, to every file.")
+            f"{column}."
         )
     key = max(matches, key=lambda name: len(matches[name]))
     if not all(rows <= matches[key] for rows in matches.values()):
@@ -232,8 +235,10 @@ def _note(
         lacking = {view: sum(name not in own for name in names) for view, own in places.items()}
         note += "".join(f", {n} of {len(names)} {_lack(n)} {view}" for view, n in lacking.items() if n)
     if lost:
-        more = f" and {len(lost) - _NAMED_SAMPLES} more" if len(lost) > _NAMED_SAMPLES else ""
-        note += f", {len(lost)} {_were(len(lost))} left out ({', '.join(lost[:_NAMED_SAMPLES])}{more})"
+        some = ", ".join(lost[:_NAMED_SAMPLES])
+        if len(lost) > _NAMED_SAMPLES:
+            some += f" and {len(lost) - _NAMED_SAMPLES} more"
+        note += f", {len(lost)} {_were(len(lost))} left out ({some})"
     if unnamed:
         note += f", {unnamed} without a name {_were(unnamed)} left out"
     return note

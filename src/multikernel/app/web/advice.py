@@ -66,11 +66,9 @@ def given_away(target: str, table: CsvTable, columns: Iterable[str]) -> str:
     columns : that were learned from
     """
     named = [name for name in (target, *columns) if _EVENT.search(name) or _TIME.search(name)]
-    pair = (
-        time_and_event(profile(replace(table, columns={name: table.columns[name] for name in named})))
-        if named
-        else None
-    )
+    if not named:
+        return ""
+    pair = time_and_event(profile(replace(table, columns={name: table.columns[name] for name in named})))
     if pair is None or not {target, *columns}.issuperset(pair) or target not in pair:
         return ""
     time, event = pair

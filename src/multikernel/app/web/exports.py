@@ -25,6 +25,12 @@ from multikernel.app.web.run_file import in_brief, recipe_of
 from multikernel.datasets import Task
 from multikernel.files import write_whole
 
+# of each task the automatic estimator and the splitter into folds
+_NAMES = {
+    "classification": ("MultiKernelClassifier", "StratifiedKFold"),
+    "regression": ("MultiKernelRegressor", "KFold"),
+}
+
 
 def code(recipe: Recipe, dtype: str) -> str:
     """A script that repeats the run.
@@ -34,9 +40,13 @@ def code(recipe: Recipe, dtype: str) -> str:
     recipe : what it learned by
     dtype : str, of the target: "int", "float" or "str"
     """
-    classes = recipe.task == "classification"
     views = recipe.by_view
-    automatic = "MultiKernelClassifier" if classes else "MultiKernelRegressor"
+    automatic, splitter = _NAMES[recipe.task]
+    values: list[Any] = []
+    chosen_by = ""
+    if recipe.path:
+        values = path_values(recipe.path, recipe.path_count)
+        chosen_by = recipe.chosen_by
     return (
         _environment()
         .get_template("run.py.j2")
@@ -44,14 +54,14 @@ def code(recipe: Recipe, dtype: str) -> str:
             recipe=recipe,
             several=len(views) > 1,
             dtype=dtype,
-            splitter="StratifiedKFold" if classes else "KFold",
+            splitter=splitter,
             folds=OUTER_FOLDS,
             estimator=automatic if recipe.automatic else recipe.method,
             arguments=_arguments(recipe),
             families=_families(recipe),
-            values=path_values(recipe.path, recipe.path_count) if recipe.path else [],
+            values=values,
             measure=_named(recipe, recipe.measured.measure),
-            chosen_by=_named(recipe, recipe.chosen_by if recipe.path else ""),
+            chosen_by=_named(recipe, chosen_by),
         )
     )
 

@@ -195,14 +195,13 @@ class RunQueue:
             self._end(run.id, "failed", reported["error"])
         else:
             log = run.folder / "log.txt"
+            error = f"The process of this run {_end_of(code)}. "
             words = ""
             if log.exists():
                 words = log.read_text(errors="replace")[-_WORDS:].strip()
-            self._end(
-                run.id,
-                "failed",
-                f"The process of this run {_end_of(code)}. {'Its last words: ' + words if words else ''}",
-            )
+            if words:
+                error += f"Its last words: {words}"
+            self._end(run.id, "failed", error)
 
     def _given_up(self, name: str, words: str) -> None:
         """End a run even where nothing can be written, as on a full disk: until the server is started anew."""

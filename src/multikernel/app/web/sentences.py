@@ -47,7 +47,8 @@ def _of_scores(result: Mapping[str, Any], target: str) -> str:
     scores = result["scores"]
     less = result.get("less_is_better", False)
     values = {key: np.array(scores[key]) for key in ("own", "single", "trivial")}
-    own, single, trivial = ((-each if less else each) for each in values.values())  # of which more is better
+    sign = -1.0 if less else 1.0
+    own, single, trivial = (sign * each for each in values.values())  # of which more is better
     ahead = int((own > single).sum())
     behind = int((own < single).sum())
     what = {"accuracy": "of the held-out rows are right", "R²": "of the held-out variance is explained"}.get(measure)
@@ -103,9 +104,8 @@ def _of_worth(found: Mapping[str, Any], measure: str, less: bool) -> str:
         parts.append(f"Without {most['source']} the {changes} most, by {score(most['adds'], measure)}.")
     little = [row["source"] for row in ordered if row["se"] is not None and row["adds"] <= 2.0 * row["se"]]
     if little:
-        parts.append(
-            f"To the others, {_and(little)} {'adds' if len(little) == 1 else 'add'} less than two standard errors."
-        )
+        add = "adds" if len(little) == 1 else "add"
+        parts.append(f"To the others, {_and(little)} {add} less than two standard errors.")
     repeats = [pair for pair in found["pairs"] if pair["se"] is not None and pair["interaction"] < -2.0 * pair["se"]]
     if repeats:
         first = min(repeats, key=lambda pair: float(pair["interaction"]))
@@ -174,7 +174,8 @@ def _of_weights(result: Mapping[str, Any], automatic: bool) -> str:
     steady = sum(row["frequency"] >= 0.99 for row in used)
     what = "candidates" if automatic else "kernels"
     if len(rows) > 1 and rows[0]["weight"] - rows[-1]["weight"] <= 1e-9 * rows[0]["weight"]:
-        return f"{'Both' if len(rows) == 2 else f'All {len(rows)}'} {what} have the same weight."
+        every = "Both" if len(rows) == 2 else f"All {len(rows)}"
+        return f"{every} {what} have the same weight."
     first = f"The largest weight, {rows[0]['weight'] / total:.0%} of the sum, is that of {rows[0]['name']}."
     if rows[0].get("spread", 0.0) is None:
         return f"{first} {len(used)} of {len(rows)} {what} take part."
@@ -226,22 +227,20 @@ def _of_importance(result: Mapping[str, Any]) -> str:
 def _of_path(path: Mapping[str, Any], measure: str) -> str:
     values = path["values"]
     parameter = path["parameter"]
-    own = path["freedom"][path["chosen"]] if path["freedom"] else None
-    if own:
-        freedom = f" It has {own:.3g} degrees of freedom; with more, it follows single rows more closely."
-    else:
-        freedom = ""
+    tail = ""
     count = path["kernels"][path["chosen"]] if path["kernels"] else 0
     if count:
-        kernels = f" {count:.3g} kernel{'s have' if count != 1 else ' has'} weight there."
-    else:
-        kernels = ""
+        have = "kernel has" if count == 1 else "kernels have"
+        tail += f" {count:.3g} {have} weight there."
+    own = path["freedom"][path["chosen"]] if path["freedom"] else None
+    if own:
+        tail += f" It has {own:.3g} degrees of freedom; with more, it follows single rows more closely."
     what = measure if measure == "R²" else f"The {measure}"
     end = "lowest" if path.get("less_is_better") else "highest"
     return (
         f"{what} is {end} at {parameter} = {values[path['best']]:g}. The simplest model within one standard error of "
         f"it, at {values[path['chosen']]:g}, was chosen: no other is better by more than the folds differ."
-        f"{kernels}{freedom}"
+        f"{tail}"
     )
 
 
@@ -287,10 +286,11 @@ def _of_roc(curves: list[Mapping[str, Any]]) -> str:
 
 
 def _of_calibration(found: Mapping[str, Any]) -> str:
+    word = "cannot be trusted"
     if found["off"] < 0.05:
         word = "can be trusted"
-    else:
-        word = "can be trusted roughly" if found["off"] < 0.1 else "cannot be trusted"
+    elif found["off"] < 0.1:
+        word = "can be trusted roughly"
     return (
         f"The probabilities {found['what']} {word}: on average they are off by "
         f"{found['off']:.1%}. On the dashed line they would be exact; larger dots are more rows."

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from multikernel._arrays import host
+from multikernel._arrays import host, part_of
 from multikernel._rules import abbreviated
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.banks.low_rank import LowRankBank
@@ -110,7 +110,7 @@ def begin_state(model: Model, sample: Chunk, classes: Any) -> StreamState:
     few = slice(_SAMPLE)
     weight = own.weight(sample)
     fold = parts(own.samples(sample), Y, own.folds)[few]
-    rows = Sample(host(bank.bank.F)[few], Y[few], y[few], None if weight is None else weight[few], fold)
+    rows = Sample(host(bank.bank.F)[few], Y[few], y[few], part_of(weight, few), fold)
     numbers = solving.numbers(model, reference, rows)
     return StreamState(reference, classes, flat, rows, numbers=numbers, settled=_settled(model))
 

@@ -24,6 +24,7 @@ from typing import Self
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._floats import SINGULAR
 from multikernel._parameters import Count, Positive, WithinOne
 from multikernel._typing import Array
@@ -36,7 +37,6 @@ from multikernel.machines.support.certified import FLOOR
 from multikernel.machines.support.hinge import SquaredHingeMachine
 from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
 
-_ZERO = 1e-11  # of the spread of the samples: a smaller squared margin counts as zero, the hulls meet
 _SMALL = 800  # samples up to which pairwise steps alone are faster than linear systems
 
 
@@ -100,7 +100,7 @@ class MarginMachine(Machine):
         spread = self._spread(gram)
 
         def inner(part: Gram, rows: Array, g: Array | None, tol: float, steps: int) -> tuple[Array, int]:
-            found = replace(self, tol=tol, max_iter=steps).solve(part, y[rows], None if g is None else g[rows])
+            found = replace(self, tol=tol, max_iter=steps).solve(part, y[rows], part_of(g, rows))
             whole = np.zeros(len(y))
             whole[rows] = found.warm
             return whole, found.n_iter
@@ -155,7 +155,7 @@ class MarginMachine(Machine):
 
         K = gram.dense()
         s = 1.0 - self.lam
-        zero = _ZERO * self._spread(gram)
+        zero = SINGULAR * self._spread(gram)
         ridge = self.lam if self.lam > 0 else SINGULAR * float(np.diagonal(K).mean())
         found = start
         for _ in range(5):  # each from a fresh gradient
@@ -196,7 +196,7 @@ class MarginMachine(Machine):
         q = 2.0 * ((1.0 - self.lam) * y * Kyg + self.lam * g)
         value = 0.5 * float(g @ q)
         excess = float(g @ q) - float(q[y > 0].min()) - float(q[y < 0].min())
-        if value <= _ZERO * spread:
+        if value <= SINGULAR * spread:
             excess = value  # the hulls meet: no margin is smaller than 0
         if self.lam == 1.0:
             excess = 0.0  # the class means are the solution

@@ -13,6 +13,7 @@ from typing import Self
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._parameters import Count, Positive
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
@@ -136,7 +137,7 @@ class SupportMachine(Machine):
         def inner(part: Gram, rows: Array, a: Array | None, tol: float, steps: int) -> tuple[Array, int]:
             own = program.variables(rows)
             machine = replace(self, tol=tol, max_iter=steps)
-            found = machine.solve_program(part, program.restricted(rows), None if a is None else a[own])
+            found = machine.solve_program(part, program.restricted(rows), part_of(a, own))
             whole = np.zeros(len(program.sign))
             whole[own] = found.warm
             return whole, found.n_iter

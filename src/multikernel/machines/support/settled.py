@@ -75,10 +75,13 @@ def _between(program: SupportProgram, a: Array, f: Array, intercept: float) -> t
 def _change(G: Array, r: Array, ridge: Array, lacking: float, equality: bool) -> Array:
     """x, as at the head of the file."""
     if not ridge.any():
-        even = lacking / len(r) if equality else 0.0
-        H = G - G.mean(axis=0) if equality else G
-        left = (r - r.mean() if equality else r) - even * (H @ G.sum(axis=0))
-        image = linalg.lstsq(H, left, cond=SINGULAR)[0]
+        even = 0.0
+        H = G
+        if equality:
+            even = lacking / len(r)
+            H = G - G.mean(axis=0)
+            r = r - r.mean()
+        image = linalg.lstsq(H, r - even * (H @ G.sum(axis=0)), cond=SINGULAR)[0]
         x: Array = even + linalg.lstsq(H.T, image, cond=SINGULAR)[0]
         return x
     B = np.hstack([G, np.ones((len(r), int(equality)))])

@@ -22,7 +22,7 @@ from multikernel.combinations.profiles import Slopes
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
 from multikernel.procedures.learned_scales.forms import Separate
 from multikernel.procedures.ridge_cv.residuals import Residuals, unlocked_product
-from multikernel.tuning import JACOBIAN_COLUMNS, JACOBIAN_PART, ORDER_SMALL
+from multikernel.tuning import JACOBIAN_COLUMNS, ORDER_SMALL, TILE_VALUES
 
 
 def can_curve(error: ScalesError) -> bool:
@@ -109,7 +109,7 @@ def _in_scales(error: ScalesError, left: Residuals, S: Array, Q: Array) -> Array
     first = unlocked_product(S, Q)
     X = X[:, used] - X[:, used].mean(axis=0)
     found = np.zeros((len(form.means), len(X)))
-    height = max(1, int(JACOBIAN_PART * len(X)))
+    height = max(1, TILE_VALUES // len(X))
     tests = left.blocks.folds.tests()
 
     def fold(numbers: slice) -> None:

@@ -30,10 +30,11 @@ from multikernel.observer import Observer, silent
 from multikernel.procedures.centres import LandmarkRows, Parted, compared_first
 from multikernel.procedures.learned_scales.error import half_distance
 from multikernel.procedures.learned_scales.landmarks import LandmarkError, LandmarkScales, scales_by_landmarks
-from multikernel.procedures.learned_scales.posed import FIRST, ChosenScales, PosedScales, RowsBeyond, SampleUnits
+from multikernel.procedures.learned_scales.posed import ChosenScales, PosedScales, RowsBeyond, SampleUnits
 from multikernel.procedures.learned_scales.search import CentredScales, LearnedScales, learned_scales
 from multikernel.procedures.learned_scales.trained import centres_of, trained_machine
 from multikernel.procedures.ridge_cv.residuals import HeldOut
+from multikernel.tuning import ALL_SAMPLES
 
 _WIDEST = 0.05  # mean distance at which a descent in single precision begins, in those that halve the kernel
 _FINER = 0.1  # times the tolerance: with ten times as much, six columns of twenty had .902 right labels, not .910
@@ -135,7 +136,7 @@ def _with_descent(found: LearnedScales, further: LandmarkScales | None) -> Learn
 
 
 def _found_first(posed: PosedScales, parted: Parted, penalty: float | None, tol: float, max_iter: int) -> LearnedScales:
-    rows = posed.some(parted.to_choose_on, FIRST)
+    rows = posed.some(parted.to_choose_on, ALL_SAMPLES)
     return learned_scales(
         posed.bank.block(rows, rows),
         posed.combination,

@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._floats import ROUNDING
 from multikernel._folds import in_proportion
 from multikernel._typing import Array
@@ -24,10 +25,9 @@ from multikernel.procedures.learned_scales.landmarks import LandmarkSamples, Lan
 from multikernel.procedures.learned_scales.search import LearnedScales, form_of
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.units import RegressionUnits
+from multikernel.tuning import ALL_SAMPLES
 
 Loss = Literal["squared", "logistic"]
-_FAR_FROM_MEDIAN = 1e6  # mean distances from the median, beyond which single precision has no digits for the others
-FIRST = 1000  # samples on which scales are found first, as automatic estimators do; their medians are the columns'
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class PosedScales:
     @cached_property
     def _units(self) -> tuple[Array, Array]:
         """The median of each column, and the unit that its differences are measured in."""
-        few = self.bank.X[self.some(self.rows, FIRST)]
+        few = self.bank.X[self.some(self.rows, ALL_SAMPLES)]
         means = np.where(self.form.means > 0.0, self.form.means, 1.0)
         if isinstance(self.bank, ColumnDistancesBank):
             means = np.append(means, 1.0)[self.bank.owner]
@@ -91,9 +91,10 @@ class PosedScales:
         return among[in_proportion(self.strata[among], count, self.seed)]
 
     def single(self, rows: Array) -> Array:
-        """Samples in single precision."""
+        """Samples in single precision, at most so far from the median that it has digits for the others."""
         centre, unit = self._units
-        return np.clip((self.bank.X[rows] - centre) / unit, -_FAR_FROM_MEDIAN, _FAR_FROM_MEDIAN).astype(np.float32)
+        far = 1.0 / np.finfo(np.float32).eps
+        return np.clip((self.bank.X[rows] - centre) / unit, -far, far).astype(np.float32)
 
     def samples(self, rows: Array) -> LandmarkSamples:
         """Samples as landmarks meet them."""
@@ -101,7 +102,7 @@ class PosedScales:
 
     def weights(self, rows: Array) -> Array | None:
         """Of these samples."""
-        return None if self.weight is None else self.weight[rows]
+        return part_of(self.weight, rows)
 
     def errors(self, rows: Array, predicted: Array) -> Array:
         """The mean squared error of predictions (r, t) of these samples, for each target."""

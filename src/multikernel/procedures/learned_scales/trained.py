@@ -35,10 +35,9 @@ from multikernel.machines.ridge.centres import (
     summed,
 )
 from multikernel.procedures import forecast
-from multikernel.procedures.centres import CENTRES, STEPS, TILE, Parted, least_ridge, tiles
+from multikernel.procedures.centres import CENTRES, GAP, STEPS, TILE, Parted, least_ridge, tiles
 from multikernel.procedures.learned_scales.posed import ChosenScales, PosedScales, RowsBeyond
 
-_GAP = 1e-3  # of the machines, relative; an error so near to the least, whose standard error is 0.014, is as good
 _PASSES = 2.0  # times the sums over kernels with centres take training
 _DOUBLINGS = (4, 2, 1)  # of the ridge that was found through landmarks, by which others are tried
 _LEAST_CENTRES = 100  # centres, whatever the time
@@ -172,7 +171,7 @@ def _on_centres(
         return float(posed.errors(parted.compared, predicted).sum())
 
     C = posed.exact(parted.compared, Z, chosen.scales)
-    alpha, predicted = least_ridge(K, own, C, error, chosen.alpha, _DOUBLINGS, posed.fit_intercept, _GAP)
+    alpha, predicted = least_ridge(K, own, C, error, chosen.alpha, _DOUBLINGS, posed.fit_intercept, GAP)
     return _OnCentres(K, own, alpha, predicted)
 
 
@@ -196,12 +195,12 @@ def _trained(posed: PosedScales, parted: Parted, chosen: ChosenScales, beyond: R
 
     if posed.loss == "logistic":
         return _trained_logistic(posed, parted, K, kernel, own, whole, alpha)
-    solution = certified(K, whole, alpha, _GAP, posed.fit_intercept)
-    if not solution.certificate.reached(_GAP):  # sums have few digits for smooth kernels: a pass has more
+    solution = certified(K, whole, alpha, GAP, posed.fit_intercept)
+    if not solution.certificate.reached(GAP):  # sums have few digits for smooth kernels: a pass has more
         over = in_turn(partial(tiles, kernel, posed.rows, posed.Y, posed.weight))
         if beyond is not None:
             over = beyond.over(chosen)
-        solution = refined(K, over, alpha, whole, tol=_GAP, fit_intercept=posed.fit_intercept, start=solution.coef)
+        solution = refined(K, over, alpha, whole, tol=GAP, fit_intercept=posed.fit_intercept, start=solution.coef)
     errors = posed.errors(compared, found.predicted)
     return TrainedMachine(alpha, errors, posed.errors(compared, posed.constant(parted.learning)), solution)
 
@@ -223,7 +222,7 @@ def _trained_whole(posed: PosedScales, parted: Parted, chosen: ChosenScales) -> 
             posed.weights(rows),
             posed.fit_intercept,
         )
-        return by_all_samples(problem, alpha, _GAP)
+        return by_all_samples(problem, alpha, GAP)
 
     without = trained(parted.learning)
     parts = (posed.exact(compared[part], parted.learning, chosen.scales) for part in slices(len(compared), TILE))
@@ -265,7 +264,7 @@ def _trained_logistic(
     compared = samples(slice(n, m))
 
     def fitted(ridge: float, rows: LogisticSamples, sums: CentreSums, start: CentresSolution | None) -> CentresSolution:
-        return logistic_by_centres(K, rows, sums, ridge, _GAP, fit_intercept=posed.fit_intercept, start=start)
+        return logistic_by_centres(K, rows, sums, ridge, GAP, fit_intercept=posed.fit_intercept, start=start)
 
     def losses(found: CentresSolution) -> Array:
         return compared.losses(compared.values(found.coef) + found.intercept) / float(compared.shares.sum())

@@ -42,12 +42,12 @@ import numpy as np
 from multikernel._floats import ROUNDING, TINY
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up, warn_of_cut_choice
-from multikernel.certificate import ROUGH, Certificate
-from multikernel.numerics.levenberg_marquardt import ACCEPTED, FIRST_DAMPING, changed_damping
+from multikernel.certificate import ROUGH, STALLED, Certificate
+from multikernel.numerics.levenberg_marquardt import FIRST_DAMPING, changed_damping
+from multikernel.numerics.line_search import ARMIJO
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.criterion import Criterion, SharedWeights
 from multikernel.procedures.ridge_cv.directions import DECADES, directions
-from multikernel.procedures.ridge_cv.gauss_newton import SPAN
 from multikernel.procedures.ridge_cv.model import Tall
 
 _SERVED = 0.5  # of the decrease that a target's own point promises; 0.3 took as long, 0.8 longer
@@ -258,7 +258,7 @@ class _Descent:
             self._report(observe)
             before.append(self.errors.copy())
             active[own] = self.stationarity[own] > tol
-            if len(before) > SPAN:
+            if len(before) > STALLED:
                 gained = before.pop(0) - self.errors
                 active &= gained > 0.01 * tol * np.maximum(self.errors, self.small)
             active &= self.damping < 1e12  # where so short a step does not lead down, none does
@@ -331,7 +331,7 @@ class _Descent:
             errors = shared.errors(own)
         ratio = np.full(len(own), -1.0)
         np.divide(self.errors[own] - errors, predicted, out=ratio, where=(predicted > 0.0) & np.isfinite(errors))
-        accepted = ratio > ACCEPTED
+        accepted = ratio > ARMIJO
         self.damping[own], self.growth[own] = changed_damping(self.damping[own], self.growth[own], ratio)
         if shared is not None:
             self.move(shared, own[accepted], errors[accepted])

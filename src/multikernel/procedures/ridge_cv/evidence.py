@@ -50,7 +50,7 @@ from multikernel.numerics.cholesky import factorise, invert, solved
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point, SharedWeights, TargetModels
 from multikernel.procedures.ridge_cv.fixed import project
 from multikernel.procedures.ridge_cv.model import QuadraticModel, Tall, Wide
-from multikernel.tuning import TARGET_VALUES
+from multikernel.tuning import TILE_VALUES
 
 
 def varied(Z: Array, Y: Array) -> Array:
@@ -97,8 +97,11 @@ class Evidence(Criterion):
         Z = Y - Y.mean(axis=0) if fit_intercept and basis is None else Y
         some = varied(Z, Y)
         Z = Z * some if keep else Z[:, some]
-        samples = len(Y) if basis is None else len(Y) - basis.shape[1]
-        columns = Z if basis is None else np.column_stack([Z, basis])
+        samples = len(Y)
+        columns = Z
+        if basis is not None:
+            samples -= basis.shape[1]
+            columns = np.column_stack([Z, basis])
         rotation = bank.rotation(columns) if Z.shape[1] else None
         if rotation is None:
             return cls(bank, Z, samples, basis)
@@ -218,7 +221,7 @@ class SharedFactor(SharedWeights):
     def models(self, index: Array) -> TargetModels:
         m = len(self.v)
         found = TargetModels(np.empty((len(index), m)), np.empty((len(index), m, m)))
-        for part in slices(len(index), max(1, TARGET_VALUES // (m * len(self.error.Y)))):
+        for part in slices(len(index), max(1, TILE_VALUES // (m * len(self.error.Y)))):
             Z = self.error.Y[:, index[part]]
             A = self.error.coef(self.factor, Z)
             energies = (Z * A).sum(axis=0)

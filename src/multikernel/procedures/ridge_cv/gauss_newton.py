@@ -26,13 +26,11 @@ import numpy as np
 from multikernel._floats import ROUNDING
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
-from multikernel.certificate import FINEST_GAP, Certificate
+from multikernel.certificate import FINEST_GAP, STALLED, Certificate
 from multikernel.numerics import levenberg_marquardt
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
 from multikernel.procedures.ridge_cv.model import QuadraticModel
-
-SPAN = 10  # steps, or rounds of many targets, whose gains are added up
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +124,7 @@ def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: 
         # A run ends whose last ten steps together gained less than 1/100 of the stationarity asked for. With a tenth, 3
         # of 13 fits ended 10 to 25 steps short of it; without the rule a weight that grows without bound, and gains
         # next to nothing, takes 500 steps.
-        slow = len(values) > SPAN and values[-1 - SPAN] - point.value <= 0.01 * tol * max(point.value, small)
+        slow = len(values) > STALLED and values[-1 - STALLED] - point.value <= 0.01 * tol * max(point.value, small)
         return not (certificate.reached(tol) or slow or len(history) > max_iter or time_is_up())
 
     if start.value > floor:

@@ -28,7 +28,7 @@ from multikernel.procedures.ridge_cv.folds import Blocks, Folds
 from multikernel.procedures.ridge_cv.model import QuadraticModel, Tall, Wide
 from multikernel.procedures.ridge_cv.nearby import Neighbourhood
 from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, Residuals, rows_of, unlocked_product
-from multikernel.tuning import TARGET_VALUES
+from multikernel.tuning import TILE_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,7 @@ class HeldOutError(Criterion):
         else:
             blocks = Blocks.of(left.H, folds)
             whole = blocks.solve(self.held_out.centred(left.targets, left.ones, folds))
-        for own in slices(self.Y.shape[1], max(1, TARGET_VALUES // (n * m * folds.count))):
+        for own in slices(self.Y.shape[1], max(1, TILE_VALUES // (n * m * folds.count))):
             R = whole[:, own]
             g = R.shape[1]
             Q = self.held_out.directions(left, folds, R, own)

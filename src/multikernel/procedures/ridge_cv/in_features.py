@@ -37,7 +37,7 @@ from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.model import QuadraticModel, Tall
 from multikernel.statistics import Moments, Summing
-from multikernel.tuning import FOLD_COORDINATES, FOLD_SUMS, KEPT_BYTES, PIECE_VALUES, TARGET_VALUES
+from multikernel.tuning import FOLD_COORDINATES, FOLD_SUMS, KEPT_BYTES, PIECE_VALUES, TILE_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,9 +164,9 @@ class ErrorInFeatures(Criterion):
             fold = _Fold.of(self.sums, system, held, trained)
             # a factor that is too large to be kept gives the derivatives now: a step that asks for them costs no other
             kept = len(self.sums.held) * system.factor.nbytes <= KEPT_BYTES
-            found.append(
-                fold if kept else replace(fold, system=None, model=self._model_of(fold, system, held, trained))
-            )
+            if not kept:
+                fold = replace(fold, system=None, model=self._model_of(fold, system, held, trained))
+            found.append(fold)
         errors = np.sum([fold.errors for fold in found], axis=0)
         errors = np.maximum(errors, 0.0) / self.sums.whole.count
         if np.isfinite(errors).all():
@@ -203,7 +203,7 @@ class ErrorInFeatures(Criterion):
         rest = held.products - fitted
         slopes = np.empty((t, m))
         curvatures = np.empty((t, m, m))
-        for own in slices(t, max(1, TARGET_VALUES // (q * m))):
+        for own in slices(t, max(1, TILE_VALUES // (q * m))):
             J = self.sums.scale[:, None, None] * self._derivatives(system, held, inside[:, own])
             slopes[own] = -np.einsum("qkt,qt->tk", J, rest[:, own])
             images = product(held.squares, J.reshape(q, -1)).reshape(J.shape)

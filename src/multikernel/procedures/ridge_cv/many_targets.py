@@ -50,7 +50,7 @@ from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
 from multikernel.procedures.ridge_cv.own_ridges import own_ridges_of
 from multikernel.procedures.ridge_cv.search import RidgeCVWeights, held_out_error, least_error
 from multikernel.procedures.units import kernel_size, spread
-from multikernel.tuning import BUFFER_VALUES, TARGET_VALUES
+from multikernel.tuning import BUFFER_VALUES, TILE_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +222,7 @@ class _Block:
         at_once: bool,
     ) -> _Block:
         Z = Y if fixed is None else fixed.rest(Y)
-        few = slices(Z.shape[1], max(1, TARGET_VALUES // len(Z)))
+        few = slices(Z.shape[1], max(1, TILE_VALUES // len(Z)))
         units = np.array([spread(z) for part in few for z in np.ascontiguousarray(Z[:, part].T)])
         held_out: HeldOutError | ErrorInFeatures
         if at_once:
@@ -298,7 +298,7 @@ class _Block:
         bank = self.bank.select(used)
         means = np.zeros(len(own))
         gaps = []
-        for some in slices(len(own), max(1, TARGET_VALUES // (len(self.Y) * max(1, len(used))))):
+        for some in slices(len(own), max(1, TILE_VALUES // (len(self.Y) * max(1, len(used))))):
             targets = self.Y[:, own[some]] / self.units[own[some]]
             if self.search.fit_intercept:
                 means[some] = targets.mean(axis=0)
@@ -366,7 +366,7 @@ class _Rows:
         def keep(coef_of: Coefficients, own: Array, errors: Array) -> None:
             if most is not None:
                 own = own[errors <= most[own]]
-            for some in slices(len(own), max(1, TARGET_VALUES // self.answer.coef.shape[1])):
+            for some in slices(len(own), max(1, TILE_VALUES // self.answer.coef.shape[1])):
                 coef = coef_of(own[some])
                 if coef is not None:
                     units = self.units[own[some]] / self.size

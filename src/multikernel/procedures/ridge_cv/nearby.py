@@ -38,26 +38,26 @@ from itertools import islice
 import numpy as np
 
 from multikernel._arrays import foreign
-from multikernel._floats import ROUNDING
+from multikernel._floats import ROUNDING, SINGULAR
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import slices
 from multikernel.numerics.cholesky import solved
 from multikernel.numerics.conjugate_gradients import MOST_STEPS, preconditioned_steps
-from multikernel.numerics.levenberg_marquardt import ACCEPTED, FIRST_DAMPING, changed_damping
+from multikernel.numerics.levenberg_marquardt import FIRST_DAMPING, changed_damping
+from multikernel.numerics.line_search import ARMIJO
 from multikernel.procedures.ridge_cv.criterion import Ends
 from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, rows_of, unlocked_product
-from multikernel.tuning import TARGET_VALUES
+from multikernel.tuning import TILE_VALUES
 
-# Of TARGET_VALUES, the numbers of the bases at a time. With 2, 4, 8 and 16 of them a target of 1,200 samples took 32,
+# Of TILE_VALUES, the numbers of the bases at a time. With 2, 4, 8 and 16 of them a target of 1,200 samples took 32,
 # 25, 23 and 22 ms, one of 3,000 samples 240, 190, 155 and 125 ms; 8 of them took 24 and 39 MB more than 2.
 _BASES = 4
 _WORTHWHILE = 4  # 2 n^2 operations of each product beside n^3 of an inverse: 2 gained a tenth of 400 samples, and 50 MB
 _RICHER = 4  # times that a basis is made richer at most: with 2, 3 and 4 of them 88, 118, 131 of 150 hard targets ended
 _FURTHEST = 10.0  # times a weight of v0, to which targets are followed: points of the first survey are a decade apart
 _CONFIRMED = 0.1  # of ``tol``, by the richer model: with 1 some targets were at 3 ``tol`` in truth
-_SOLVED = 1e-10  # of what they are beside: residuals of equations that are solved, far below any ``tol``
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ class Neighbourhood:
         m = len(self.v0)
         values = self.inside.size * (1 + m) * (3 + len(self.bank))
         ends = []
-        for part in slices(len(index), max(1, _BASES * TARGET_VALUES // values)):
+        for part in slices(len(index), max(1, _BASES * TILE_VALUES // values)):
             with np.errstate(all="ignore"):  # a target whose numbers are not finite has not ended
                 ends.append(self._ends(index[part], tol))
             if time_is_up():
@@ -124,13 +124,13 @@ class Neighbourhood:
         if self.held_out.fit_intercept:
             Y = Y - Y.mean(axis=0)
         found = np.empty(Y.shape)
-        for some in slices(len(index), max(1, TARGET_VALUES // len(Y))):
+        for some in slices(len(index), max(1, TILE_VALUES // len(Y))):
             found[:, some] = self._solved(Y[:, some], v[some])
         return found
 
     def _solved(self, Y: Array, v: Array) -> Array:
         H = self.inverse.H
-        enough = _SOLVED * np.linalg.norm(Y, axis=0)
+        enough = SINGULAR * np.linalg.norm(Y, axis=0)
 
         def times(X: Array) -> Array:
             return X + np.einsum("tk,knt->nt", v, self._kernels_times(X))
@@ -268,7 +268,7 @@ class _Left:
         error are squares of these.
         """
         rho, size = _norms(self.rho), _norms(self.residuals)
-        better = (2.0 * rho <= _norms(before.rho)) | (rho <= _SOLVED * size)
+        better = (2.0 * rho <= _norms(before.rho)) | (rho <= SINGULAR * size)
         change = _norms(self.residuals - before.residuals)
         return np.asarray(better & (change**2 <= _CONFIRMED * tol * size**2))
 
@@ -359,7 +359,7 @@ class _SmallModel:
             there = self.at(trial)
             ratio = np.full(len(v), -1.0)
             np.divide(errors - there.errors, predicted, out=ratio, where=predicted > 0.0)
-            accepted = ratio > ACCEPTED
+            accepted = ratio > ARMIJO
             damping, growth = changed_damping(damping, growth, ratio)
             v[accepted] = trial[accepted]
             errors[accepted] = there.errors[accepted]

@@ -34,7 +34,7 @@ from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
 from multikernel.procedures.ridge_cv.model import QuadraticModel, Tall
 from multikernel.procedures.ridge_cv.search import RidgeCVWeights, held_out_error
 from multikernel.procedures.units import spread
-from multikernel.tuning import TARGET_VALUES
+from multikernel.tuning import TILE_VALUES
 
 
 def with_own_ridges(
@@ -174,7 +174,7 @@ class SharedAlong(SharedWeights):
 
     def models(self, index: Array) -> TargetModels:
         found = TargetModels(np.empty((len(index), 1)), np.empty((len(index), 1, 1)))
-        for part in slices(len(index), max(1, TARGET_VALUES // len(self.w) ** 2)):
+        for part in slices(len(index), max(1, TILE_VALUES // len(self.w) ** 2)):
             near = self.whole.models(index[part])
             found.slopes[part, 0] = near.slopes @ self.w
             found.curvatures[part, 0, 0] = np.einsum("j,tjk,k->t", self.w, near.curvatures, self.w)

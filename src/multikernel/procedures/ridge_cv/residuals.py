@@ -38,14 +38,14 @@ from typing import Any
 import numpy as np
 
 from multikernel import _arrays, _linalg
-from multikernel._arrays import foreign, host, like, taken
+from multikernel._arrays import foreign, host, like, part_of, taken
 from multikernel._typing import Array, Index
 from multikernel.banks.threads import slices
 from multikernel.numerics import lapack
 from multikernel.numerics.cholesky import factorise, invert
 from multikernel.procedures.ridge_cv.fixed import project
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
-from multikernel.tuning import TARGET_VALUES
+from multikernel.tuning import TILE_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ class HeldOut:
 
     def on(self, rows: Array) -> HeldOut:
         """Some of the samples, in the folds that they are in."""
-        one = None if self.one is None else self.one[rows]
+        one = part_of(self.one, rows)
         return replace(self, Y=self.Y[rows], folds=self.folds.of_rows(rows), one=one)
 
     def weighted(self, weight: Array) -> HeldOut:
@@ -137,7 +137,7 @@ class HeldOut:
         """The targets, or these of them, some at a time, with their numbers."""
         if index is None:
             index = np.arange(self.Y.shape[1])
-        for part in slices(len(index), max(1, TARGET_VALUES // len(self.Y))):
+        for part in slices(len(index), max(1, TILE_VALUES // len(self.Y))):
             yield self.of_targets(index[part]), index[part]
 
     def residuals(self, K: Any) -> Residuals | None:

@@ -228,15 +228,14 @@ def _along(error: Criterion, direction: Array) -> Point:
 
 def _result(run: CriterionEnd, tol: float, errors: Array, history: tuple[float, ...], n_iter: int) -> RidgeCVWeights:
     """The scale goes into the ridge: v = w / alpha with sum w = 1."""
-    v = run.point.v
-    total = float(run.point.v.sum())
+    total = float(run.point.v.sum()) or 1.0
     return RidgeCVWeights(
-        values=v / total if total > 0 else v,
+        values=run.point.v / total,
         objective=run.point.value,
         certificate=run.certificate,
         converged=run.certificate.reached(tol),
         n_iter=n_iter,
         history=history,
-        alpha=1.0 / total if total > 0 else 1.0,
+        alpha=1.0 / total,
         errors=errors,
     )

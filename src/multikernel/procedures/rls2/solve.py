@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from multikernel._arrays import part_of
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
@@ -179,7 +180,7 @@ def _of_a_part(
         fit_intercept=fit_intercept,
         tol=tol,
         max_iter=max_iter,
-        sample_weight=None if sample_weight is None else sample_weight[rows],
+        sample_weight=part_of(sample_weight, rows),
     )[0]
 
 

@@ -37,11 +37,14 @@ def _digits(source: DataSource, images: str, train: int) -> tuple[Array, Array, 
 
 
 def _cells(quick: bool) -> Sequence[Cell]:
-    train = 400 if quick else 60_000
+    train = 60_000
+    kinds = [("raw", "stated"), ("raw", MOVED), ("deskewed", "stated"), ("deskewed", MOVED)]
+    if quick:
+        train = 400
+        kinds = [("deskewed", "stated")]
     return [
         Cell.of(data="mnist", images=images, variant=variant, train=train, a=a, b=b)
-        for images in (["deskewed"] if quick else ["raw", "deskewed"])
-        for variant in (["stated"] if quick else ["stated", MOVED])
+        for images, variant in kinds
         for a, b in PAIRS
     ]
 

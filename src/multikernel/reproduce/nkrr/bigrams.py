@@ -76,18 +76,22 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
 
 
 def _cells(quick: bool) -> Sequence[Cell]:
-    rows, inner, choosing = (200, 2, 50) if quick else (ROWS, 10, TERMS)
     if quick:
-        numbers: Mapping[str, Sequence[int]] = {"sentiment_kitchen": (50, 200)}
-    else:
-        numbers = NUMBERS
+        return _of({"sentiment_kitchen": (50, 200)}, ["uniform", "L2"], 2, rows=200, folds=2, bigrams=50)
+    return _of(NUMBERS, list(METHODS), SPLITS, rows=ROWS, folds=10, bigrams=TERMS)
+
+
+def _of(
+    numbers: Mapping[str, Sequence[int]], methods: Sequence[str], splits: int, rows: int, folds: int, bigrams: int
+) -> Sequence[Cell]:
+    """Of numbers of bigrams by data set; ``rows``, ``folds`` and ``bigrams`` are those of the choice."""
     return [
-        choice.followed_by(bigrams=bigrams, step="test", seed=seed)
+        choice.followed_by(bigrams=count, step="test", seed=seed)
         for name, each in numbers.items()
-        for method in (["uniform", "L2"] if quick else METHODS)
-        for choice in [Cell.of(data=name, rows=rows, folds=inner, method=method, bigrams=choosing, step="choice")]
-        for bigrams in each
-        for seed in range(2 if quick else SPLITS)
+        for method in methods
+        for choice in [Cell.of(data=name, rows=rows, folds=folds, method=method, bigrams=bigrams, step="choice")]
+        for count in each
+        for seed in range(splits)
     ]
 
 

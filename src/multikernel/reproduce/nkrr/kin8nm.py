@@ -34,15 +34,24 @@ VARIANTS = {
 
 
 def _cells(quick: bool) -> Sequence[Cell]:
-    choices = grid(
-        data=["kin8nm"],
-        variant=["stated", "constant"] if quick else list(PREPARATIONS),
-        factor=[100] if quick else FACTORS,
-        degree=[2] if quick else DEGREES,
-        learned=["no", "yes"],
-        grid=["coarse"] if quick else ["full"],
-        step=["choice"],
-    )
+    some: dict[str, Sequence[Any]]
+    if quick:
+        some = {
+            "variant": ["stated", "constant"],
+            "factor": [100],
+            "degree": [2],
+            "learned": ["no", "yes"],
+            "grid": ["coarse"],
+        }
+    else:
+        some = {
+            "variant": list(PREPARATIONS),
+            "factor": FACTORS,
+            "degree": DEGREES,
+            "learned": ["no", "yes"],
+            "grid": ["full"],
+        }
+    choices = grid(data=["kin8nm"], **some, step=["choice"])
     return [
         choice.followed_by(step="test", seed=seed)
         for choice in choices
@@ -53,7 +62,9 @@ def _cells(quick: bool) -> Sequence[Cell]:
 def _halves(factor: int) -> int:
     if factor >= 5 * SMALL:
         return REPEATED
-    return SMALL if factor >= SMALL else HALVES
+    if factor >= SMALL:
+        return SMALL
+    return HALVES
 
 
 def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:

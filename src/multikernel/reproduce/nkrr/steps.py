@@ -51,10 +51,17 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
 
 
 def _cells(quick: bool) -> list[Cell]:
-    small = grid(data=NUMBERS[:1] if quick else NUMBERS, norm=[2], alpha=[1.0, 10.0], radius=[1.0, 10.0])
-    size: dict[str, Any] = {"rows": [200 if quick else REVIEWS], "bigrams": [400 if quick else BIGRAMS]}
-    alphas, radii = ([1e3], [30.0]) if quick else ([10.0, 1e3], [10.0, 30.0])
-    return [*small, *grid(data=[TEXTS], norm=[1, 2], alpha=alphas, radius=radii, **size)]
+    small: Sequence[str] = NUMBERS
+    texts: dict[str, Sequence[Any]]
+    if quick:
+        small = NUMBERS[:1]
+        texts = {"alpha": [1e3], "radius": [30.0], "rows": [200], "bigrams": [400]}
+    else:
+        texts = {"alpha": [10.0, 1e3], "radius": [10.0, 30.0], "rows": [REVIEWS], "bigrams": [BIGRAMS]}
+    return [
+        *grid(data=small, norm=[2], alpha=[1.0, 10.0], radius=[1.0, 10.0]),
+        *grid(data=[TEXTS], norm=[1, 2], **texts),
+    ]
 
 
 def _bind(row: PublishedNumber) -> Binding | None:

@@ -45,17 +45,20 @@ SPLITS = 30
 
 
 def _cells(quick: bool) -> Sequence[Cell]:
-    names = ["parkinsons"] if quick else list(DATA.values())
     if quick:
+        names = ["parkinsons"]
         variants = ["stated", "uncentred"]
+        splits = 3
     else:
+        names = list(DATA.values())
         variants = [name for name in PREPARATIONS if name != HALF]
+        splits = SPLITS
     methods = [name for name in METHODS if not quick or "uniform" in name]
     choices = grid(data=names, variant=variants, method=methods, step=["choice"])
     if not quick:
         linear = [name for name in METHODS if name.startswith("linear")]
         choices += grid(data=["sonar"], variant=[HALF], method=linear, step=["choice"])
-    return [choice.followed_by(step="test", seed=seed) for choice in choices for seed in range(3 if quick else SPLITS)]
+    return [choice.followed_by(step="test", seed=seed) for choice in choices for seed in range(splits)]
 
 
 def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -213,19 +213,26 @@ def table_line(verdict: Verdict) -> TableLine:
     if verdict.differs:
         style += " differs"
         if verdict.agreeing:
-            sign += f" ({'fitted' if set(verdict.agreeing) == set(verdict.fitted) else 'variant'} ✓)"
+            by = "fitted" if set(verdict.agreeing) == set(verdict.fitted) else "variant"
+            sign += f" ({by} ✓)"
             style += " agreeing"
         else:
             remark = remark or ". ".join(filter(None, ("open", verdict.known[:1].upper() + verdict.known[1:])))
     agreement = verdict.agreement.get(STATED)
+    own = ""
+    count = ""
+    if stated:
+        own = printed(stated, row.value)
+        if stated.count > 1:
+            count = str(stated.count)
     return TableLine(
         place=row.place,
         data=row.data,
         method=row.method,
         what=", ".join(filter(None, (row.setting, row.metric))),
         published=(row.value or "left out") + spread,
-        stated=printed(stated, row.value) if stated else "",
-        count=str(stated.count) if stated and stated.count > 1 else "",
+        stated=own,
+        count=count,
         by_deviation=measure(agreement, by_errors=False),
         by_errors=measure(agreement, by_errors=True),
         sign=sign,

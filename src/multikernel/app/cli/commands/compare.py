@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,11 +16,15 @@ from multikernel.app.cli.console import (
     one_line_failures,
     read,
     reporting_what_is_left,
+    show_found,
     show_json,
     show_table,
+    write_report,
 )
 from multikernel.app.cli.options import MethodName, MissingName, TaskName, request_of, task_of, types_of
-from multikernel.files import write_whole
+
+if TYPE_CHECKING:
+    from multikernel.app.jobs.compare import Comparison
 
 
 def compare(
@@ -63,7 +67,7 @@ def compare(
             check_new(report, force=force, inputs=others.paths(data), option="--report")
         check_config(save_config_to, force=force)
         declared = types_of(types)
-        from multikernel.app.jobs.compare import compare_methods, rows_of
+        from multikernel.app.jobs.compare import compare_methods
         from multikernel.app.tables.views import target_of
 
         table = read(data, TableOptions(others, sheet, leave_out, groups, time, target=target))
@@ -72,21 +76,23 @@ def compare(
         comparison = compare_methods(
             table, column, task_of(task), folds, seed, ConsoleWatch(), only or None, checkpoint, declared
         )
-        if report is not None:
-            from multikernel.app.report.comparison_page import render
-
-            write_whole(report, render(comparison).encode())
+        write_report(report, lambda: _page(comparison))
         save_config(ctx, save_config_to)
-        if as_json:
-            show_json("compare", comparison.to_json() | {"report": None if report is None else str(report)})
-            return
-        files = others.title(data)
-        title = (
-            f"{files}: {comparison.measure} on {comparison.folds} held-out folds, with seconds of choosing and fitting"
-        )
-        show_table(title, ["method", comparison.measure, "seconds"], rows_of(comparison))
-        if report is not None:
-            typer.echo(f"report written to {report}")
+        show_found("compare", comparison.to_json(), report, as_json, lambda: _show(others.title(data), comparison))
+
+
+def _page(comparison: Comparison) -> str:
+    from multikernel.app.report.comparison_page import render
+
+    return render(comparison)
+
+
+def _show(files: str, comparison: Comparison) -> None:
+    """The table of the methods."""
+    from multikernel.app.jobs.compare import rows_of
+
+    title = f"{files}: {comparison.measure} on {comparison.folds} held-out folds, with seconds of choosing and fitting"
+    show_table(title, ["method", comparison.measure, "seconds"], rows_of(comparison))
 
 
 def bench(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,11 +17,14 @@ from multikernel.app.cli.console import (
     one_line_failures,
     read,
     reporting_what_is_left,
-    show_json,
+    show_found,
     show_table,
+    write_report,
 )
 from multikernel.app.cli.options import MethodName, TaskName, request_of
-from multikernel.files import write_whole
+
+if TYPE_CHECKING:
+    from multikernel.app.jobs.follow_path import Followed
 
 
 def path(
@@ -69,7 +72,7 @@ def path(
         if report is not None:
             check_new(report, force=force, inputs=(data,), option="--report")
         check_config(save_config_to, force=force)
-        from multikernel.app.jobs.follow_path import follow, header_of, numbers_of, rows_of
+        from multikernel.app.jobs.follow_path import follow, numbers_of
 
         if values is not None and count is not None:
             raise WrongUseError(
@@ -78,18 +81,21 @@ def path(
         numbers = None if values is None else numbers_of(values)
         table = read(data, TableOptions(OtherFiles(), sheet, leave_out, groups, time, target=target))
         found = follow(table, request, parameter, numbers, folds, ConsoleWatch(), checkpoint, count)
-        if report is not None:
-            from multikernel.app.report.page import path_page
-
-            write_whole(report, path_page(found).encode())
+        write_report(report, lambda: _page(found))
         save_config(ctx, save_config_to)
-        if as_json:
-            show_json("path", found.to_json() | {"report": None if report is None else str(report)})
-            return
-        title = (
-            f"{data.name}: {found.method} over {found.parameter}, {found.measure} on {len(found.scores)} held-out folds"
-        )
-        header = header_of(found)
-        show_table(title, header, rows_of(found), text=(len(header) - 1,))
-        if report is not None:
-            typer.echo(f"report written to {report}")
+        show_found("path", found.to_json(), report, as_json, lambda: _show(data.name, found))
+
+
+def _page(found: Followed) -> str:
+    from multikernel.app.report.page import path_page
+
+    return path_page(found)
+
+
+def _show(file: str, found: Followed) -> None:
+    """The table of the values."""
+    from multikernel.app.jobs.follow_path import header_of, rows_of
+
+    title = f"{file}: {found.method} over {found.parameter}, {found.measure} on {len(found.scores)} held-out folds"
+    header = header_of(found)
+    show_table(title, header, rows_of(found), text=(len(header) - 1,))

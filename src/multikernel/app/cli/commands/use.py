@@ -103,12 +103,16 @@ def _in_chunks(model: Path, new: Path, proba: bool, memory: str | None, out: Pat
     rows = watched_rows(new, metadata, StreamOptions(memory))
     if proba and not hasattr(fitted, "predict_proba"):
         raise ValueError(f"{model} was learned in chunks and gives no probabilities; leave --proba out")
-    method: Literal["predict", "predict_proba"] = "predict_proba" if proba else "predict"
+    method: Literal["predict", "predict_proba"] = "predict"
+    header = "prediction"
+    if proba:
+        method = "predict_proba"
+        header = ",".join(f"probability {label}" for label in fitted.classes_)
     if out is not None:
         typer.echo(f"{streams.write_predictions(fitted, rows.source, out, method)} predictions written to {out}")
         rows.tell()
         return True
-    typer.echo(",".join(f"probability {label}" for label in fitted.classes_) if proba else "prediction")
+    typer.echo(header)
     for part in streams.predict(fitted, rows.source, method):
         lines = part if proba else part[:, None]
         typer.echo("\n".join(",".join(str(harmless(value)) for value in line) for line in lines.tolist()))
@@ -140,13 +144,14 @@ def report(
         others = OtherFiles(views, key, missing.value)
         if data is None and views:
             raise WrongUseError("--view names further files; give the first one, with the target, without --view")
-        check_new(out, force=force, inputs=(model,) if data is None else (model, *others.paths(data)))
-        check_there(model, *([] if data is None else [data]))
+        check_new(out, force=force, inputs=(model, *others.paths(data)) if data else (model,))
+        check_there(*filter(None, (model, data)))
         begin(f"Reading {model}")
         from multikernel.app.jobs.inspect import inspect
         from multikernel.app.report.page import model_page
 
-        found = inspect(model, None if data is None else read(data, TableOptions(others, sheet)))
+        table = read(data, TableOptions(others, sheet)) if data else None
+        found = inspect(model, table)
         write_whole(out, model_page(found).encode())
         if as_json:
             show_json("report", found.to_json() | {"report": str(out)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,11 +16,30 @@ from multikernel.app.cli.console import (
     check_new,
     one_line_failures,
     read,
-    show_json,
+    show_found,
     show_table,
+    write_report,
 )
 from multikernel.app.cli.options import MethodName, MissingName, TaskName, of_table, request_of
-from multikernel.files import write_whole
+
+if TYPE_CHECKING:
+    from multikernel.app.jobs.source_values import Worth
+
+Sources = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--source",
+        metavar="NAME=COLUMNS",
+        help="A group of columns that is measured as one, such as clinic=age,pressure or 'genes=gene_*', repeatable; "
+        "columns of no group are left out [default: each column by itself, of several files each file].",
+    ),
+]
+Permutations = Annotated[
+    int, typer.Option(min=0, help="Permutations of each column or source for its p-value; each is a fit in every fold.")
+]
+Pairs = Annotated[
+    bool, typer.Option("--pairs/--no-pairs", help="Whether two columns or sources repeat or complete each other.")
+]
 
 
 def values(
@@ -31,16 +50,7 @@ def values(
     views: options.Views = None,
     key: options.Key = None,
     missing: options.Missing = MissingName.drop,
-    sources: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--source",
-            metavar="NAME=COLUMNS",
-            help="A group of columns that is measured as one, such as clinic=age,pressure or 'genes=gene_*', "
-            "repeatable; columns of no group are left out [default: each column by itself, of several files each "
-            "file].",
-        ),
-    ] = None,
+    sources: Sources = None,
     method: Annotated[MethodName | None, typer.Option(help="[default: the automatic estimator]")] = None,
     task: options.TaskOption = TaskName.auto,
     types: options.Types = None,
@@ -53,13 +63,8 @@ def values(
         int | None, typer.Option(min=2, help="Folds that test [default: 5, or as many as the rows allow].")
     ] = None,
     repeats: Annotated[int, typer.Option(min=1, help="How often the folds are drawn.")] = 1,
-    permutations: Annotated[
-        int,
-        typer.Option(min=0, help="Permutations of each column or source for its p-value; each is a fit in every fold."),
-    ] = 0,
-    pairs: Annotated[
-        bool, typer.Option("--pairs/--no-pairs", help="Whether two columns or sources repeat or complete each other.")
-    ] = True,
+    permutations: Permutations = 0,
+    pairs: Pairs = True,
     seed: options.Seed = 0,
     report: options.Report = None,
     force: options.Force = False,
@@ -94,17 +99,17 @@ def values(
             permutations=permutations,
             pairs=pairs,
         )
-        if report is not None:
-            from multikernel.app.report.page import values_page
-
-            write_whole(report, values_page(worth).encode())
+        write_report(report, lambda: _page(worth))
         save_config(ctx, save_config_to)
-        if as_json:
-            show_json("values", worth.to_json() | {"report": None if report is None else str(report)})
-            return
-        _show(others.title(data), worth.what, worth.found)
-        if report is not None:
-            typer.echo(f"report written to {report}")
+        show_found(
+            "values", worth.to_json(), report, as_json, lambda: _show(others.title(data), worth.what, worth.found)
+        )
+
+
+def _page(worth: Worth) -> str:
+    from multikernel.app.report.page import values_page
+
+    return values_page(worth)
 
 
 def _show(files: str, what: str, found: Mapping[str, Any]) -> None:

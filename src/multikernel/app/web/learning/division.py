@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel.app.jobs.methods import INNER_FOLDS, most_folds
+from multikernel.app.jobs.methods import INNER_FOLDS, most_folds, needed_by_folds
 from multikernel.app.tables.columns import known
 from multikernel.app.tables.table import CsvTable, listed, read_table
 from multikernel.app.web.learning.measuring import check_part, rounds, sentence
@@ -119,15 +119,21 @@ class Layout:
         if not self.rounds:
             return "The test file"
         again, fold = divmod(k, self.first_round)
-        of = f", round {again + 1} of {len(self.rounds)}" if len(self.rounds) > 1 else ""
-        return f"Fold {fold + 1} of {self.first_round}{of}"
+        name = f"Fold {fold + 1} of {self.first_round}"
+        if len(self.rounds) > 1:
+            name += f", round {again + 1} of {len(self.rounds)}"
+        return name
 
     @property
     def description(self) -> str:
         """How rows are held out, in a sentence."""
-        held = len(self.test.y) if self.test else sum(len(test) for _, test in self.rounds[0])
         groups = 0 if self.groups is None else len(np.unique(self.groups))
-        known = self.test.known if self.test else 0
+        if self.test:
+            held = len(self.test.y)
+            known = self.test.known
+        else:
+            held = sum(len(test) for _, test in self.rounds[0])
+            known = 0
         return sentence(self.recipe.measured, self.first_round, len(self.y), held, groups, self.recipe.seed, known)
 
 
@@ -248,10 +254,9 @@ def _check_inner(folds: Sequence[Fold], y: Array, task: Task, groups: Array | No
             )
         fewest = most_folds(y[train], task)
         if fewest < INNER_FOLDS:
-            what = "a row of each class" if task == "classification" else "two rows"
             raise ValueError(
-                f"A comparison chooses on {INNER_FOLDS} inner folds, each of which needs {what}, and with fold {k} "
-                f"held out there is enough for {fewest}; give fewer folds, or learn with one method."
+                f"A comparison chooses on {INNER_FOLDS} inner folds, each of which needs {needed_by_folds(task)}, and "
+                f"with fold {k} held out there is enough for {fewest}; give fewer folds, or learn with one method."
             )
 
 

@@ -194,9 +194,14 @@ class HeldOutRows:
     def summary(self) -> dict[str, Any]:
         """The first of them, for the page of a run."""
         wrong = self.wrong()
-        shown = wrong[: _MISTAKES if self.classes else _FARTHEST]
+        if self.classes:
+            shown = wrong[:_MISTAKES]
+            count = len(wrong)
+        else:
+            shown = wrong[:_FARTHEST]
+            count = len(shown)
         about: Mapping[str, Any] = {"calibrated": bool(self.probabilities), "named_by": self.named_by}
-        return {"count": len(wrong) if self.classes else len(shown), "rows": self.listed(shown), **about}
+        return {"count": count, "rows": self.listed(shown), **about}
 
 
 def _of_rows(names: RowNames, rows: Array) -> list[str] | None:

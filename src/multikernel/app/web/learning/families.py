@@ -199,13 +199,14 @@ def _searched(recipe: Recipe, families: Any, y: Any, groups: Any) -> Any:
             f"A path over {recipe.path} chooses on folds of the rows that are learned from, and these are too few, of "
             "a class or of all; give more rows, or leave the path out."
         )
-    return BankSearchCV(
-        model,
-        {recipe.path: path_values(recipe.path, recipe.path_count)},
-        cv=min(folds, count) if count > 1 else shuffled_folds(recipe.task, folds, recipe.seed),
-        scoring=scorer_of(measure_of(recipe.task, recipe.chosen_by)) if recipe.chosen_by else None,
-        one_standard_error=True,
-    )
+    values = {recipe.path: path_values(recipe.path, recipe.path_count)}
+    cv: Any = min(folds, count)
+    if count <= 1:
+        cv = shuffled_folds(recipe.task, folds, recipe.seed)
+    scoring = None
+    if recipe.chosen_by:
+        scoring = scorer_of(measure_of(recipe.task, recipe.chosen_by))
+    return BankSearchCV(model, values, cv=cv, scoring=scoring, one_standard_error=True)
 
 
 def seeded(kind: Any, recipe: Recipe) -> dict[str, Any]:

@@ -266,22 +266,25 @@ def _explained(learned: LearnedModel, table: CsvTable, target: int) -> dict[str,
         predictions = dict(zip(recipe.targets, prediction.tolist(), strict=True))
         prediction = prediction[target]
     place = -1
+    classes = 0
+    what = "prediction"
     if is_classifier(model):
+        classes = len(model.classes_)
         word, values = scores(model, X)
         place = int(np.flatnonzero(model.classes_ == prediction)[0])
         chances = [(str(label), float(v)) for label, v in zip(model.classes_, values[0], strict=True)]
         if len(chances) > _CHANCES:
             chances = sorted(chances, key=lambda pair: -pair[1])[:_CHANCES]
         what = f"{word} of {prediction}"
-    else:
-        what = f"prediction of {recipe.targets[target]}" if predictions else "prediction"
+    elif predictions:
+        what = f"prediction of {recipe.targets[target]}"
     if predictions:
         place = target
     return {
         "prediction": prediction,
         "predictions": predictions,
         "chances": chances,
-        "classes": len(model.classes_) if is_classifier(model) else 0,
+        "classes": classes,
         "what": what,
         "effects": _effects(learned, table, place),
         "lacks": _lacking_views(cells, recipe)[0] if len(recipe.by_view) > 1 else [],

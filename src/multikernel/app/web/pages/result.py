@@ -102,18 +102,18 @@ def charts(result: dict[str, Any], cell: Callable[[int, int], str] | None = None
     if result.get("scales"):
         found["scales"] = bars("Scales", _scale_rows(result["scales"]), "part of the sum of the scales")
     if result["importance"]:
-        what = "the error grows by" if result.get("less_is_better") else "the score loses"
-        lost = [
-            (
-                row["name"],
-                row["loss"],
-                row["spread"] or 0.0,
-                f"{row['name']}: {what} {number(row['loss'])}"
-                + ("" if row["spread"] is None else f" ± {number(row['spread'])}"),
-            )
-            for row in result["importance"][:15]
-        ]
-        axis = f"{'growth of the' if result.get('less_is_better') else 'loss of'} {measure}"
+        if result.get("less_is_better"):
+            what = "the error grows by"
+            axis = f"growth of the {measure}"
+        else:
+            what = "the score loses"
+            axis = f"loss of {measure}"
+        lost = []
+        for row in result["importance"][:15]:
+            words = f"{row['name']}: {what} {number(row['loss'])}"
+            if row["spread"] is not None:
+                words += f" ± {number(row['spread'])}"
+            lost.append((row["name"], row["loss"], row["spread"] or 0.0, words))
         found["importance"] = bars("What the score loses without a column", lost, axis)
     if result["path"]:
         chosen_by = result["path"].get("measure", measure)  # runs of earlier versions lack it

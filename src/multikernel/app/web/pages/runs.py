@@ -164,10 +164,12 @@ _SILENCE = 10.0  # seconds after which a line keeps the connection
 def state(site: Site, run: StoredRun) -> dict[str, object]:
     """Where a run is, as a page shows it."""
     progress: RunProgress = site.jobs.progress(run)
-    left = progress.left
+    left = ""
+    if progress.left is not None and progress.status == "running":
+        left = f"about {seconds(progress.left)} left"
     return asdict(progress) | {
         "time": seconds(progress.seconds) if progress.seconds else "",
-        "left": f"about {seconds(left)} left" if left is not None and progress.status == "running" else "",
+        "left": left,
         "percent": round(100 * progress.part),
     }
 
@@ -183,7 +185,8 @@ async def events(request: Request) -> Response:
         while not request.app.state.ending():
             now = await run_in_threadpool(site.store.run, run.id)
             if now is None or now.ended:
-                yield f"event: end\ndata: {json.dumps({'status': now.status if now else 'deleted'})}\n\n"
+                status = now.status if now else "deleted"
+                yield f"event: end\ndata: {json.dumps({'status': status})}\n\n"
                 return
             text = json.dumps(state(site, now))
             silent += _LOOK
