@@ -15,12 +15,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE, TESTS = "src/multikernel/", "tests/"
-FURTHER = {  # packages whose tests have other names
+FURTHER = {  # packages, and folders of them, whose tests have other names
     "estimators": ["test_parameters.py"],
+    "estimators/scales": ["estimators/test_learned_scales.py", "estimators/test_many_scales.py"],
+    "estimators/support": ["estimators/test_joint_classes.py"],
     "persistence": ["golden", "test_model_files.py", "test_saved_pipelines.py"],
     "problem": ["optimizers/test_optimizers_problem.py"],
 }
-LONG = (  # a minute has no time for these, unless they were changed themselves
+LONG = (  # a minute has no time for these, unless they were changed themselves, or are named above for what was
     "app/cli/test_demo.py",
     "app/cli/test_demo_several.py",
     "app/cli/test_process.py",
@@ -28,6 +30,10 @@ LONG = (  # a minute has no time for these, unless they were changed themselves
     "app/web/test_browser.py",
     "app/web/test_runs.py",
     "app/web/test_soak.py",
+    "estimators/test_interruption.py",
+    "estimators/test_joint_classes.py",
+    "estimators/test_learned_scales.py",
+    "estimators/test_many_scales.py",
     "estimators/test_streamed_memory.py",
 )
 
@@ -47,6 +53,11 @@ def package(file: str) -> str:
     return Path(file.removeprefix(PACKAGE)).parts[0].removesuffix(".py").strip("_")
 
 
+def folder(file: str) -> str:
+    """The folder below ``multikernel`` that a file is in."""
+    return Path(file.removeprefix(PACKAGE)).parent.as_posix()
+
+
 def named_after(word: str) -> set[Path]:
     """The folders and files of tests with this name, including its plural."""
     stem = word.strip("_").removesuffix("s")
@@ -57,7 +68,8 @@ def named_after(word: str) -> set[Path]:
 def chosen(packages: list[str], files: list[str]) -> tuple[set[Path], set[Path]]:
     """The tests of which one case runs, and those of which all cases run."""
     one, every = {ROOT / TESTS / "conformance"}, set()
-    for name in {*packages, *(package(file) for file in files if file.startswith(PACKAGE))}:
+    own = [file for file in files if file.startswith(PACKAGE)]
+    for name in {*packages, *map(package, own), *map(folder, own)}:
         one |= named_after(name) | {ROOT / TESTS / further for further in FURTHER.get(name, ())}
     for file in files:
         if file.startswith(PACKAGE):
@@ -75,7 +87,7 @@ def main() -> int:
     one, every = chosen(given.packages, [] if given.packages else changed(given.since))
     paths = sorted(str(path.relative_to(ROOT)) for path in one | every)
     whole = [f"--whole={path.relative_to(ROOT).as_posix()}" for path in sorted(every)]
-    left_out = [f"--ignore={TESTS}{file}" for file in LONG if ROOT / TESTS / file not in every]
+    left_out = [f"--ignore={TESTS}{file}" for file in LONG if ROOT / TESTS / file not in one | every]
     print("tests of", *paths)
     command = ["-m", "pytest", "-q", "--one-case", *whole, *left_out, "--numprocesses", "auto", "--maxprocesses", "4"]
     command += paths
