@@ -22,6 +22,7 @@ FURTHER = {  # packages whose tests have other names
     "problem": ["optimizers/test_optimizers_problem.py"],
 }
 FOLDERS = {  # what is tested of folders of a package, and left out where none of their files has changed
+    "app/web": ["app/web"],
     "estimators/generalized": ["estimators/test_gmkl.py"],
     "estimators/hierarchical": ["estimators/test_hkl_estimators.py"],
     "estimators/localized": ["estimators/test_gated.py", "estimators/test_localized.py"],
@@ -29,7 +30,10 @@ FOLDERS = {  # what is tested of folders of a package, and left out where none o
     "estimators/scales": ["estimators/test_learned_scales.py", "estimators/test_many_scales.py"],
     "estimators/streamed": ["estimators/test_streamed.py", "estimators/test_streamed_scales.py"],
     "estimators/support": ["estimators/test_joint_classes.py"],
+    "inspection": ["app/cli/test_values.py"],
     "procedures/ridge_cv": ["estimators/test_many_targets.py"],
+    "sources": ["estimators/test_views.py"],
+    "streams": ["app/cli/test_streams.py"],
 }
 LONG = (  # a minute has no time for these, unless they were changed themselves
     "app/cli/test_demo.py",
