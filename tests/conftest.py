@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -52,6 +53,12 @@ def pytest_collection_finish() -> None:
     """Leave the tests themselves, some 700,000 objects, out of every later collection of garbage."""
     gc.freeze()
     gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """Keep what coverage has seen: a worker that takes longer than 10 s to end is killed before it would be written."""
+    if "coverage" in sys.modules and (seen := sys.modules["coverage"].Coverage.current()) is not None:
+        seen.save()
 
 
 @pytest.fixture(autouse=True)

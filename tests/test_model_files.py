@@ -195,6 +195,26 @@ def test_a_header_of_many_values_is_refused_before_they_are_made(part: str, cont
     assert peak < 5 * len(text) + (1 << 20)
 
 
+@pytest.mark.parametrize(
+    ("packing", "names", "message"),
+    [
+        (zipfile.ZIP_LZMA, ["header.json"], "it is packed in another way than save packs"),
+        (zipfile.ZIP_DEFLATED, ["header.json", "header.json"], "it holds two members of the same name"),
+    ],
+)
+def test_a_zip_that_save_does_not_write_is_refused(
+    packing: int, names: list[str], message: str, content: bytes, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        header = file.read("header.json")
+    with zipfile.ZipFile(tmp_path / "m.mk", "w", packing) as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # zipfile warns of names that are there already
+        for name in names:
+            file.writestr(name, header)
+    with pytest.raises(ValueError, match=message):
+        mk.load(tmp_path / "m.mk")
+
+
 def test_one_array_in_many_sparse_matrices_is_counted_each_time(tmp_path: Path) -> None:
     def many(header: dict[str, Any], parts: dict[str, bytes]) -> None:
         header["metadata"]["dict"][0][1] = [header["metadata"]["dict"][0][1] for _ in range(1000)]

@@ -140,6 +140,8 @@ def test_weights_that_change_and_several_targets() -> None:
     both = path(mk.AverageMKLRegressor(family), X[:80], np.column_stack([Y, X[:, 0]])[:80], "alpha", [1.0, 0.1])
     assert both.criterion("cp").shape == (2, 2)
     assert both.best("gcv") in both.models
+    with pytest.raises(ValueError, match="criteria are drawn of one problem, and this path has several"):
+        both.plot("criteria")
 
 
 def test_figure_against_degrees_of_freedom() -> None:

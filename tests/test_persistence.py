@@ -144,6 +144,9 @@ def test_a_kernel_from_outside_is_saved_once_it_is_registered(tmp_path, monkeypa
         mk.load(tmp_path / "m.mk")
     with pytest.raises(TypeError, match="register takes a dataclass"):
         mk.register(int)
+    mk.register(Cauchy)
+    with pytest.raises(ValueError, match=rf"a class named Cauchy of {Cauchy.__module__} is registered already"):
+        mk.register(dataclass(type("Cauchy", (), {"__module__": "elsewhere"})))
 
 
 def test_estimators_are_saved_by_their_public_names(tmp_path):

@@ -31,6 +31,7 @@ def test_every_target_with_two_scores_is_counted_once():
 def test_models_that_score_alike_are_drawn():
     ax = plot_hist2d(np.zeros(3), np.zeros(3))
     assert np.ma.sum(ax.collections[0].get_array()) == 3
+    assert [text.get_text() for text in ax.texts] == ["0% above", "0% below"]
 
 
 def test_the_best_kernel_of_each_predicted_target():

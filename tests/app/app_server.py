@@ -32,12 +32,11 @@ STARTED = jobs._started  # a process of its own
 
 
 @contextmanager
-def serving(home: Path, port: int = 0, **changes: Any) -> Iterator[str]:
-    """The address of a server with its data in a folder, where no process waits for a run that may never come."""
-    settings = replace(Settings(home, ready=False), **changes)
+def started(settings: Settings, port: int = 0, http: Any = "auto") -> Iterator[tuple[str, uvicorn.Server]]:
+    """The address of a server, and the server."""
     with patch.object(jobs, "_started", STARTED if settings.ready else ForkedWorker):
         app = create_app(settings, Tokens(KEY))
-        server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", lifespan="on"))
+        server = uvicorn.Server(uvicorn.Config(app, port=port, http=http, log_level="error", lifespan="on"))
         end_streams_with(app, server)
         thread = threading.Thread(target=server.run)
         thread.start()
@@ -45,10 +44,17 @@ def serving(home: Path, port: int = 0, **changes: Any) -> Iterator[str]:
             time.sleep(0.01)
         port = server.servers[0].sockets[0].getsockname()[1]
         try:
-            yield f"http://127.0.0.1:{port}"
+            yield f"http://127.0.0.1:{port}", server
         finally:
             server.should_exit = True
             thread.join()
+
+
+@contextmanager
+def serving(home: Path, port: int = 0, **changes: Any) -> Iterator[str]:
+    """The address of a server with its data in a folder, where no process waits for a run that may never come."""
+    with started(replace(Settings(home, ready=False), **changes), port) as (address, _):
+        yield address
 
 
 def app_command(home: Path) -> list[str]:

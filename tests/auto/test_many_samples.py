@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import astuple, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -202,6 +203,19 @@ def test_functions_are_kernels_times_coefficients(similarity, dtype):
     expected = similarity(new, old) @ coef
     atol = 1e-12 if dtype is float else 1e-5
     np.testing.assert_allclose(similarity.function(old, coef, dtype)(new), expected, atol=atol)
+
+
+def test_a_candidate_is_needed_that_lowers_the_blend_by_a_tenth_of_its_standard_error(monkeypatch):
+    values = {(0,): 1.1, (1,): 1.0, (2,): 1.2, (0, 1): 0.985, (1, 2): 0.988, (0, 1, 2): 0.98}  # of 200 samples: by 1 %
+
+    def blend(posed, scores, parted, index):
+        return SimpleNamespace(objective=values[tuple(sorted(index))])
+
+    monkeypatch.setattr(many_samples, "_blend_of", blend)
+    parted = SimpleNamespace(compared=np.zeros(200))
+    np.testing.assert_array_equal(many_samples._needed(None, np.zeros((3, 200)), parted), [0, 1])
+    values[0, 1, 2] = 0.97
+    np.testing.assert_array_equal(many_samples._needed(None, np.zeros((3, 200)), parted), [0, 1, 2])
 
 
 def test_leaves_are_those_of_the_trees():

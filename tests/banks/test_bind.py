@@ -147,6 +147,14 @@ def test_self_values_by_features_are_sums_in_double_precision() -> None:
     np.testing.assert_allclose(bank.diagonal()[0], (F * F).sum(axis=1), rtol=1e-15)
 
 
+def test_a_sample_has_no_distance_from_itself() -> None:
+    X = 1e3 + np.random.default_rng(0).normal(size=(30, 3))
+    for family in (kernels.linear_features(), [Linear(), Polynomial(2)]):
+        bank = bind(family, X).distances()
+        for D in (*bank.matrices(), bank.combine(np.arange(1.0, 1.0 + len(bank))).dense()):
+            assert not np.diagonal(D).any()
+
+
 def test_data_frame_with_named_columns() -> None:
     frame = pd.DataFrame(X, columns=["age", "dose", "weight"])
     family = [RBF(0.3).on(["weight", "age"]), Linear().on("dose"), RBF(0.1)]

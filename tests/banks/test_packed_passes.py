@@ -186,3 +186,19 @@ def test_a_total_is_a_sum_that_may_be_written_into(bank: Any) -> None:
     np.testing.assert_allclose(total, want, rtol=1e-14)
     total[:] = 0.0
     np.testing.assert_array_equal(bank.combine(weights).dense(), want)
+
+
+@pytest.mark.parametrize("bank", [single, double])
+def test_arrays_of_another_length_are_refused(bank: PackedBank) -> None:
+    """Compiled passes would read beyond the end of the stack."""
+    m = len(bank)
+    for call, given in (
+        (bank.apply, np.ones((N + 1, 2))),
+        (bank.quads, np.ones((N - 1, 2))),
+        (bank.quad, np.ones(N + 1)),
+        (bank.inner, np.ones((N + 1, N + 1))),
+        (bank.combine, np.ones(m - 1)),
+        (bank.combine_all, np.ones((2, m + 1))),
+    ):
+        with pytest.raises(ValueError, match=f"a pass over a bank of ({N} samples|{m} kernels) got an array with"):
+            call(given)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -102,6 +102,14 @@ def test_uncertainty_and_criteria_beside_fixed_columns():
     assert model.residual_variance_ == pytest.approx(
         ((model.alpha_ * smoothed) ** 2).sum() / (N - np.trace(K @ M) - 4), rel=1e-7
     )
+    rss = ((model.alpha_ * smoothed) ** 2).sum()
+    trace = np.trace(K @ M) + 4
+    assert model.fit_criterion("loo") == pytest.approx(held_out(K, LeaveOneOut().split(K), model.alpha_), rel=1e-7)
+    assert model.fit_criterion("gcv") == pytest.approx(rss / N / (1.0 - trace / N) ** 2, rel=1e-7)
+    assert model.fit_criterion("cp", noise_variance=0.3) == pytest.approx((rss + 0.6 * trace) / N, rel=1e-7)
+    assert model.fit_criterion("bic") == pytest.approx(N - trace + np.log(N) * trace, rel=1e-7)
+    b, _, _ = gls(model, COLUMNS, y)
+    assert model.target_variance_ == pytest.approx(((y - COLUMNS @ b) ** 2).mean(), rel=1e-7)
     low, high = model.predict_interval(FRAME, coverage=0.9)
     assert 0.85 < ((low < y) & (y < high)).mean() <= 1.0
 

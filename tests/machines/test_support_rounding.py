@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from multikernel import bind, kernels
 from multikernel.banks import DenseGram
 from multikernel.machines import EpsilonMachine, HingeMachine, OneClassMachine, SquaredHingeMachine
 from multikernel.machines.support.certified import roots, solution
@@ -92,3 +93,14 @@ def test_a_value_that_is_not_finite_has_not_converged(machine, rng):
     found = machine.solve(DenseGram(K), np.where(X[:, 0] > 0.0, 1.0, -1.0))
     assert not found.converged
     assert found.gap == np.inf
+
+
+@pytest.mark.parametrize("family", [kernels.RBF(0.5), kernels.Polynomial(3)])
+def test_a_gap_that_rounding_hides_is_none(family):
+    """With so large a C no more digits of the gap are known, and the machine has converged all the same."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=30) > 0, 1.0, -1.0)
+    found = HingeMachine(C=1e8, tol=1e-10).solve(bind(family, X).combine(np.ones(1)), y)
+    assert found.converged
+    assert found.gap < 1e-4

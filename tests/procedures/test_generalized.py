@@ -139,7 +139,7 @@ def test_what_is_not_convex_has_no_duality_gap(machine, domain, combination):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # penalties that leave no weights
-@pytest.mark.parametrize("procedure", [generalized_mkl, support_mkl])
+@pytest.mark.parametrize("procedure", [support_mkl, generalized_mkl])
 def test_every_mismatch_gives_a_sentence_that_names_what_works(procedure):
     for given in pairings():
         said = refusal(partial(procedure, given, max_iter=1))

@@ -8,6 +8,7 @@ import warnings
 import zipfile
 from collections import deque
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -175,12 +176,15 @@ def test_equal_things_have_one_digest_and_different_ones_several() -> None:
     alike = [
         (X, X.copy(), np.asfortranarray(X), np.require(X, requirements="C")),
         (frame, frame.copy()),
-        (sparse.csr_array(X), sparse.csr_matrix(X).copy()),
+        (sparse.csr_array(X), sparse.csc_array(X).tocsr()),
+        (partial(np.add, 1.0), partial(np.add, 1.0)),
+        ({"b", "a"}, {"a", "b"}),
+        (np.random.default_rng(3), np.random.default_rng(3)),
         (L1MKLClassifier(C=2.0), L1MKLClassifier(C=2.0, verbose=1, n_jobs=2, checkpoint="here")),
         (kernels.RBF(0.5), kernels.RBF(0.5)),
         (np.random.RandomState(3), np.random.RandomState(3)),
     ]
-    assert all(len(set(same(*pair))) == 1 for pair in alike[:2] + alike[3:])
+    assert all(len(set(same(*pair))) == 1 for pair in alike)
     other = X.copy()
     other[3, 2] = np.nextafter(other[3, 2], np.inf)
     different = [X, other, X.astype(np.float32), X[:-1], X.T, X.tolist(), frame, frame.rename(columns={"a": "c"})]
@@ -198,6 +202,10 @@ def test_equal_things_have_one_digest_and_different_ones_several() -> None:
         np.array(["a", "b"]),
         np.array(["a", "b"], dtype=object),
         np.array(["2024-01-01"], dtype="M8[D]"),
+        *map(sparse.csr_array, ([[1.0, 0.0]], [[2.0, 0.0]], [[0.0, 1.0]], [[1.0, 0.0, 0.0]])),
+        *(partial(np.add, 1.0), partial(np.add, 2.0), partial(np.subtract, 1.0), partial(np.add, 1.0, dtype=float)),
+        *(np.float64(1.0), np.float64(2.0), np.float32(1.0)),
+        *({"a"}, {"a", "b"}, np.random.default_rng(3), np.random.default_rng(4)),
         [[1], [2]],
         [[1, 2], []],
     ]

@@ -216,6 +216,9 @@ def test_groups_of_variables_are_sources() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             views.from_anndata(data, groups)
+    data.layers = {"few": GENES.to_numpy()[:3]}
+    with pytest.raises(ValueError, match=f"'few' has 3 rows for {len(GENES)} samples"):
+        views.from_anndata(data, {"few": "few"})
     with pytest.raises(TypeError, match=r"takes an AnnData object, and this DataFrame has no X"):
         views.from_anndata(GENES)
 

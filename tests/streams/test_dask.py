@@ -184,6 +184,13 @@ def test_a_target_apart_from_its_data_frame_keeps_its_partitions(tmp_path):
         streams.dask(rows[["a"]], Y)
 
 
+def test_blocks_of_unknown_sizes_that_are_not_as_many_are_refused() -> None:
+    X = da.ones((6, 2), chunks=(2, 2))
+    y = da.ones(6, chunks=3)
+    with pytest.raises(ValueError, match="X and y have blocks of unknown sizes, 3 and 2"):
+        streams.dask(X[X[:, 0] > 0.0], y[y > 0.0])
+
+
 def test_the_automatic_estimator_learns_on_workers_of_which_one_is_lost(client, tmp_path, monkeypatch):
     import dask.dataframe as dd
     import pandas as pd

@@ -112,6 +112,10 @@ def test_files_that_are_wrong(files):
     big.write_text("\n".join([*lines[:1], *(lines[1:1499] * 8), lines[1500]]))
     with pytest.raises(ValueError, match=r"big\.csv, row 11986, column 'a': 'oops' is not a number"):
         list(streams.csv(big, target="y").chunks())
+    other = folder / "other.csv"
+    other.write_text("b,y\n1,2\n")
+    with pytest.raises(ValueError, match=r"other\.csv lacks the column 'a', which .*0\.csv has"):
+        list(streams.csv([folder / "0.csv", other], target="y").chunks())
 
 
 def test_delimiters_of_csv(tmp_path):
@@ -262,6 +266,11 @@ PIECES = {
 def test_pieces_that_are_no_rows_are_refused(piece, message):
     with pytest.raises(ValueError, match=message):
         AverageMKLRegressor(approximation="nystroem", rank=2).fit(streams.pieces(lambda: [piece]))
+
+
+def test_a_function_that_yields_nothing_is_refused():
+    with pytest.raises(ValueError, match=r"streams\.pieces: the function yields nothing"):
+        AverageMKLRegressor(approximation="nystroem", rank=2).fit(streams.pieces(list))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import host
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, Gram, KernelBank
 from multikernel.testing.assertions import require
@@ -36,6 +37,10 @@ def check_passes(what: str, bank: KernelBank, K: Array | None) -> Array:
     for w, gram in zip(W, bank.combine_all(W), strict=True):
         _check_gram(f"{what}: combine_all", gram, K, w, tol)
     _check_gram(f"{what}: combine", bank.combine(W[0]), K, W[0], tol)
+    total = bank.total(W[0])
+    close(f"{what}: total", host(total), np.tensordot(W[0], K, 1), tol, np.tensordot(W[0], size, 1))
+    if isinstance(total, np.ndarray):
+        total[...] = 0.0  # which callers may do, and the bank does not see
     C = rng.normal(size=(c, 3))
     M = rng.normal(size=(r, c))
     close(f"{what}: apply", bank.apply(C), K @ C, tol, size @ np.abs(C))

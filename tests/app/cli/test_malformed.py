@@ -160,6 +160,7 @@ CASES = (
     # the target
     Case("no such target", _PLAIN, "has no column 'z'", target="z"),
     Case("an empty target", _PLAIN, "has no column ''", target=""),
+    Case("a target of one row", "x,y\n1,2\n", "has 1 row after the names, and learning needs several"),
     Case("a target of one class", _with(_X, ["a"] * 6), "column 'y' holds one class only, a"),
     Case("a target of one number", _with(_X, ["3"] * 6), "column 'y' holds one class only, 3"),
     Case("a target of one real number", _with(_X, ["3.5"] * 6), "column 'y' holds one value only, 3.5"),

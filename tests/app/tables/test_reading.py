@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import threading
@@ -20,6 +21,17 @@ from multikernel.app.tables.table import read_table
 
 _ROWS = [["x", "word", "y"], ["1.5", "a", "1"], ["-2.25", "b", "0"]]
 _BROKEN = gzip.compress("\n".join(map(",".join, _ROWS * 200)).encode(), mtime=0)[:40]
+
+
+def _encrypted() -> bytes:
+    """A zip archive whose one file says that it is encrypted."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("t.csv", "x,y\n1,2\n")
+    content = bytearray(packed.getvalue())
+    for head, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(head) + flags] |= 1
+    return bytes(content)
 
 
 @pytest.fixture(autouse=True)
@@ -205,6 +217,7 @@ def test_archives_are_read() -> None:
         ("t.csv.bz2", b"BZh9 no", "is damaged or cut off"),
         ("t.csv.xz", b"no", "is damaged or cut off"),
         ("t.zip", b"no", "is damaged or cut off"),
+        ("t.zip", _encrypted(), "is encrypted; give the file inside it"),
         ("t.csv", b'x,y\n"1,2\n', "is not CSV (unexpected end of data); close every quoted cell"),
         ("t.csv", b"x,y\n1,2,3\n", "row 2 has 3 cells, and row 1 has 2; put a cell that holds the delimiter ','"),
         ("t.csv", b"\n\n", "is empty"),

@@ -198,6 +198,13 @@ def test_measures_are_those_of_scikit_learn_also_in_exported_code(classes: int) 
         assert _run(own.scorer_code, model, X, truth) == pytest.approx(value, rel=1e-12)
 
 
+def test_log_loss_needs_probabilities() -> None:
+    truth = np.array(["a", "b"])
+    for values in (None, np.array([[0.2, 0.9], [0.5, 0.5]]), np.array([[-1.0, 2.0], [0.5, 0.5]])):
+        with pytest.raises(ValueError, match="no probabilities, which log loss needs"):
+            MEASURES["classification"]["log_loss"].of(truth, truth, values, truth)
+
+
 def test_errors_of_several_targets_do_not_depend_on_their_units() -> None:
     rng = np.random.default_rng(0)
     X, units = rng.normal(size=(40, 3)), np.array([1.0, 1e6])

@@ -318,7 +318,8 @@ def test_the_browser_is_led_to_the_key_by_a_file_of_the_owner_alone(
     monkeypatch.setattr(webbrowser, "open", look)
     monkeypatch.setattr(uvicorn.Server, "run", lambda *_, **__: opened.wait(30))
     printed: list[str] = []
-    serve(Settings(tmp_path), 0, browser=True, report=printed.append)
+    settings = Settings(tmp_path, ready=False)  # no process waits for runs of a server that does not run
+    serve(settings, 0, browser=True, report=printed.append)
     [(url, mode, page)] = seen
     address = next(word for word in printed[0].split() if word.startswith("http"))
     assert "token" not in url
@@ -326,7 +327,7 @@ def test_the_browser_is_led_to_the_key_by_a_file_of_the_owner_alone(
     assert f'url={address}"' in page
     assert not list(tmp_path.glob("*.html"))
     with pytest.raises(ValueError, match="the token has 5 characters"):
-        serve(Settings(tmp_path), 0, browser=False, report=printed.append, key="short")
+        serve(settings, 0, browser=False, report=printed.append, key="short")
 
 
 def _left_at_once(address: str, person: Person, request: str) -> None:

@@ -6,19 +6,15 @@ import logging
 import socket
 import sqlite3
 import subprocess
-import threading
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-import uvicorn
-from app_server import KEY, Person, app_command, people, said, served_by_command, serving
+from app_server import Person, app_command, people, said, served_by_command, serving, started
 
 from multikernel.app.web.connections import few_waiting
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.security import Tokens
-from multikernel.app.web.server import create_app
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import Store
 
@@ -60,31 +56,20 @@ def test_of_a_killed_server_nothing_runs_on_and_nothing_is_left_but_what_its_lis
 
 
 def test_who_holds_connections_keeps_nobody_out(tmp_path: Path) -> None:
-    config = uvicorn.Config(
-        create_app(Settings(tmp_path, ready=False), Tokens(KEY)), port=0, http=few_waiting(10), log_level="error"
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    try:
-        with ExitStack() as stack:
-            person = stack.enter_context(Person(f"http://127.0.0.1:{port}"))
-            held = []
-            for k in range(40):
-                held.append(stack.enter_context(socket.create_connection(("127.0.0.1", port))))
-                if k % 2:
-                    held[-1].sendall(b"GET / HTTP/1.1\r\nX: ")  # and no end of it
-            assert person.get("/").status_code == 200
-            assert len(server.server_state.connections) <= 12
-            held[0].settimeout(10)
-            with suppress(ConnectionResetError):
-                assert held[0].recv(1) == b""  # the oldest was closed
-    finally:
-        server.should_exit = True
-        thread.join()
+    with ExitStack() as stack:
+        address, server = stack.enter_context(started(Settings(tmp_path, ready=False), http=few_waiting(10)))
+        place = ("127.0.0.1", int(address.rpartition(":")[2]))
+        person = stack.enter_context(Person(address))
+        held = []
+        for k in range(40):
+            held.append(stack.enter_context(socket.create_connection(place)))
+            if k % 2:
+                held[-1].sendall(b"GET / HTTP/1.1\r\nX: ")  # and no end of it
+        assert person.get("/").status_code == 200
+        assert len(server.server_state.connections) <= 12
+        held[0].settimeout(10)
+        with suppress(ConnectionResetError):
+            assert held[0].recv(1) == b""  # the oldest was closed
 
 
 def test_what_is_no_longer_http_leaves_no_traceback(address: str, caplog: pytest.LogCaptureFixture) -> None:
