@@ -56,6 +56,20 @@ def test_time_and_memory_are_known_and_grow_with_samples_and_kernels(
     assert fewer.forecast(more, np.tile(target(model), 10)).seconds <= larger.seconds
 
 
+@pytest.mark.parametrize(("n", "targets", "seconds"), [(400, 1000, 8.4), (400, 5000, 32.3), (1200, 1000, 41.2)])
+def test_seconds_of_many_targets_are_those_that_were_measured(
+    n: int, targets: int, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``benchmarks/targets.py`` measured them, on one thread."""
+    monkeypatch.setattr(speed, "_measured", lambda: speed._REFERENCE)
+    monkeypatch.setattr(speed, "n_threads", lambda: 1)
+    columns = RANDOM.normal(size=(3, n, 5))
+    bank = mk.precomputed(columns @ columns.transpose(0, 2, 1))
+    model = mk.MultipleKernelRidgeCV("precomputed", fit_intercept=False, cv=5)
+    told = model.forecast(bank, RANDOM.normal(size=(n, targets)))
+    assert seconds / 1.7 < told.seconds < 1.7 * seconds
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", ["L1", "EasyMKL", "RLS2", "GMKL", "ridge"])
 def test_memory_is_that_of_the_fit(name: str) -> None:
