@@ -58,6 +58,7 @@ _FEW = 300  # samples on which a width or a ridge alone is found, where they are
 # Times the least error: a width alone that begins farther stays as it is. Scores of protein, friedman, adult and letter
 # (5000 rows) were the same to .002, and learning further took a third of the seconds on protein.
 FAR = 1.1
+SEARCH_STEPS = 60  # of learned scales and weights: the tolerance ends almost all of them earlier
 _WIDTHS = (0.05, 0.3, 2.0)  # of a Gaussian in a sum: the mean of its exponent over pairs
 
 
@@ -166,7 +167,9 @@ class Scales(KernelCandidate):
         Z = self._numbers(samples)
         used, groups, owner = self._scaled(samples)
         bank = ColumnDistancesBank.of(Z[:, used], self.kernel.degree, owner)
-        found = learned_scales(bank, Profiles((self.kernel,)), HeldOut(task.Y, task.folds), tol=1e-2)
+        found = learned_scales(
+            bank, Profiles((self.kernel,)), HeldOut(task.Y, task.folds), tol=1e-2, max_iter=SEARCH_STEPS
+        )
         scales = np.zeros(Z.shape[1])
         scales[used] = found.scales[0][owner]
         return KernelAndRidge(
@@ -205,7 +208,7 @@ class Scales(KernelCandidate):
         if np.isfinite(self.enough) and min(values) > np.log(FAR * least):
             return replace(found, error=float(np.exp(min(values))))
         try:
-            best = scales_by_landmarks(error, start, found.alpha)
+            best = scales_by_landmarks(error, start, found.alpha, max_iter=SEARCH_STEPS)
         except ValueError:  # a step led to scales without a kernel matrix in single precision
             return found
         scales = np.zeros(len(samples.owner))
@@ -288,7 +291,7 @@ class WeightedSum(KernelCandidate):
         if len(parts) == 1:
             return ridged(parts[0], samples, task)
         bank = precomputed(np.stack([part(samples, samples) for part in parts]), psd=1e-6)
-        found = ridge_cv(bank, task.Y, task.folds, tol=1e-3)
+        found = ridge_cv(bank, task.Y, task.folds, tol=1e-3, max_iter=SEARCH_STEPS)
         cut = time_is_up()
         used = np.flatnonzero(found.values)
         if not len(used):

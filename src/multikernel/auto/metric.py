@@ -17,7 +17,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel._work import Work
 from multikernel._workers import time_is_up
-from multikernel.auto.candidates import FAR, KernelAndRidge, KernelCandidate, LabelledSamples
+from multikernel.auto.candidates import FAR, SEARCH_STEPS, KernelAndRidge, KernelCandidate, LabelledSamples
 from multikernel.auto.samples import DistanceSimilarity, PreparedSamples, Similarity, TurnedSimilarity
 from multikernel.auto.task import RidgeTask
 from multikernel.kernels import RBF
@@ -72,7 +72,7 @@ class FullMetricGaussian(KernelCandidate):
             begun = _turned(error, form.equal(float(found.similarity.scales @ means)), found.alpha)
             if error.value(begun, found.alpha) > np.log(FAR * least):
                 return None
-            best = scales_by_landmarks(error, begun, found.alpha)
+            best = scales_by_landmarks(error, begun, found.alpha, max_iter=SEARCH_STEPS)
         except ValueError:  # no kernel matrix in single precision
             return None
         values, vectors = np.linalg.eigh(form.scales(best.parameters).reshape(len(means), -1))

@@ -28,6 +28,7 @@ from scipy.linalg import LinAlgError
 
 from multikernel._typing import Array
 
+NEGLIGIBLE_STEP = 1e-6  # a shorter step changes nothing: rounding dominates the system
 FIRST_INSIDE = 0.01  # of the middle of a bounded box: many first variables should not be nearer to zero
 
 

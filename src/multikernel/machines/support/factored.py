@@ -43,12 +43,13 @@ from multikernel.machines.support.settled import at_bounds, settled
 from multikernel.numerics.cholesky import cholesky, solved
 from multikernel.numerics.interior_point import (
     FIRST_INSIDE,
+    NEGLIGIBLE_STEP,
     BarrierPoint,
     NewtonSystem,
     Targets,
     advance,
 )
-from multikernel.numerics.line_search import MOST_NEWTON_STEPS, SHORTEST
+from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,7 @@ class FactoredProgram:
         for _ in range(MOST_NEWTON_STEPS):
             yield point
             length, point = advance(point, partial(_FeatureSystem, self, point))
-            if length < SHORTEST:
+            if length < NEGLIGIBLE_STEP:
                 return
 
     def _first(self) -> BarrierPoint:

@@ -25,6 +25,7 @@ from multikernel.machines.support.program import SupportProgram
 from multikernel.tuning import BUFFER_VALUES
 
 _PASSES = 10  # between two certificates, of which the first alone is over all variables
+_MOST = 300  # passes before the first program
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ class ManySamples:
         """From variables of an earlier solution on."""
         found = self._certified(self.program.feasible(start), 0, ())
         passes = 0
-        while not found.converged and passes < max_iter and not out_of_time(self.program.n):
+        while not found.converged and passes < min(_MOST, max_iter) and not out_of_time(self.program.n):
             before = found.gap
             trial = self._certified(self._passes(found, passes), found.n_iter + _PASSES, found.history)
             if trial.gap < found.gap:

@@ -17,8 +17,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.certificate import NO_PROGRESS, Certificate
-from multikernel.numerics.interior_point import BarrierPoint, advance
-from multikernel.numerics.line_search import SHORTEST
+from multikernel.numerics.interior_point import NEGLIGIBLE_STEP, BarrierPoint, advance
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.interior.newton import Newton
 
@@ -106,7 +105,7 @@ def solve(
         better = best is None or found.gap < NO_PROGRESS * best.gap
         # so near to its final value the sum promises no smaller gap than the one found
         exhausted = point.complementarity <= 10.0 * target and not better
-        stalled = stalled + 1 if exhausted or length < SHORTEST else 0
+        stalled = stalled + 1 if exhausted or length < NEGLIGIBLE_STEP else 0
         if best is None or found.gap < best.gap:
             best = found
         history.append(found.gap)

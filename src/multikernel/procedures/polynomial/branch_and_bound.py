@@ -31,6 +31,7 @@ from multikernel.optimizers import Result
 from multikernel.problem import Evaluation, Problem
 
 _FROM_ZERO = 1e-4  # of the radius: a plane touches at weights at least this far from zero
+_PLANES = 80  # that take part in a linear program: those that are highest at its box
 
 
 def branch_and_bound(problem: Problem, result: Result, tol: float, max_iter: int, observe: Observer) -> Result:
@@ -149,6 +150,9 @@ class _Planes:
         ends = lower**self.powers, upper**self.powers
         slope, level = self._lines(lower, upper)
         planes = np.array(self.planes)
+        if len(planes) > _PLANES:
+            heights = planes[:, 0] + planes[:, 1:] @ (0.5 * (ends[0] + ends[1]))
+            planes = planes[np.argsort(-heights, kind="stable")[:_PLANES]]
         unit = ends[1] - ends[0]
         unit = np.where(unit > 0.0, unit, 1.0)  # variables from 0 to 1, t relative to the best value
         size = max(abs(self.best.value), 1e-300)

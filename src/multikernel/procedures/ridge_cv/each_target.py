@@ -43,8 +43,7 @@ from multikernel._floats import ROUNDING, TINY
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up, warn_of_cut_choice
 from multikernel.certificate import ROUGH, STALLED, Certificate
-from multikernel.numerics.levenberg_marquardt import FIRST_DAMPING, changed_damping
-from multikernel.numerics.line_search import ARMIJO
+from multikernel.numerics.levenberg_marquardt import ACCEPTED, FIRST_DAMPING, changed_damping
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.criterion import Criterion, SharedWeights
 from multikernel.procedures.ridge_cv.directions import DECADES, directions
@@ -331,7 +330,7 @@ class _Descent:
             errors = shared.errors(own)
         ratio = np.full(len(own), -1.0)
         np.divide(self.errors[own] - errors, predicted, out=ratio, where=(predicted > 0.0) & np.isfinite(errors))
-        accepted = ratio > ARMIJO
+        accepted = ratio > ACCEPTED
         self.damping[own], self.growth[own] = changed_damping(self.damping[own], self.growth[own], ratio)
         if shared is not None:
             self.move(shared, own[accepted], errors[accepted])

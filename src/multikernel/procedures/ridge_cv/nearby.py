@@ -45,8 +45,7 @@ from multikernel.banks import KernelBank
 from multikernel.banks.threads import slices
 from multikernel.numerics.cholesky import solved
 from multikernel.numerics.conjugate_gradients import MOST_STEPS, preconditioned_steps
-from multikernel.numerics.levenberg_marquardt import FIRST_DAMPING, changed_damping
-from multikernel.numerics.line_search import ARMIJO
+from multikernel.numerics.levenberg_marquardt import ACCEPTED, FIRST_DAMPING, changed_damping
 from multikernel.procedures.ridge_cv.criterion import Ends
 from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, rows_of, unlocked_product
 from multikernel.tuning import TILE_VALUES
@@ -359,7 +358,7 @@ class _SmallModel:
             there = self.at(trial)
             ratio = np.full(len(v), -1.0)
             np.divide(errors - there.errors, predicted, out=ratio, where=predicted > 0.0)
-            accepted = ratio > ARMIJO
+            accepted = ratio > ACCEPTED
             damping, growth = changed_damping(damping, growth, ratio)
             v[accepted] = trial[accepted]
             errors[accepted] = there.errors[accepted]
