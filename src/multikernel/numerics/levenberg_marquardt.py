@@ -25,8 +25,8 @@ from multikernel._typing import Array
 
 FIRST_DAMPING = 1e-2  # Madsen, Nielsen and Tingleff take 1e-6 near a solution, 1e-3 to 1 elsewhere
 LEAST_DAMPING = 1e-8  # of D: with less the model of two equal columns is not definite in floating point
-# of the predicted decrease: a step that reaches less is refused (More takes 1e-4; 400 kernels on 20 samples took 101 steps
-# with that, fewer than 100 with this)
+# of the predicted decrease: a step that reaches less is refused (More takes 1e-4, with which 400 kernels on 20 samples
+# took 101 steps, and fewer than 100 with this)
 ACCEPTED = 1e-3
 
 
