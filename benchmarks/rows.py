@@ -314,6 +314,27 @@ def measured(name: str, n: int, method: str, data: Path) -> dict[str, Any]:
     }
 
 
+def known_cells(kept: Path | None) -> list[dict[str, Any]]:
+    """Those of a file of lines, where there is one."""
+    if kept is None or not kept.exists():
+        return []
+    return [json.loads(line) for line in kept.read_text().splitlines()]
+
+
+def measured_apart(words: list[str], kept: Path | None) -> list[dict[str, Any]]:
+    """The cell that a command prints in a process of its own, added to a file; none where the command fails."""
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(*words[2:], done.stderr.splitlines()[-1:], file=sys.stderr)
+        return []
+    cell = json.loads(done.stdout.splitlines()[-1])
+    print(cell, flush=True)
+    if kept is not None:
+        with kept.open("a") as file:
+            file.write(json.dumps(cell) + "\n")
+    return [cell]
+
+
 # -- the report --------------------------------------------------------------------------------------------------------
 
 
@@ -361,9 +382,7 @@ def main() -> None:
         warnings.simplefilter("ignore")
         print(json.dumps(measured(args.sets[0], sizes[0], args.methods[0], args.data)))
         return
-    cells: list[dict[str, Any]] = []
-    if args.kept is not None and args.kept.exists():
-        cells = [json.loads(line) for line in args.kept.read_text().splitlines()]
+    cells = known_cells(args.kept)
     known = {(cell["set"], cell["asked"], cell["method"]) for cell in cells}
     own = {name: len(pd.read_csv(args.data / f"{name}.csv.gz")) for name in PUBLIC if name in args.sets}
     own["digits"] = len(digits(0)[1])
@@ -377,15 +396,7 @@ def main() -> None:
                     continue
                 words = [sys.executable, sys.argv[0], "--data", str(args.data), "--only"]
                 words += ["--sets", name, "--rows", str(n), "--methods", method]
-                done = subprocess.run(words, capture_output=True, text=True, check=False)
-                if done.returncode:
-                    print(name, n, method, done.stderr.splitlines()[-1:], file=sys.stderr)
-                    continue
-                cells.append(json.loads(done.stdout.splitlines()[-1]))
-                print(cells[-1], flush=True)
-                if args.kept is not None:
-                    with args.kept.open("a") as file:
-                        file.write(json.dumps(cells[-1]) + "\n")
+                cells += measured_apart(words, args.kept)
     if args.report:
         print(report(cells))
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import time
 import warnings
@@ -25,7 +24,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import log_loss, r2_score
 
-from rows import METHODS, TEST, plain
+from rows import METHODS, TEST, known_cells, measured_apart, plain
 
 ROWS = 10_000
 Array = Any
@@ -65,12 +64,10 @@ def rare(rng: np.random.Generator, n: int) -> Drawn:
 
 
 def levels(rng: np.random.Generator, n: int) -> Drawn:
-    level, mean, X, slope = (
-        rng.integers(0, 500, n),
-        rng.normal(0, 1, 500),
-        rng.normal(size=(n, 6)),
-        rng.normal(0, 0.7, 500),
-    )
+    level = rng.integers(0, 500, n)
+    mean = rng.normal(0, 1, 500)
+    X = rng.normal(size=(n, 6))
+    slope = rng.normal(0, 0.7, 500)
     y = mean[level] + slope[level] * X[:, 0] + np.abs(X[:, 1]) + 0.5 * rng.normal(size=n)
     table = pd.DataFrame(X, columns=list("abcdef"))
     table.loc[rng.random(n) < 0.4 * sigmoid(X[:, 1]), "b"] = np.nan
@@ -87,9 +84,12 @@ def steps(rng: np.random.Generator, n: int) -> Drawn:
 
 def sales(rng: np.random.Generator, n: int) -> Drawn:
     date = pd.to_datetime("2022-01-01") + pd.to_timedelta(rng.integers(0, 900, n), unit="D")
-    shop, base, more = rng.integers(0, 40, n), rng.gamma(4, 10, 40), rng.random(40)
+    shop = rng.integers(0, 40, n)
+    base = rng.gamma(4, 10, 40)
+    more = rng.random(40)
     promoted = rng.random(n) < 0.2
-    weekday, day = date.dayofweek.to_numpy(), date.dayofyear.to_numpy()
+    weekday = date.dayofweek.to_numpy()
+    day = date.dayofyear.to_numpy()
     season = 0.3 * (weekday >= 5) * more[shop] + 0.2 * np.sin(2 * np.pi * day / 365) + 0.5 * promoted * (weekday < 5)
     y = base[shop] * (1 + season) + 0.02 * (date - date.min()).days.to_numpy() + 4 * rng.normal(size=n)
     columns = {"store": [f"st{i}" for i in shop], "promo": np.where(promoted, "yes", "no"), "price": rng.gamma(5, 2, n)}
@@ -97,15 +97,14 @@ def sales(rng: np.random.Generator, n: int) -> Drawn:
 
 
 def places(rng: np.random.Generator, n: int) -> Drawn:
-    at, centres, height, width = (
-        rng.random((n, 2)) * 10,
-        rng.random((60, 2)) * 10,
-        rng.normal(0, 1, 60),
-        rng.uniform(0.2, 1.2, 60),
-    )
+    at = rng.random((n, 2)) * 10
+    centres = rng.random((60, 2)) * 10
+    height = rng.normal(0, 1, 60)
+    width = rng.uniform(0.2, 1.2, 60)
     squares = ((at[:, None] - centres) ** 2).sum(axis=2)
     f = np.exp(-squares / 2 / width**2) @ height
-    rooms, age = rng.integers(1, 7, n), rng.uniform(0, 100, n)
+    rooms = rng.integers(1, 7, n)
+    age = rng.uniform(0, 100, n)
     columns = {"rooms": rooms, "year": 2020 - age, "area": rooms * 25 + rng.gamma(3, 8, n)}
     y = f + 0.3 * np.log(rooms) - 0.004 * age + 0.3 * rng.normal(size=n)
     return pd.DataFrame({"lat": at[:, 0], "lon": at[:, 1]} | columns), y
@@ -118,7 +117,8 @@ def ratings(rng: np.random.Generator, n: int) -> Drawn:
 
 
 def signs(rng: np.random.Generator, n: int) -> Drawn:
-    F, M = rng.normal(size=(n, 4)), rng.normal(size=(4, 50))
+    F = rng.normal(size=(n, 4))
+    M = rng.normal(size=(4, 50))
     X = F @ M + 0.5 * rng.normal(size=(n, 50))
     y = (F[:, 0] * F[:, 1] > 0).astype(int) + (F[:, 2] > 0.8)
     wrong = rng.random(n) < 0.05
@@ -136,7 +136,8 @@ def credit(rng: np.random.Generator, n: int) -> Drawn:
     income = rng.lognormal(10, 0.7, n)
     debt = income * rng.beta(2, 5, n)
     job = rng.choice(["clerk", "nurse", "cook", "none", "boss", "driver"], n)
-    age, late = rng.integers(18, 80, n), rng.poisson(0.4, n)
+    age = rng.integers(18, 80, n)
+    late = rng.poisson(0.4, n)
     of_job = np.where(job == "none", 1.0, np.where(job == "boss", -0.8, 0.0))
     s = -1.5 + 3 * debt / income + 0.6 * late - 0.02 * (age - 40) + of_job - 0.4 * np.log(income / 2e4) * (age > 30)
     numbers = {"income": income, "debt": debt, "job": job, "age": age, "late": late, "since": rng.exponential(5, n)}
@@ -202,20 +203,13 @@ def main() -> None:
         warnings.simplefilter("ignore")
         print(json.dumps(measured(args.only, args.methods[0])))
         return
-    cells = [json.loads(line) for line in args.kept.read_text().splitlines()] if args.kept.exists() else []
+    cells = known_cells(args.kept)
     known = {(cell["set"], cell["method"]) for cell in cells}
-    for name, method in [(name, method) for name in SETS for method in args.methods]:
-        if (name, method) in known:
-            continue
-        words = [sys.executable, sys.argv[0], "--kept", str(args.kept), "--only", name, "--methods", method]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-        if done.returncode:
-            print(name, method, done.stderr.splitlines()[-1:], file=sys.stderr)
-            continue
-        cells.append(json.loads(done.stdout.splitlines()[-1]))
-        print(cells[-1], flush=True)
-        with args.kept.open("a") as file:
-            file.write(json.dumps(cells[-1]) + "\n")
+    for name in SETS:
+        for method in args.methods:
+            if (name, method) not in known:
+                words = [sys.executable, sys.argv[0], "--kept", str(args.kept), "--only", name, "--methods", method]
+                cells += measured_apart(words, args.kept)
     if args.report:
         print(report(cells))
 

@@ -61,13 +61,13 @@ def reduce(C: Array, B: Array, lower: bool, by_rows: bool) -> None:
     """Subtract B B' from one triangle of C, for B (n, k) ``by_rows``; else B'B, for B (k, n)."""
     if not B.size:
         return
-    order, k = B.shape if by_rows else B.shape[::-1]
+    order = B.shape[0] if by_rows else B.shape[1]
     _check("reduce", C.shape == (order, order), C, B)
     syrk = _ROUTINES[C.dtype]["syrk"]
     if syrk is None:
         C[...] = _wrapper(blas, C, "syrk")(-1.0, B, beta=1.0, c=C, trans=not by_rows, lower=lower)
     else:
-        way = b"N" if by_rows else b"T"
+        way, k = (b"N", B.shape[1]) if by_rows else (b"T", B.shape[0])
         minus = _number(C, -1.0)
         one = _number(C, 1.0)
         n = _int(len(C))
@@ -97,21 +97,19 @@ def gemm(A: Array, B: Array, out: Array | None = None, factor: float = 1.0, tran
         raise ValueError(f"gemm: A has {k} columns and B has {inner} rows: these numbers have to be equal")
     if out is not None and not (out.shape == (m, n) and out.dtype == np.float64 and out.flags.c_contiguous):
         raise ValueError(f"gemm: out has to be a C-contiguous array of float64, of shape ({m}, {n})")
-    beta = 1.0
+    added = out is not None
     if out is None:
-        out = np.zeros((m, n))
-        beta = 0.0
+        out = np.empty((m, n))
     if not k:
-        return out
+        return out if added else np.zeros((m, n))
     if _gemm is None:
-        out += factor * (A @ (B.T if transposed else B))
+        out[...] = factor * (A @ (B.T if transposed else B)) + (out if added else 0.0)
     elif m and n:
         one = ctypes.c_double(factor)
+        beta = ctypes.c_double(float(added))
         sizes = _int(n), _int(m), _int(k)
         way = b"T" if transposed else b"N"
-        _gemm(
-            way, b"N", *sizes, one, _at(B), _int(B.shape[1]), _at(A), _int(k), ctypes.c_double(beta), _at(out), _int(n)
-        )
+        _gemm(way, b"N", *sizes, one, _at(B), _int(B.shape[1]), _at(A), _int(k), beta, _at(out), _int(n))
     return out
 
 

@@ -234,7 +234,10 @@ def _beside(values: Any, X: Any, name: str) -> tuple[Any, ...]:
     if not unknown and values.shape[0] != X.shape[0]:
         raise ValueError(f"streams.dask: X has {X.shape[0]} rows, and {name} has {values.shape[0]}")
     if not unknown:
-        values = values.rechunk((sizes, -1)[: values.ndim])
+        chunks = {0: sizes}
+        if values.ndim == 2:
+            chunks[1] = -1
+        values = values.rechunk(chunks)
     return tuple(values.to_delayed().reshape(len(sizes), -1)[:, 0])
 
 
@@ -258,7 +261,8 @@ def _piece(part: Any, y: Any, weight: Any, target: Any, name: str) -> Chunk:
     if isinstance(part, Chunk):
         return part
     if isinstance(part, tuple):
-        part, y, weight = (*part, None)[:3]
+        part, y, *more = part
+        weight = more[0] if more else None
     if hasattr(part, "columns") and target is not None:
         several = not isinstance(target, str)
         names = list(target) if several else [target]

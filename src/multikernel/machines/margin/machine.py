@@ -37,6 +37,7 @@ from multikernel.machines.support.certified import FLOOR
 from multikernel.machines.support.hinge import SquaredHingeMachine
 from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
 
+_ZERO = 1e-11  # of the spread of the samples: a smaller squared margin counts as zero, the hulls meet
 _SMALL = 800  # samples up to which pairwise steps alone are faster than linear systems
 
 
@@ -155,7 +156,7 @@ class MarginMachine(Machine):
 
         K = gram.dense()
         s = 1.0 - self.lam
-        zero = SINGULAR * self._spread(gram)
+        zero = _ZERO * self._spread(gram)
         ridge = self.lam if self.lam > 0 else SINGULAR * float(np.diagonal(K).mean())
         found = start
         for _ in range(5):  # each from a fresh gradient
@@ -196,7 +197,7 @@ class MarginMachine(Machine):
         q = 2.0 * ((1.0 - self.lam) * y * Kyg + self.lam * g)
         value = 0.5 * float(g @ q)
         excess = float(g @ q) - float(q[y > 0].min()) - float(q[y < 0].min())
-        if value <= SINGULAR * spread:
+        if value <= _ZERO * spread:
             excess = value  # the hulls meet: no margin is smaller than 0
         if self.lam == 1.0:
             excess = 0.0  # the class means are the solution

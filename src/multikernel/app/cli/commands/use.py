@@ -145,7 +145,7 @@ def report(
         if data is None and views:
             raise WrongUseError("--view names further files; give the first one, with the target, without --view")
         check_new(out, force=force, inputs=(model, *others.paths(data)) if data else (model,))
-        check_there(*filter(None, (model, data)))
+        check_there(model, *([] if data is None else [data]))
         begin(f"Reading {model}")
         from multikernel.app.jobs.inspect import inspect
         from multikernel.app.report.page import model_page
