@@ -19,10 +19,10 @@ import pytest
 from multikernel.reproduce import catalogue
 from multikernel.reproduce.command import CELLS, reproduce
 from multikernel.reproduce.data import DataSource
-from multikernel.reproduce.experiment import Cell, Experiment, Extent, grid
+from multikernel.reproduce.experiment import Cell, Experiment, Extent, Figure, grid
 from multikernel.reproduce.pages import write as pages
 from multikernel.reproduce.published import PAPERS, published
-from multikernel.reproduce.results import Ledger
+from multikernel.reproduce.results import Ledger, Results
 from multikernel.reproduce.running import results_of, run
 
 
@@ -126,6 +126,24 @@ def test_a_whole_run_has_more_than_a_usual_one_and_says_how_long_that_takes(tmp_
         assert (own != {cell.fields for cell in each.planned(Extent.USUAL)}) is (each in cut)
     with pytest.raises(ValueError, match="either quick or whole"):
         reproduce("nkrr", tmp_path, quick=True, whole=True)
+
+
+def test_a_figure_shows_a_whole_run_once_all_its_cells_are_finished() -> None:
+    def planned(folds: int) -> list[Cell]:
+        return grid(data=["a", "b"], folds=[folds], fold=range(folds))
+
+    def draw(ax: Any, results: Results) -> None:
+        drawn.append([entry[0]["folds"] for entry in results])
+
+    figures = tuple(Figure(name, "See.", draw, {"data": name}) for name in "ab")
+    made = Experiment(
+        "nkrr", "made-up", "", "", lambda quick: planned(2), measure, draw=figures, whole=lambda: planned(3)
+    )
+    usual, whole = (Results(tuple((dict(cell.fields), {}) for cell in planned(folds))) for folds in (2, 3))
+    drawn: list[list[int]] = []
+    found = pages.Section(made, usual, Results(whole.entries[:-1]), ()).figures
+    assert drawn == [[3, 3, 3], [2, 2]]
+    assert [see for _, see, _ in found] == ["See. The whole protocol.", "See. A part of the protocol."]
 
 
 def test_data_that_are_not_there_are_told_and_left_out(tmp_path: Path) -> None:

@@ -74,12 +74,13 @@ def reproduce(
     except ValueError as error:  # some cells: the others have a report all the same
         failed = error
     results = {each.key: results_of(each, ledger, extent) for each in experiments}
+    whole_results = {each.key: results_of(each, ledger, Extent.WHOLE) for each in experiments}
     checks = again.read(out)
     costs = [_cost(each, ledger, extent, checks) for each in experiments]
     facts = {"extent": str(extent)}
     if also:
         facts["cells of earlier versions"] = ", ".join(also)
-    first = write_pages(out, experiments, results, costs, facts, again.said(checks))
+    first = write_pages(out, experiments, results, whole_results, costs, facts, again.said(checks))
     if failed is not None:
         raise failed
     return first

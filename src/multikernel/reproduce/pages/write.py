@@ -31,10 +31,19 @@ from multikernel.reproduce.verdict import STATED, Mark, Verdict
 
 @dataclass(frozen=True)
 class Section:
-    """One experiment on a page."""
+    """One experiment on a page.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    results : of the cells of this run
+    whole : of the finished cells of a whole run; none where the experiment is not cut
+    verdicts : on the published numbers
+    """
 
     experiment: Experiment
     results: Results
+    whole: Results
     verdicts: tuple[Verdict, ...]
 
     def of(self, *kinds: Kind) -> list[Verdict]:
@@ -65,10 +74,30 @@ class Section:
     @cached_property
     def figures(self) -> list[tuple[str, str, Markup]]:
         """Titles, sentences and pictures, once there are results."""
-        return [(f.title, f.see, Markup(self._drawn(f))) for f in self.experiment.draw if self.results.where(**f.where)]
+        found = []
+        for figure in self.experiment.draw:
+            results, extent = self._shown(figure)
+            if results:
+                found.append((figure.title, f"{figure.see} {extent}".strip(), Markup(_drawn(figure, results))))
+        return found
 
-    def _drawn(self, figure: Figure) -> str:
-        return inline_svg(lambda ax: figure.draw(ax, self.results.where(**figure.where)), figure.title, (5.4, 3.4))
+    def _shown(self, figure: Figure) -> tuple[Results, str]:
+        """The cells of a whole run, where all that the figure needs are finished, or else those of this run.
+
+        Also says which of the two, where the experiment is cut.
+        """
+        usual = self.results.where(**figure.where)
+        if self.experiment.whole is None:
+            return usual, ""
+        cells = Results(tuple((dict(cell.fields), {}) for cell in self.experiment.whole()))
+        finished = self.whole.where(**figure.where)
+        if len(finished) == len(cells.where(**figure.where)):
+            return finished, "The whole protocol."
+        return usual, "A part of the protocol."
+
+
+def _drawn(figure: Figure, results: Results) -> str:
+    return inline_svg(lambda ax: figure.draw(ax, results), figure.title, (5.4, 3.4))
 
 
 @dataclass(frozen=True)
@@ -124,7 +153,9 @@ class Page:
         return errata(self.paper)
 
 
-def page(paper: str, experiments: Sequence[Experiment], results: Mapping[str, Results]) -> Page:
+def page(
+    paper: str, experiments: Sequence[Experiment], results: Mapping[str, Results], whole: Mapping[str, Results]
+) -> Page:
     """The sections of a paper: its experiments, each with the published numbers that it is bound to."""
     verdicts: dict[str, list[Verdict]] = {each.key: [] for each in experiments}
     for row in published():
@@ -132,7 +163,7 @@ def page(paper: str, experiments: Sequence[Experiment], results: Mapping[str, Re
             owner = next(experiment.key for experiment, _ in bindings(row))
             if owner in verdicts:
                 verdicts[owner].append(judged(row, results))
-    sections = [Section(each, results[each.key], tuple(verdicts[each.key])) for each in experiments]
+    sections = [Section(each, results[each.key], whole[each.key], tuple(verdicts[each.key])) for each in experiments]
     return Page(paper, tuple(sections))
 
 
@@ -140,6 +171,7 @@ def write_pages(
     out: Path,
     experiments: Sequence[Experiment],
     results: Mapping[str, Results],
+    whole: Mapping[str, Results],
     costs: Sequence[ExperimentCost],
     facts: Mapping[str, str],
     checked: str = "",
@@ -153,12 +185,13 @@ def write_pages(
     out : Path, the directory
     experiments : the requested ones
     results : what there is of each, by its key
+    whole : finished cells of a whole run of each, by its key: figures show them where all are there
     costs : what each experiment took
     facts : further facts about the run
     checked : what came out where cells were measured again
     """
     papers = [paper for paper in PAPERS if any(each.paper == paper for each in experiments)]
-    pages = [page(paper, [each for each in experiments if each.paper == paper], results) for paper in papers]
+    pages = [page(paper, [each for each in experiments if each.paper == paper], results, whole) for paper in papers]
     environment = templates("multikernel.reproduce.pages")
     environment.globals |= provenance() | {"facts": facts}
     for each in pages:
