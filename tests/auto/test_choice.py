@@ -19,7 +19,7 @@ def test_weights_for_numbers_are_those_of_a_generic_solver():
     found = blend_numbers(F[:, :, None], y[:, None], None).weights
 
     def value(w):
-        return np.mean((y - w @ F) ** 2) + 0.8 * np.mean((y - F[0]) ** 2) * np.sum((w - 1 / 3) ** 2)
+        return np.mean((y - w @ F) ** 2) + 10 * 3 / 50 * np.mean((y - F[0]) ** 2) * np.sum((w - 1 / 3) ** 2)
 
     sum_of_one = {"type": "eq", "fun": lambda w: w.sum() - 1.0}
     options = {"ftol": 1e-14}

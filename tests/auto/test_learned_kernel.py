@@ -33,7 +33,7 @@ def _best_of_classes(F, labels, count):
     def value(x):
         scores = np.tensordot(x[:M], F, 1) + x[M:]
         loss = -log_softmax(scores, axis=1)[np.arange(n), labels].mean()
-        return loss + 0.03 * ((x[:M] - x[:M].mean()) ** 2).sum() + (x**2).sum() / count
+        return loss + 0.2 * M / count * ((x[:M] - x[:M].mean()) ** 2).sum() + (x**2).sum() / count
 
     found = minimize(value, np.zeros(M + k), bounds=[(0, None)] * M + [(None, None)] * k, options={"maxfun": 10**5})
     return value, found.fun
@@ -45,7 +45,7 @@ def test_no_blend_is_better_than_the_gap_says(noise):
     y = rng.normal(size=40)
     F = np.stack([y + s * rng.normal(size=40) for s in noise])
     found = blend_numbers(F[:, :, None], y[:, None], None)
-    pull = 0.8 * min(np.mean((y - f) ** 2) for f in F)
+    pull = 10 * 3 / 40 * min(np.mean((y - f) ** 2) for f in F)
 
     def value(w):
         return np.mean((y - w @ F) ** 2) + pull * np.sum((w - 1 / 3) ** 2)

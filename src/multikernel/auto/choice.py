@@ -1,12 +1,13 @@
 """What weight each candidate has in the answer, from predictions of samples that it was not trained on.
 
-Numbers:   min over the simplex of |Y - sum_m w_m F_m|^2 / n + pull * |w - 1/M|^2 * min_m |Y - F_m|^2 / n
+Numbers:   min over the simplex of |Y - sum_m w_m F_m|^2 / n + 10 M / n * |w - 1/M|^2 * min_m |Y - F_m|^2 / n
 Classes:   min over w >= 0, b of the mean logistic loss of the scores sum_m w_m F_m / s_m + b
-               + pull * |w - mean w|^2 + (|w|^2 + |b|^2) / n
+               + M / (5 n) * |w - mean w|^2 + (|w|^2 + |b|^2) / n
 
 The pull towards equal weights keeps the choice from following the chance of few samples; candidates that differ little
-then share the weight, which predicts better than the best of them alone. For classes the same problem calibrates the
-probabilities: the scores are their logarithms, and the last term is a normal prior that keeps them finite where
+then share the weight, which predicts better than the best of them alone. M weights that are fitted to n samples predict
+others worse by about M / n of the error, and the pull is in proportion of this. For classes the same problem calibrates
+the probabilities: the scores are their logarithms, and the last term is a normal prior that keeps them finite where
 candidates make no error.
 
 The candidates of one table have scores of one size, and s_m = 1. Those that see different sources have not: ridge
@@ -32,10 +33,11 @@ from multikernel._typing import Array
 from multikernel.duality import fall_in_box, fall_in_simplex
 from multikernel.procedures import simplex_least_squares
 
-# Parts of the least error and of the loss; benchmarks/tables.py measures the answers that come of them.
-_PULL = 0.8
-_PULL_OF_CLASSES = 0.03
-_PULLED = 1000  # samples of those measurements: the chance that the pull stands against falls as their number grows
+# In M / n of the least error, and of the loss: of 5, 10, 15 and 20, and of .05 to .2, 10 and .1 were best on the sets of
+# 142 to 800 samples that defaults are chosen on, .2 as good and better with the ten to twenty candidates of several
+# sources (docs/results/tables.md).
+_PULL = 10.0
+_PULL_OF_CLASSES = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +76,7 @@ def blend_numbers(predicted: Array, Y: Array, weight: Array | None) -> Blend:
     design = np.reshape(predicted * root[:, None], (M, -1)).T / np.sqrt(len(Y))
     target = np.ravel(Y * root[:, None]) / np.sqrt(len(Y))
     best = float(((design - target[:, None]) ** 2).sum(axis=0).min())
-    pull = np.sqrt(_PULL * _chance(len(Y)) * max(best, np.finfo(float).tiny))
+    pull = np.sqrt(_PULL * M / len(Y) * max(best, np.finfo(float).tiny))
     columns = np.vstack([design, pull * np.eye(M)])
     aim = np.append(target, np.full(M, pull / M))
 
@@ -83,11 +85,6 @@ def blend_numbers(predicted: Array, Y: Array, weight: Array | None) -> Blend:
     value = float(left @ left)
     slope = 2.0 * (columns.T @ left)
     return Blend(w, np.zeros(Y.shape[1]), value, _part(fall_in_simplex(slope, w), value))
-
-
-def _chance(n: int) -> float:
-    """What the pull is multiplied with for n samples."""
-    return min(1.0, _PULLED / n)
 
 
 def blend_classes(predicted: Array, labels: Array, weight: Array | None, several: bool = False) -> Blend:
@@ -100,7 +97,7 @@ def blend_classes(predicted: Array, labels: Array, weight: Array | None, several
     count = float(weight.sum())
     share = weight / count
     truth = np.eye(k)[labels]
-    pull = _PULL_OF_CLASSES * _chance(n)
+    pull = _PULL_OF_CLASSES * M / count
 
     def problem(x: Array) -> tuple[float, Array]:
         w = x[:M]
