@@ -84,14 +84,17 @@ class Section:
     def _shown(self, figure: Figure) -> tuple[Results, str]:
         """The cells of a whole run, where all that the figure needs are finished, or else those of this run.
 
-        Also says which of the two, where the experiment is cut.
+        Also says which of the two, where they differ.
         """
         usual = self.results.where(**figure.where)
         if self.experiment.whole is None:
             return usual, ""
         cells = Results(tuple((dict(cell.fields), {}) for cell in self.experiment.whole()))
+        needed = cells.where(**figure.where)
+        if [fields for fields, _ in usual] == [fields for fields, _ in needed]:
+            return usual, ""
         finished = self.whole.where(**figure.where)
-        if len(finished) == len(cells.where(**figure.where)):
+        if len(finished) == len(needed):
             return finished, "The whole protocol."
         return usual, "A part of the protocol."
 
