@@ -29,6 +29,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
+from multikernel._floats import ROUNDING
 from multikernel._typing import Array
 from multikernel.duality import fall_in_box, fall_in_simplex
 from multikernel.procedures import simplex_least_squares
@@ -111,7 +112,8 @@ def blend_classes(predicted: Array, labels: Array, weight: Array | None, several
 
     start = np.append(np.full(M, 2.0 / M), np.zeros(k))
     bounds = [(0.0, None)] * M + [(None, None)] * k
-    found = minimize(problem, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    exact = {"ftol": ROUNDING, "gtol": 1e-9}  # the bound below takes slopes of this size: the prior curves little
+    found = minimize(problem, start, jac=True, method="L-BFGS-B", bounds=bounds, options=exact)
     value, slope = problem(found.x)
     lowest = np.append(np.zeros(M), np.full(k, -np.inf))
     gain = fall_in_box(slope, found.x, lowest, np.inf, 2.0 / count)  # the prior curves the problem by so much
