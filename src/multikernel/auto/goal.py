@@ -12,7 +12,7 @@ import numpy as np
 from multikernel._arrays import part_of
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
-from multikernel.auto.choice import Blend, blend_classes, blend_numbers
+from multikernel.auto.choice import PULL_OF_FEW, Blend, blend_classes, blend_numbers
 from multikernel.estimators.targets import signs_of_classes
 
 # from targets as they were given to what machines learn, and to weights of the classes where these have some
@@ -39,8 +39,11 @@ class Goal(ABC):
         """Values (..., t) of machines as what is blended (..., k), a linear map."""
 
     @abstractmethod
-    def blend(self, scores: Array, rows: Array, weight: Array | None, several: bool) -> Blend:
-        """The blend of candidates' scores (M, len(rows), k) of held-out samples, of one source or of several."""
+    def blend(self, scores: Array, rows: Array, weight: Array | None, several: bool, few: bool = False) -> Blend:
+        """The blend of candidates' scores (M, len(rows), k) of held-out samples, of one source or of several.
+
+        ``few`` says that each candidate with a weight costs as much as another, so that few should have one.
+        """
 
     @abstractmethod
     def constant(self, weight: Array | None) -> Blend:
@@ -79,8 +82,11 @@ class Labels(Goal):
             return np.concatenate([-values, values], axis=-1) / 2.0
         return values
 
-    def blend(self, scores: Array, rows: Array, weight: Array | None, several: bool) -> Blend:
-        return blend_classes(scores, self.index[rows], weight, several)
+    def blend(self, scores: Array, rows: Array, weight: Array | None, several: bool, few: bool = False) -> Blend:
+        labels = self.index[rows]
+        if few:
+            return blend_classes(scores, labels, weight, several, PULL_OF_FEW)
+        return blend_classes(scores, labels, weight, several)
 
     def constant(self, weight: Array | None) -> Blend:
         counts = np.bincount(self.index, weight, self.count)
@@ -114,7 +120,7 @@ class Values(Goal):
     def scores(self, values: Array) -> Array:
         return values
 
-    def blend(self, scores: Array, rows: Array, weight: Array | None, several: bool) -> Blend:
+    def blend(self, scores: Array, rows: Array, weight: Array | None, several: bool, few: bool = False) -> Blend:
         return blend_numbers(scores, self.columns[rows], weight)
 
     def constant(self, weight: Array | None) -> Blend:

@@ -330,7 +330,7 @@ def _logistic(posed: Posed, found: Sequence[Tried], blend: Blend, parted: Parted
 def _blend_of(posed: Posed, scores: Array, parted: Parted, used: Array) -> Blend:
     """The blend of some of the candidates; the others have the weight 0."""
     weight = part_of(posed.task.weight, parted.compared)
-    blend = posed.goal.blend(scores[used], parted.compared, weight, posed.samples.several)
+    blend = posed.goal.blend(scores[used], parted.compared, weight, posed.samples.several, few=True)
     weights = np.zeros(len(scores))
     weights[used] = blend.weights
     return replace(blend, weights=weights)
