@@ -38,8 +38,8 @@ from multikernel.procedures import simplex_least_squares
 # hardly better than .2, which is better with the ten to twenty candidates of several sources (docs/results/tables.md).
 _PULL = 10.0
 _PULL_OF_CLASSES = 0.2
-# Where a machine follows, by the sum of the kernels that have a weight: with .2 three of them were summed on adult, where
-# two are enough, in four times the seconds. Log losses of three sets of 20,000 rows are the same to .0001.
+# Where a machine by the sum of the kernels with a weight follows: with .2 three were summed on adult, where two are
+# enough, in four times the seconds. Log losses of three sets of 20,000 rows are the same to .0001.
 PULL_OF_FEW = 6.0
 
 
