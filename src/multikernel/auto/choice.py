@@ -38,9 +38,9 @@ from multikernel.procedures import simplex_least_squares
 # hardly better than .2, which is better with the ten to twenty candidates of several sources (docs/results/tables.md).
 _PULL = 10.0
 _PULL_OF_CLASSES = 0.2
-# Where a machine by the sum of the kernels with a weight follows: with .2 three were summed on adult, where two are
-# enough, in four times the seconds. Log losses of three sets of 20,000 rows are the same to .0001.
-PULL_OF_FEW = 6.0
+# In 1 / n, where a machine by the sum of the kernels with a weight follows: with .2 M three were summed on adult, where
+# two are enough, in four times the seconds. Log losses of three sets of 20,000 rows are the same to .0001.
+PULL_OF_FEW = 30.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,11 +91,11 @@ def blend_numbers(predicted: Array, Y: Array, weight: Array | None) -> Blend:
 
 
 def blend_classes(
-    predicted: Array, labels: Array, weight: Array | None, several: bool = False, pull: float = _PULL_OF_CLASSES
+    predicted: Array, labels: Array, weight: Array | None, several: bool = False, pull: float | None = None
 ) -> Blend:
     """The blend of candidates' scores (M, n, k), one for each class; of those of several sources by their spread.
 
-    ``pull`` is that towards equal weights, in M / n.
+    ``pull`` is that towards equal weights, in 1 / n; M / 5 if not given.
     """
     M, n, k = predicted.shape
     sizes = _spreads(predicted) if several else np.ones(M)
@@ -105,7 +105,8 @@ def blend_classes(
     count = float(weight.sum())
     share = weight / count
     truth = np.eye(k)[labels]
-    pull = pull * M / count
+    if pull is None:
+        pull = _PULL_OF_CLASSES * M
 
     def problem(x: Array) -> tuple[float, Array]:
         w = x[:M]
@@ -113,9 +114,9 @@ def blend_classes(
         apart = w - w.mean()
         scores = np.tensordot(w, predicted, 1) + bias
         value = -float(share @ log_softmax(scores, axis=1)[np.arange(n), labels])
-        value += pull * float(apart @ apart) + float(x @ x) / count
+        value += (pull * float(apart @ apart) + float(x @ x)) / count
         slope = share[:, None] * (softmax(scores, axis=1) - truth)
-        by_weights = np.tensordot(predicted, slope, 2) + 2.0 * pull * apart
+        by_weights = np.tensordot(predicted, slope, 2) + 2.0 * pull / count * apart
         return value, np.append(by_weights, slope.sum(axis=0)) + 2.0 / count * x
 
     start = np.append(np.full(M, 2.0 / M), np.zeros(k))
