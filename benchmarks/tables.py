@@ -283,7 +283,8 @@ class FeatureLearning(BaseEstimator):
             model = self._fitted(kernel, exponent, ridge, samples, target, few, few_held)
             value = self._value(model, samples[few_held], y[few_held])
             if value > best:
-                best, self.model_, chosen = value, model, (kernel, exponent, ridge)
+                best, self.model_ = value, model
+                chosen = kernel, exponent, ridge
         if len(few) < len(rest):
             self.model_ = self._fitted(*chosen, samples, target, rest, held)
         return self

@@ -37,7 +37,7 @@ class Section:
     ----------
     experiment : Experiment
     results : of the cells of this run
-    whole : of the finished cells of a whole run; none where the experiment is not cut
+    whole : of the finished cells of a whole run; the same where the experiment is not cut
     verdicts : on the published numbers
     """
 
