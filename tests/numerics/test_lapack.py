@@ -35,6 +35,33 @@ def test_products(m: int, k: int, n: int) -> None:
 
 
 @pytest.mark.usefixtures("way")
+def test_products_of_blocks_touch_nothing_beside_them() -> None:
+    rng = np.random.default_rng(0)
+    whole = rng.normal(size=(9, 12))
+    fields = np.zeros(6, dtype=[("number", np.float64), ("letter", "S1")])
+    fields["number"] = rng.normal(size=6)
+    blocks = {
+        "rows": whole[2:5, 3:9],
+        "columns": whole.T[2:5, 3:9],
+        "one row": whole[2:3, 3:9],
+        "one column": whole[3:9, 2:3].T,
+        "of every other row": whole[::2, 3:9][:3],
+        "of every other column": whole[:3, ::2],
+        "backwards": whole[2:3, 8:2:-1],
+        "repeated": np.broadcast_to(whole[0, :6], (3, 6)),
+        "of fields": fields["number"][:, None].T,
+        "in single precision": whole[2:5, 3:9].astype(np.float32),
+    }
+    for name, A in blocks.items():
+        B = rng.normal(size=(8, 6)).T[:, 1:5]
+        space = rng.normal(size=(len(A) + 2, 7))
+        expected = space.copy()
+        expected[1:-1, 2:6] += 0.5 * A.astype(np.float64) @ B
+        lapack.gemm(A, B, space[1:-1, 2:6], 0.5)
+        np.testing.assert_allclose(space, expected, rtol=1e-13, atol=1e-14, err_msg=name)
+
+
+@pytest.mark.usefixtures("way")
 def test_inverse() -> None:
     A = np.random.default_rng(0).normal(size=(9, 6))
     K = A.T @ A
@@ -54,7 +81,7 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
         lapack.gemm(A, np.ones((3, 5)))
     wrong = [np.ones((3, 4)), np.ones((3, 5), np.float32), np.ones((3, 5), order="F"), np.ones((3, 10))[:, ::2]]
     for out in wrong:
-        with pytest.raises(ValueError, match="out has to be a C-contiguous array of float64"):
+        with pytest.raises(ValueError, match="out has to be an array of float64 in C order"):
             lapack.gemm(A, np.ones((4, 5)), out)
     refused = pytest.raises(ValueError, match="takes arrays of one precision, in Fortran order")
     for L in (np.tril(A[:, :3] + np.eye(3)), beside, square.astype(np.float32), square[:, ::-1]):

@@ -135,15 +135,15 @@ def products(packed, chosen, C, out, first, last):  # type: ignore[no-untyped-de
 
 
 @njit(nogil=True, cache=True)
-def lower(packed, first, left, corner):  # type: ignore[no-untyped-def]
-    """The rows first, first + 1, .. of the whole matrix: before the column ``first``, and the square that follows."""
-    for a in range(len(left)):
+def lower(packed, first, tile):  # type: ignore[no-untyped-def]
+    """The rows first, first + 1, .. of the whole matrix, up to the last column that the last of them reaches."""
+    for a in range(len(tile)):
         start = (first + a) * (first + a + 1) // 2
-        for j in range(first):
-            left[a, j] = packed[start + j]
-        for b in range(a + 1):
-            corner[a, b] = packed[start + first + b]
-            corner[b, a] = corner[a, b]
+        row = tile[a]
+        for j in range(first + a + 1):
+            row[j] = packed[start + j]
+        for b in range(a):
+            tile[b, first + a] = row[first + b]
 
 
 @njit(nogil=True, cache=True)

@@ -8,6 +8,7 @@ other: all are those of the rounded matrices, up to rounding in double precision
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,7 +23,7 @@ from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, unit_roundoff
 from multikernel.banks.packing import half_size, made, pack, unpack, weights_of_pairs
 from multikernel.banks.stored import StoredBank
-from multikernel.banks.threads import over_rows, slices
+from multikernel.banks.threads import n_threads, one_blas_thread, over_rows, slices
 from multikernel.numerics import lapack
 from multikernel.tuning import (
     BUFFER_VALUES,
@@ -31,8 +32,9 @@ from multikernel.tuning import (
     PACKED_KEPT,
     PACKED_UNPACKED,
     PIECE_VALUES,
-    PRODUCT_ROWS,
     STRETCH,
+    TILE_ROWS,
+    TILE_VALUES,
 )
 
 
@@ -139,28 +141,33 @@ class PackedBank(StoredBank):
         from multikernel.banks import _packed
 
         self._check("rows", len(C), self.n, "samples")
+        if C.shape[1] >= PACKED_UNPACKED:
+            return self._apply_unpacked(np.ascontiguousarray(C, dtype=np.float64))
         Ct = np.ascontiguousarray(C.T, dtype=np.float64)
         out = np.empty((len(self), *Ct.shape))
-        if len(Ct) >= PACKED_UNPACKED:
-            for place, found in zip(self.places, out, strict=True):
-                self._multiply(place, Ct, found)
-        else:
-            self._over_kernels(lambda r: _packed.products(self.stack, self.places, Ct, out, r.start, r.stop), len(Ct))
+        self._over_kernels(lambda r: _packed.products(self.stack, self.places, Ct, out, r.start, r.stop), len(Ct))
         return out.transpose(0, 2, 1)
 
-    def _multiply(self, place: int, Ct: Array, found: Array) -> None:
-        """C'K of one matrix by BLAS, of which some rows up to the diagonal are unpacked at a time."""
+    def _apply_unpacked(self, C: Array) -> Array:
+        """By BLAS, some rows up to the diagonal at a time; where kernels occupy the threads, each has one of them."""
         from multikernel.banks import _packed
 
-        found[:] = 0.0
-        for r in slices(self.n, PRODUCT_ROWS):
-            left = np.empty((r.stop - r.start, r.start))
-            corner = np.empty((r.stop - r.start, r.stop - r.start))
-            _packed.lower(self.stack[place], r.start, left, corner)
-            own = np.ascontiguousarray(Ct[:, r])
-            found[:, : r.start] += lapack.gemm(own, left)
-            found[:, r] += lapack.gemm(own, corner)
-            found[:, r] += lapack.gemm(Ct[:, : r.start], left, transposed=True)
+        out = np.zeros((len(self), *C.shape))
+        height = max(TILE_ROWS, TILE_VALUES // self.n)
+
+        def multiply(kernels: slice) -> None:
+            space = np.empty(min(height, self.n) * self.n)
+            for place, found in zip(self.places[kernels], out[kernels], strict=True):
+                for r in slices(self.n, height):
+                    tile = space[: (r.stop - r.start) * r.stop].reshape(-1, r.stop)
+                    _packed.lower(self.stack[place], r.start, tile)
+                    lapack.gemm(tile, C[: r.stop], found[r])
+                    lapack.gemm(tile[:, : r.start].T, C[r], found[: r.start])
+
+        shared = len(self) >= n_threads()
+        with one_blas_thread(0) if shared else nullcontext():
+            over_rows(multiply, len(self), 1 if shared else len(self))
+        return out
 
     def quad(self, A: Array) -> Array:
         A = as_columns(A)

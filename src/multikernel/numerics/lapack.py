@@ -3,8 +3,8 @@
 SciPy's wrappers for Python hold the lock while they compute, so that threads with a matrix each wait for each other.
 What they wrap is called here by its address, which SciPy publishes for compiled code (``scipy.linalg.cython_lapack``);
 calls by ctypes release the lock. Factorisations take arrays in Fortran order, as LAPACK does, or blocks of these, and
-work in their place; products take C-contiguous arrays of doubles, whose transposes are what BLAS knows. Where SciPy
-publishes nothing that is understood here, its wrappers compute, with the lock.
+work in their place; products take arrays of doubles in either order. Where SciPy publishes nothing that is understood
+here, its wrappers compute, with the lock.
 """
 
 from __future__ import annotations
@@ -84,33 +84,45 @@ def inverted(L: Array) -> bool:
     return failed.value == 0
 
 
-def gemm(A: Array, B: Array, out: Array | None = None, factor: float = 1.0, transposed: bool = False) -> Array:
-    """``out`` + factor A B, in its place, or factor A B in a new array; ``out`` is C-contiguous, of float64.
+def gemm(A: Array, B: Array, out: Array | None = None, factor: float = 1.0) -> Array:
+    """``out`` + factor A B, in its place, or factor A B in a new array.
 
-    With ``transposed`` it is A B'.
+    Parameters
+    ----------
+    A, B : array (m, k) and (k, n); in C or Fortran order, or blocks of such arrays, they are read where they are
+    out : array (m, n) of float64 in C order, or a block of such an array
+    factor : float
     """
-    A = np.ascontiguousarray(A, dtype=np.float64)
-    B = np.ascontiguousarray(B, dtype=np.float64)
-    (m, k) = A.shape
-    inner, n = B.shape[::-1] if transposed else B.shape
-    if inner != k:
-        raise ValueError(f"gemm: A has {k} columns and B has {inner} rows: these numbers have to be equal")
-    if out is not None and not (out.shape == (m, n) and out.dtype == np.float64 and out.flags.c_contiguous):
-        raise ValueError(f"gemm: out has to be a C-contiguous array of float64, of shape ({m}, {n})")
+    A, transposed, height = _read(A)
+    B, mirrored, width = _read(B)
+    (m, k), n = A.shape, B.shape[1]
+    if len(B) != k:
+        raise ValueError(f"gemm: A has {k} columns and B has {len(B)} rows: these numbers have to be equal")
+    fits = out is None or (out.shape == (m, n) and out.dtype == np.float64 and (_by_columns(out.T) or not out.size))
+    if not fits:
+        raise ValueError(f"gemm: out has to be an array of float64 in C order, of shape ({m}, {n})")
     added = out is not None
     if out is None:
         out = np.empty((m, n))
     if not k:
         return out if added else np.zeros((m, n))
     if _gemm is None:
-        out[...] = factor * (A @ (B.T if transposed else B)) + (out if added else 0.0)
-    elif m and n:
+        out[...] = factor * (A @ B) + (out if added else 0.0)
+    elif m and n:  # of the transposes, which are in Fortran order: out' = B'A'
         one = ctypes.c_double(factor)
         beta = ctypes.c_double(float(added))
         sizes = _int(n), _int(m), _int(k)
-        way = b"T" if transposed else b"N"
-        _gemm(way, b"N", *sizes, one, _at(B), _int(B.shape[1]), _at(A), _int(k), beta, _at(out), _int(n))
+        _gemm(mirrored, transposed, *sizes, one, _at(B), width, _at(A), height, beta, _at(out), _leading(out.T))
     return out
+
+
+def _read(A: Array) -> tuple[Array, bytes, Any]:
+    """A, copied where BLAS cannot read it in its place, whether BLAS is to transpose it, and its leading dimension."""
+    if A.dtype != np.float64 or not (_by_columns(A) or _by_columns(A.T)):
+        A = np.ascontiguousarray(A, dtype=np.float64)
+    if _by_columns(A.T):
+        return A, b"N", _leading(A.T)
+    return A, b"T", _leading(A)
 
 
 def _check(name: str, fits: bool, *arrays: Array) -> None:
@@ -129,7 +141,8 @@ def _check(name: str, fits: bool, *arrays: Array) -> None:
 def _by_columns(A: Array) -> bool:
     """Whether A is in Fortran order, or a block of an array that is."""
     contiguous = len(A) <= 1 or A.strides[0] == A.itemsize
-    return contiguous and (A.shape[1] <= 1 or A.strides[1] >= len(A) * A.itemsize)
+    apart = A.strides[1] >= len(A) * A.itemsize and A.strides[1] % A.itemsize == 0
+    return contiguous and (A.shape[1] <= 1 or apart)
 
 
 def _in_place(A: Array, found: Array, failed: int) -> bool:

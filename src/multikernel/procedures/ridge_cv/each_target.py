@@ -39,7 +39,7 @@ from functools import partial
 
 import numpy as np
 
-from multikernel._floats import ROUNDING, TINY
+from multikernel._floats import ROUNDING, SINGULAR, TINY
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up, warn_of_cut_choice
 from multikernel.certificate import ROUGH, STALLED, Certificate
@@ -160,7 +160,6 @@ class _Descent:
         self.rounds = 0
         self.tried = np.zeros(t, dtype=np.int64)  # how often a target was followed to a least point nearby
         self.ended = 0  # targets that ended near a point that others share
-        self.begun = 0.0  # the largest stationarity at a point where targets began
         self.history: list[float] = []  # the largest stationarity before each round
 
     def take(self, other: _Descent) -> None:
@@ -210,37 +209,42 @@ class _Descent:
             self.move(shared, own, shared.errors(own))
 
     def move(self, shared: SharedWeights, own: Array, errors: Array) -> None:
-        """Take targets to a point where their errors are these."""
+        """Take targets to a point where their errors are these, and those that end near it to their ends."""
         if not len(own):
             return
         self.keep(shared.coef, own, errors)
-        near = shared.models(own)
         self.v[own] = shared.v
         self.errors[own] = errors
-        self.slopes[own] = near.slopes
-        self.curvatures[own] = near.curvatures
-        self.scale[own] = np.maximum(self.scale[own], np.einsum("tkk->tk", near.curvatures))
-        self._measure(own)
-        self.begun = max(self.begun, float(self.stationarity[own].max()))
-        self._end_near(shared, own)
+        own = np.setdiff1d(own, self._end_near(shared, own))
+        if len(own):
+            near = shared.models(own)
+            self._know(own, near.slopes, near.curvatures)
 
-    def _end_near(self, shared: SharedWeights, own: Array) -> None:
-        """Take targets from a point where their matrix is known to least points nearby, where that costs little."""
-        if time_is_up():
-            return
-        far = (self.stationarity[own] > self.tol) & (self.errors[own] > self.small[own]) & (self.tried[own] < _FOLLOWED)
-        own = own[far]
+    def _know(self, own: Array, slopes: Array, curvatures: Array) -> None:
+        """The models of targets where they are."""
+        self.slopes[own] = slopes
+        self.curvatures[own] = curvatures
+        self.scale[own] = np.maximum(self.scale[own], np.einsum("tkk->tk", curvatures))
+        self._measure(own)
+
+    def _end_near(self, shared: SharedWeights, own: Array) -> Array:
+        """Take targets from a point where their matrix is known to least points nearby, where that costs little.
+
+        Which of them ended there is returned.
+        """
+        own = own[(self.errors[own] > self.small[own]) & (self.tried[own] < _FOLLOWED)]
+        if not len(own) or time_is_up():
+            return own[:0]
         self.tried[own] += 1
         found = shared.ends(own, self.tol)
-        lower = found.errors < self.errors[found.index]
+        lower = found.errors <= (1.0 + SINGULAR) * self.errors[found.index]  # those that end here differ by rounding
         index = found.index[lower]
         self.v[index] = found.v[lower]
-        self.errors[index] = found.errors[lower]
-        self.slopes[index] = found.slopes[lower]
-        self.curvatures[index] = found.curvatures[lower]
+        self.errors[index] = np.minimum(found.errors[lower], self.errors[index])
         self.ended += len(index)
-        self._measure(index)
+        self._know(index, found.slopes[lower], found.curvatures[lower])
         self.keep(partial(self._coef_near, shared), index, self.errors[index])
+        return index
 
     def _coef_near(self, shared: SharedWeights, index: Array) -> Array | None:
         return shared.coef_near(index, self.v[index])
@@ -268,10 +272,10 @@ class _Descent:
         return tuple(self.history)
 
     def _report(self, observe: Observer) -> None:
-        """Show how far targets are; those that have not begun count as the others did when they began."""
+        """Show how far targets are; those that have not begun might lose all of their error."""
         self.history.append(float(self.stationarity.max()))
         begun = np.isfinite(self.stationarity)
-        known = np.where(begun, self.stationarity, self.begun)
+        known = np.where(begun, self.stationarity, 1.0)
         mean = float(np.exp(np.log(np.maximum(known, self.tol)).mean()))
         errors = float(self.errors[np.isfinite(self.errors)].sum())
         observe(Event(len(self.history), Certificate.stationarity(mean, 1.0), None, errors))

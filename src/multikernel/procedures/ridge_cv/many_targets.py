@@ -275,45 +275,44 @@ class _Block:
         answer.objective[part] = self.units * (self.units * found.errors)
         answer.errors[part] = answer.objective[part]
         answer.stationarity[part] = found.stationarity
+        kept = self._kept(rows, weights, totals)
         _, places, groups = np.unique(found.v, axis=0, return_index=True, return_inverse=True)
         order = np.argsort(groups.ravel(), kind="stable")
         ends = np.cumsum(np.bincount(groups.ravel()))[:-1]
         for place, own in zip(places, np.split(order, ends), strict=True):
             check_interrupted()
             alpha = 1.0 / float(totals[place])
-            if not self._kept(rows, own, weights[place], alpha):
-                for some in slices(len(own), max(1, BUFFER_VALUES // len(self.Y))):
-                    self._machine(rows, own[some], weights[place], alpha)
+            left = own[~kept[own]]
+            for some in slices(len(left), max(1, BUFFER_VALUES // len(self.Y))):
+                self._machine(rows, left[some], weights[place], alpha)
             if self.search.evidence:
                 shared = self.held_out.shared(found.v[place])
                 errors = np.full(len(own), np.nan) if shared is None else shared.errors(own)
                 answer.errors[part.start + own] = self.units[own] * (self.units[own] * errors)
 
-    def _kept(self, rows: _Rows, own: Array, weights: Array, alpha: float) -> bool:
-        """Whether the coefficients that were kept on the way are those of these weights and this ridge."""
+    def _kept(self, rows: _Rows, weights: Array, totals: Array) -> Array:
+        """Which coefficients that were kept on the way are those of the weights and ridges of their targets: (t,)."""
         error = self.held_out
+        kept = np.zeros(len(weights), dtype=bool)
         if self.search.evidence or not (isinstance(error, HeldOutError) and error.knows_coef) or rows.rounded:
-            return False
-        used = np.flatnonzero(weights)
-        bank = self.bank.select(used)
-        means = np.zeros(len(own))
-        gaps = []
-        for some in slices(len(own), max(1, TILE_VALUES // (len(self.Y) * max(1, len(used))))):
-            targets = self.Y[:, own[some]] / self.units[own[some]]
-            if self.search.fit_intercept:
-                means[some] = targets.mean(axis=0)
-            coef = rows.coef(own[some])
-            if len(used):
-                values = np.tensordot(weights[used], bank.apply(coef), 1)
-            else:
-                values = np.zeros(coef.shape)
-            gaps.append(Solved.of(targets - means[some], values, alpha, coef).gap)
-        if not max(gaps) <= ROUNDING:
-            return False
-        where = rows.part.start + own
-        rows.answer.intercept[where] = means * self.units[own]
-        rows.answer.gap[where] = max(gaps)
-        return True
+            return kept
+        for some in slices(len(weights), max(1, TILE_VALUES // len(self.Y))):
+            check_interrupted()
+            own = np.arange(some.start, some.stop)
+            targets = self.Y[:, own] / self.units[own]
+            means = targets.mean(axis=0) if self.search.fit_intercept else np.zeros(len(own))
+            coef = rows.coef(own)
+            used = np.flatnonzero(weights[own].any(axis=0))
+            images = self.bank.select(used).apply(coef) if len(used) else np.zeros((0, *coef.shape))
+            values = np.einsum("tk,knt->nt", weights[own][:, used], images)
+            for j, t in enumerate(own):
+                one = slice(j, j + 1)
+                found = Solved.of(targets[:, one] - means[j], values[:, one], 1.0 / float(totals[t]), coef[:, one])
+                kept[t] = found.gap <= ROUNDING
+                if kept[t]:
+                    rows.answer.intercept[rows.part.start + t] = means[j] * self.units[t]
+                    rows.answer.gap[rows.part.start + t] = found.gap
+        return kept
 
     def _machine(self, rows: _Rows, own: Array, weights: Array, alpha: float) -> None:
         """The coefficients of the targets that share weights and ridge."""

@@ -95,8 +95,15 @@ class Neighbourhood:
     def _ends(self, index: Array, tol: float) -> Ends:
         space = _Subspace.of(self, self.held_out.of_targets(index))
         v = np.tile(self.v0, (len(index), 1))
-        ends = []
+        near = space.model.at(v)
+        ended = near.stationarities(v) <= tol  # value and gradient of the small model are those of L here
+        ends = [Ends(index[ended], v[ended], near.errors[ended], near.slopes[ended], near.curvatures[ended])]
         for _ in range(_RICHER):
+            if ended.all():
+                break
+            index = index[~ended]
+            v = v[~ended]
+            space = space.of_targets(~ended)
             check_interrupted()
             v = space.model.least(v, tol)
             before = space.left(v)
@@ -106,11 +113,6 @@ class Neighbourhood:
             digits = near.errors > ROUNDING * space.model.squares / space.model.count  # a difference of such squares
             ended = digits & (near.stationarities(v) <= _CONFIRMED * tol) & left.known(before, tol) & self._reached(v)
             ends.append(Ends(index[ended], v[ended], near.errors[ended], near.slopes[ended], near.curvatures[ended]))
-            if ended.all():
-                break
-            index = index[~ended]
-            v = v[~ended]
-            space = space.of_targets(~ended)
         return Ends.joined(ends, len(self.v0))
 
     def _reached(self, v: Array) -> Array:
