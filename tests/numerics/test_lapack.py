@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -62,6 +63,30 @@ def test_products_of_blocks_touch_nothing_beside_them() -> None:
 
 
 @pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("precision", [np.float64, np.float32])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_triangles(precision: type, order: Literal["C", "F"]) -> None:
+    rng = np.random.default_rng(0)
+    close = {"rtol": 1e-4 if precision is np.float32 else 1e-12, "atol": 1e-5 if precision is np.float32 else 1e-13}
+    whole = np.asfortranarray(rng.normal(size=(5, 5)) + 4.0 * np.eye(5), dtype=precision)
+    lower, upper = np.tril(whole), np.triu(whole)
+    for L, own in ((whole, lower), (whole.T, upper.T)):  # only one triangle is read, of an array in either order
+        for rows in (slice(0, 6), slice(1, 5)):
+            B = np.array(rng.normal(size=(6, 5)), dtype=precision, order=order)
+            for transposed in (True, False):
+                factor = own.T if transposed else own
+                changed = B.copy(order="K")
+                lapack.multiply(changed[rows], L, transposed)
+                np.testing.assert_allclose(changed[rows], B[rows] @ factor, **close)
+                lapack.divide(changed[rows], L, transposed)
+                np.testing.assert_allclose(changed, B, **close)
+    C = np.asfortranarray(rng.normal(size=(6, 6)), dtype=precision)
+    expected = np.tril(C) - np.tril(B @ B.T)
+    lapack.reduce(C, B)
+    np.testing.assert_allclose(np.tril(C), expected, **close)
+
+
+@pytest.mark.usefixtures("way")
 def test_inverse() -> None:
     A = np.random.default_rng(0).normal(size=(9, 6))
     K = A.T @ A
@@ -87,11 +112,12 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
     for L in (np.tril(A[:, :3] + np.eye(3)), beside, square.astype(np.float32), square[:, ::-1]):
         with refused:
             lapack.inverted(L)
-    for B in (beside.T, beside[:2], beside.astype(np.float32), np.ascontiguousarray(beside)):
+    for B in (beside, beside[:2].T, beside.T.astype(np.float32), np.ones((2, 6))[:, ::2]):
+        for change in (lapack.divide, lapack.multiply):
+            with refused:
+                change(B, square)
         with refused:
-            lapack.divide(B, square, lower=False)
-        with refused:
-            lapack.reduce(square, B, lower=True, by_rows=True)
+            lapack.reduce(square, B.T)
     with refused:
         lapack.factored(np.ones((3, 4), order="F"), lower=True)
 

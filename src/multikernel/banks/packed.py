@@ -141,18 +141,18 @@ class PackedBank(StoredBank):
         from multikernel.banks import _packed
 
         self._check("rows", len(C), self.n, "samples")
-        if C.shape[1] >= PACKED_UNPACKED:
-            return self._apply_unpacked(np.ascontiguousarray(C, dtype=np.float64))
         Ct = np.ascontiguousarray(C.T, dtype=np.float64)
+        if len(Ct) >= PACKED_UNPACKED:
+            return self._apply_unpacked(Ct).transpose(0, 2, 1)
         out = np.empty((len(self), *Ct.shape))
         self._over_kernels(lambda r: _packed.products(self.stack, self.places, Ct, out, r.start, r.stop), len(Ct))
         return out.transpose(0, 2, 1)
 
-    def _apply_unpacked(self, C: Array) -> Array:
-        """By BLAS, some rows up to the diagonal at a time; where kernels occupy the threads, each has one of them."""
+    def _apply_unpacked(self, Ct: Array) -> Array:
+        """C'K_k by BLAS, some rows up to the diagonal at a time; where kernels occupy the threads, each has one."""
         from multikernel.banks import _packed
 
-        out = np.zeros((len(self), *C.shape))
+        out = np.zeros((len(self), *Ct.shape))
         height = max(TILE_ROWS, TILE_VALUES // self.n)
 
         def multiply(kernels: slice) -> None:
@@ -161,8 +161,8 @@ class PackedBank(StoredBank):
                 for r in slices(self.n, height):
                     tile = space[: (r.stop - r.start) * r.stop].reshape(-1, r.stop)
                     _packed.lower(self.stack[place], r.start, tile)
-                    lapack.gemm(tile, C[: r.stop], found[r])
-                    lapack.gemm(tile[:, : r.start].T, C[r], found[: r.start])
+                    lapack.gemm(Ct[:, : r.stop], tile.T, found[:, r])
+                    lapack.gemm(Ct[:, r], tile[:, : r.start], found[:, : r.start])
 
         shared = len(self) >= n_threads()
         with one_blas_thread(0) if shared else nullcontext():

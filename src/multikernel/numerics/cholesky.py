@@ -58,8 +58,8 @@ def factorise_halves(first: Array, beside: Array, last: Array, lower: bool = Tru
     """
     if not factorise(first):
         return False
-    divide(beside, first, lower=True)
-    reduce(last, beside, lower, by_rows=True)
+    divide(beside, first)
+    reduce(last, beside, lower)
     return factorise(last, lower)
 
 
@@ -128,10 +128,10 @@ def _halved(A: Array, lower: bool) -> bool:
         return factored(A, lower)
     k = len(A) // 2
     first = A[:k, :k]
-    beside = A[k:, :k] if lower else A[:k, k:]
+    beside = A[k:, :k] if lower else A[:k, k:].T
     last = A[k:, k:]
     if not _halved(first, lower):
         return False
-    divide(beside, first, lower)
-    reduce(last, beside, lower, by_rows=lower)
+    divide(beside, first if lower else first.T)
+    reduce(last, beside, lower)
     return _halved(last, lower)

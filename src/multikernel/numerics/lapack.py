@@ -40,38 +40,56 @@ def factored(A: Array, lower: bool) -> bool:
     return failed.value == 0
 
 
-def divide(B: Array, triangle: Array, lower: bool) -> None:
-    """Replace B by B L'^-1, for B (t, n) beside a lower factor L; by U'^-1 B, for B (n, t) beside an upper factor U."""
-    (rows, columns) = B.shape
+def divide(B: Array, L: Array, transposed: bool = True) -> None:
+    """Replace B (t, n) by B L'^-1, or by B L^-1, for a lower triangle L; both in Fortran or C order, or blocks of such.
+
+    Only this triangle of L is read.
+    """
+    _by_triangle("trsm", B, L, transposed)
+
+
+def multiply(B: Array, L: Array, transposed: bool = True) -> None:
+    """Replace B by B L', or by B L: as ``divide``."""
+    _by_triangle("trmm", B, L, transposed)
+
+
+def _by_triangle(name: str, B: Array, L: Array, transposed: bool) -> None:
     if not B.size:
         return
-    order = columns if lower else rows
-    _check("divide", triangle.shape == (order, order), B, triangle)
-    trsm = _ROUTINES[B.dtype]["trsm"]
-    if trsm is None:
-        B[...] = _wrapper(blas, B, "trsm")(1.0, triangle, B, side=lower, lower=lower, trans_a=1)
+    upper = not _by_columns(L)
+    beside = _by_columns(B)  # else BLAS knows B', and L or its transpose stands before it
+    triangle = L.T if upper else L
+    place = B if beside else B.T
+    _check("divide" if name == "trsm" else "multiply", L.shape == (B.shape[1],) * 2, place, triangle)
+    swapped = transposed ^ upper ^ (not beside)
+    routine = _ROUTINES[B.dtype][name]
+    if routine is None:
+        wrapper = _wrapper(blas, B, name)
+        place[...] = wrapper(1.0, triangle, place, side=beside, lower=not upper, trans_a=swapped)
     else:
-        side = b"R" if lower else b"L"
-        one = _number(B, 1.0)
-        shape = _int(rows), _int(columns)
-        trsm(side, _half(lower), b"T", b"N", *shape, one, _at(triangle), _leading(triangle), _at(B), _leading(B))
+        side = b"R" if beside else b"L"
+        way = b"T" if swapped else b"N"
+        sizes = _int(place.shape[0]), _int(place.shape[1])
+        at = _at(triangle), _leading(triangle), _at(place), _leading(place)
+        routine(side, _half(not upper), way, b"N", *sizes, _number(B, 1.0), *at)
 
 
-def reduce(C: Array, B: Array, lower: bool, by_rows: bool) -> None:
-    """Subtract B B' from one triangle of C, for B (n, k) ``by_rows``; else B'B, for B (k, n)."""
+def reduce(C: Array, B: Array, lower: bool = True) -> None:
+    """Subtract B B' from one triangle of C (n, n), for B (n, k) in Fortran or C order, or a block of such an array."""
     if not B.size:
         return
-    order = B.shape[0] if by_rows else B.shape[1]
-    _check("reduce", C.shape == (order, order), C, B)
+    by_rows = _by_columns(B)
+    place = B if by_rows else B.T
+    _check("reduce", C.shape == (len(B), len(B)), C, place)
     syrk = _ROUTINES[C.dtype]["syrk"]
     if syrk is None:
-        C[...] = _wrapper(blas, C, "syrk")(-1.0, B, beta=1.0, c=C, trans=not by_rows, lower=lower)
+        C[...] = _wrapper(blas, C, "syrk")(-1.0, place, beta=1.0, c=C, trans=not by_rows, lower=lower)
     else:
-        way, k = (b"N", B.shape[1]) if by_rows else (b"T", B.shape[0])
-        minus = _number(C, -1.0)
+        sizes = _int(len(C)), _int(B.shape[1])
+        way = b"N" if by_rows else b"T"
         one = _number(C, 1.0)
-        n = _int(len(C))
-        syrk(_half(lower), way, n, _int(k), minus, _at(B), _leading(B), one, _at(C), _leading(C))
+        minus = _number(C, -1.0)
+        syrk(_half(lower), way, *sizes, minus, _at(place), _leading(place), one, _at(C), _leading(C))
 
 
 def inverted(L: Array) -> bool:
@@ -196,7 +214,7 @@ def _routine(module: Any, name: str) -> Callable[..., None] | None:
 
 
 _PREFIX = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}
-_PUBLISHED_BY = {"potrf": cython_lapack, "trsm": cython_blas, "syrk": cython_blas}
+_PUBLISHED_BY = {"potrf": cython_lapack, "trsm": cython_blas, "trmm": cython_blas, "syrk": cython_blas}
 _ROUTINES = {
     precision: {name: _routine(module, prefix + name) for name, module in _PUBLISHED_BY.items()}
     for precision, prefix in _PREFIX.items()

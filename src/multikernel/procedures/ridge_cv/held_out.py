@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import blas
 
+from multikernel._arrays import foreign
 from multikernel._typing import Array, Index
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import slices
@@ -27,8 +28,8 @@ from multikernel.procedures.ridge_cv.fixed import determined
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
 from multikernel.procedures.ridge_cv.model import QuadraticModel, Tall, Wide
 from multikernel.procedures.ridge_cv.nearby import Neighbourhood
-from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, Residuals, rows_of, unlocked_product
-from multikernel.tuning import TILE_VALUES
+from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, Residuals, times, times_in_fold
+from multikernel.tuning import BUFFER_VALUES, TILE_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +72,10 @@ class HeldOutError(Criterion):
         return None if left is None else Point(v, left)
 
     def shared(self, v: Array) -> SharedWeights | None:
-        inverse = self.held_out.inverse(self.bank.total(v))
+        if self._by_folds:
+            inverse = self.held_out.inverse_by_folds(self.bank, v)
+        else:
+            inverse = self.held_out.inverse(self.bank.total(v))
         return None if inverse is None else SharedInverse(v, self, inverse)
 
     def of_targets(self, index: Index) -> HeldOutError:
@@ -81,6 +85,14 @@ class HeldOutError(Criterion):
     @cached_property
     def held_out(self) -> HeldOut:
         return HeldOut(self.Y, self.folds, self.fit_intercept, self.one, self.basis, self.units)
+
+    @cached_property
+    def _by_folds(self) -> bool:
+        """Whether an inverse that targets share is kept in blocks of the folds: if it is large, and folds are few."""
+        n = len(self.Y)
+        if n * n <= BUFFER_VALUES or self.basis is not None or self._merged is not self.folds:
+            return False
+        return not foreign(self.bank.block(np.arange(1), np.arange(1)).total(np.ones(len(self.bank))))
 
     @property
     def knows_coef(self) -> bool:
@@ -180,7 +192,7 @@ class HeldOutError(Criterion):
             J = np.empty((g * m, n))
             for f, V in enumerate(folds.tests()):
                 images = applied[:, f].transpose(1, 0, 2).reshape(g * m, n)
-                J[:, V] = unlocked_product(rows_of(left.H, V), images.T).T
+                J[:, V] = times_in_fold(left.H, folds, f, images.T).T
             yield R, blocks.solve(J.T).T.reshape(g, m, n)
 
 
@@ -207,7 +219,7 @@ class SharedInverse(SharedWeights):
         if not self.error.knows_coef:
             return None
         held_out = self.error.held_out.of_targets(index)
-        coef = unlocked_product(self.inverse.H, held_out.Y)
+        coef = times(self.inverse.H, held_out.Y)
         if self.error.fit_intercept:
             coef -= self.inverse.ones[:, None] * held_out.Y.mean(axis=0)
         return coef * (float(self.v.sum()) or 1.0)

@@ -47,12 +47,13 @@ from multikernel.numerics.cholesky import solved
 from multikernel.numerics.conjugate_gradients import MOST_STEPS, preconditioned_steps
 from multikernel.numerics.levenberg_marquardt import ACCEPTED, FIRST_DAMPING, changed_damping
 from multikernel.procedures.ridge_cv.criterion import Ends
-from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, rows_of, unlocked_product
+from multikernel.procedures.ridge_cv.inverse_by_folds import InverseByFolds
+from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, rows_of, times, unlocked_product
 from multikernel.tuning import TILE_VALUES
 
 # Of TILE_VALUES, the numbers of the bases at a time. With 2, 4, 8 and 16 of them a target of 1,200 samples took 32,
 # 25, 23 and 22 ms, one of 3,000 samples 240, 190, 155 and 125 ms; 8 of them took 24 and 39 MB more than 2.
-_BASES = 4
+_BASES = 8
 _WORTHWHILE = 4  # 2 n^2 operations of each product beside n^3 of an inverse: 2 gained a tenth of 400 samples, and 50 MB
 _RICHER = 4  # times that a basis is made richer at most: with 2, 3 and 4 of them 88, 118, 131 of 150 hard targets ended
 _FURTHEST = 10.0  # times a weight of v0, to which targets are followed: points of the first survey are a decade apart
@@ -133,14 +134,14 @@ class Neighbourhood:
         H = self.inverse.H
         enough = SINGULAR * np.linalg.norm(Y, axis=0)
 
-        def times(X: Array) -> Array:
+        def shifted(X: Array) -> Array:
             return X + np.einsum("tk,knt->nt", v, self._kernels_times(X))
 
         def near(R: Array) -> Array:
-            return unlocked_product(H, R)
+            return times(H, R)
 
         X = near(Y)
-        steps = preconditioned_steps(times, near, Y - times(X))
+        steps = preconditioned_steps(shifted, near, Y - shifted(X))
         for step in islice(steps, MOST_STEPS):
             X += step.change
             if (np.linalg.norm(step.left, axis=0) <= enough).all():
@@ -163,12 +164,14 @@ class Neighbourhood:
 
     def applied(self, X: Array) -> Array:
         """K_k x for every k: shape (m, F, c, n)."""
-        columns = np.ascontiguousarray(X.reshape(-1, X.shape[-1]).T)
-        return np.ascontiguousarray(self._kernels_times(columns).transpose(0, 2, 1)).reshape(-1, *X.shape)
+        images = self._kernels_times(X.reshape(-1, X.shape[-1]).T)
+        return np.ascontiguousarray(images.transpose(0, 2, 1)).reshape(-1, *X.shape)
 
     def trained(self, X: Array) -> Array:
         """(K_TT(v0) + I)^-1 x on the samples of each fold, 0 on the others; so are the x."""
         H = self.inverse.H
+        if isinstance(H, InverseByFolds):
+            return H.trained(X)
         found = unlocked_product(H, X.reshape(-1, X.shape[-1]).T).T.reshape(X.shape)
         tests = self.held_out.folds.tests()
         for each, V, factor in zip(found, tests, self.inverse.blocks.factors, strict=True):

@@ -40,11 +40,13 @@ import numpy as np
 from multikernel import _arrays, _linalg
 from multikernel._arrays import foreign, host, like, part_of, taken
 from multikernel._typing import Array, Index
+from multikernel.banks import KernelBank
 from multikernel.banks.threads import slices
 from multikernel.numerics import lapack
 from multikernel.numerics.cholesky import factorise, invert
 from multikernel.procedures.ridge_cv.fixed import project
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
+from multikernel.procedures.ridge_cv.inverse_by_folds import InverseByFolds
 from multikernel.tuning import TILE_VALUES
 
 
@@ -69,7 +71,10 @@ class Residuals:
 
 @dataclass(frozen=True, eq=False)
 class Inverse:
-    """H of a kernel matrix, H times 1, and the blocks of the folds: what the residuals of any targets follow from."""
+    """H of a kernel matrix, H times 1, and the blocks of the folds: what the residuals of any targets follow from.
+
+    H is an array, or in the blocks of the folds.
+    """
 
     H: Any
     ones: Array
@@ -161,11 +166,22 @@ class HeldOut:
             blocks = Blocks.of(H, self.folds)
         except np.linalg.LinAlgError:
             return None
-        return Inverse(H, unlocked_product(H, self.ones[:, None])[:, 0], blocks)
+        return self._with_ones(H, blocks)
+
+    def inverse_by_folds(self, bank: KernelBank, v: Array) -> Inverse | None:
+        """The same of sum_k v_k K_k, in half of the memory; where there is no ``basis``."""
+        try:
+            H = InverseByFolds.of(bank, v, self.folds)
+        except np.linalg.LinAlgError:
+            return None
+        return self._with_ones(H, H.blocks)
+
+    def _with_ones(self, H: Any, blocks: Blocks) -> Inverse:
+        return Inverse(H, times(H, self.ones[:, None])[:, 0], blocks)
 
     def left(self, inverse: Inverse) -> Residuals:
         """What a kernel matrix leaves of the targets."""
-        targets = unlocked_product(inverse.H, self.Y)
+        targets = times(inverse.H, self.Y)
         R = inverse.blocks.solve(self.centred(targets, inverse.ones, self.folds))
         errors: Array = (R**2).sum(axis=0) / self.count
         return Residuals(inverse.H, targets, inverse.ones, inverse.blocks, R, errors)
@@ -236,8 +252,24 @@ class HeldOut:
         return folds.training_means(self.Y, self.ones)
 
 
+def times(H: Any, B: Array) -> Array:
+    """H B, for B of shape (n, t)."""
+    if isinstance(H, InverseByFolds):
+        return H.times(B)
+    return unlocked_product(H, B)
+
+
+def times_in_fold(H: Any, folds: Folds, f: int, B: Array) -> Array:
+    """(H B)_V of one fold V, for B of shape (n, t): shape (len(V), t)."""
+    if isinstance(H, InverseByFolds):
+        return H.times_in_fold(f, B)
+    return unlocked_product(rows_of(H, folds.tests()[f]), B)
+
+
 def _columns(H: Any, folds: Folds, U: Array) -> Array:
-    """H_:V U_V of every fold: shape (n, F, t) for U of shape (n, t)."""
+    """H_:V U_V of every fold on the samples outside it: shape (n, F, t) for U of shape (n, t)."""
+    if isinstance(H, InverseByFolds):
+        return H.beyond_folds(U)
     if folds.single:
         return np.asarray(host(H))[:, :, None] * U
     found = np.empty((len(U), folds.count, U.shape[1]))
