@@ -387,3 +387,33 @@ def test_targets_are_followed_to_their_own_points():
     assert steps[-1].certificate.value == pytest.approx(1e-4)
     values = [step.value for step in steps]
     assert values == sorted(values, reverse=True)
+
+
+class TestSpacesWithoutARidge:
+    """A space of few features predicts best without a ridge: its weight grows, and its error falls like 1 / v."""
+
+    @pytest.mark.parametrize("seed", [5, 6, 9])
+    def test_targets_end_where_doubling_a_weight_gains_nothing(self, seed):
+        parts, Y = data(n=150, t=30, seed=seed, sizes=(3, 15, 40))
+        K = stack(parts)
+        fitted = model(cv=3).fit(K, Y)
+        assert fitted.converged_
+        assert fitted.n_iter_ < 60
+        error = HeldOutError.of(precomputed(K), Y, Folds.of(3, len(Y), Y))
+        endless = 0
+        for t in range(30):
+            v = fitted.weights_[t] / fitted.alpha_[t]
+            further = error.of_targets([t]).at(v * [100.0, 1.0, 1.0])
+            gained = fitted.cv_loss_[t] - further.value
+            endless += gained > 0.0
+            assert gained <= 3e-4 * fitted.cv_loss_[t]
+        assert endless
+
+    def test_a_weight_far_beyond_the_least_error_leads_the_others_to_theirs(self):
+        parts, Y = data(n=150, t=30, seed=5, sizes=(3, 15, 40))
+        error = HeldOutError.of(precomputed(stack(parts)), Y, Folds.of(3, len(Y), Y))
+        found = each_target(error, begin=np.tile([1e5, 0.0, 0.0], (30, 1)))
+        assert (found.stationarity <= 1e-4).all()
+        assert found.n_iter < 100
+        surveyed = each_target(error)
+        assert np.median(found.errors / surveyed.errors) < 1.001

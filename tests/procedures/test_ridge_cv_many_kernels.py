@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from multikernel import MultipleKernelRidgeCV, kernels, precomputed
 from multikernel.procedures.ridge_cv import Folds, HeldOutError
-from multikernel.procedures.ridge_cv.model import Tall, Wide
+from multikernel.procedures.ridge_cv.model import Tall, Wide, limits
 
 Array = Any
 LARGEST = 1e9
@@ -77,6 +77,6 @@ def test_the_stationarity_told_does_not_depend_on_the_way() -> None:
     point = error.at(model.weights_ / model.alpha_)
     assert point is not None
     near = error.model(point)
-    s = np.maximum(-near.slope / near.diagonal, -point.v)
+    s = np.clip(-near.slope / near.diagonal, -point.v, limits(point.v, error.diagonals))
     promised = float((-s * (2.0 * near.slope + s * near.diagonal)).max()) / max(point.value, 0.01 * error.constant())
     assert promised <= 1.01 * model.stationarity_ + 1e-9

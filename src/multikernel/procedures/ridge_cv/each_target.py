@@ -47,7 +47,7 @@ from multikernel.numerics.levenberg_marquardt import ACCEPTED, FIRST_DAMPING, ch
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.criterion import Criterion, SharedWeights
 from multikernel.procedures.ridge_cv.directions import DECADES, directions
-from multikernel.procedures.ridge_cv.model import Tall
+from multikernel.procedures.ridge_cv.model import MEASURED, Tall, limits
 
 _SERVED = 0.5  # of the decrease that a target's own point promises; 0.3 took as long, 0.8 longer
 _ALONE = 10  # kernels at most of which a survey tries each alone
@@ -281,19 +281,19 @@ class _Descent:
         observe(Event(len(self.history), Certificate.stationarity(mean, 1.0), None, errors))
 
     def _measure(self, own: Array) -> None:
-        """The stationarity of targets, by the damping that defines it."""
-        diagonals = np.einsum("tkk->tk", self.curvatures[own])
-        decreases = self._steps(own, 1e-3 * diagonals)[1][:, 0]
+        """The stationarity of targets, by the step that measures it."""
+        damping = MEASURED * np.einsum("tkk->tk", self.curvatures[own])
+        decreases = self._steps(own, damping, limits(self.v[own], self.error.diagonals))[1][:, 0]
         self.stationarity[own] = np.maximum(decreases, 0.0) / np.maximum(self.errors[own], self.small[own])
         self.stationarity[own[self.errors[own] <= self.floor[own]]] = 0.0
 
-    def _steps(self, own: Array, damping: Array) -> tuple[Array, Array]:
-        """Steps, and what the models without and with damping lose by them."""
+    def _steps(self, own: Array, damping: Array, limit: Array) -> tuple[Array, Array]:
+        """Steps up to a limit, and what the models without and with damping lose by them."""
         steps = np.empty((len(own), self.v.shape[1]))
         decreases = np.empty((len(own), 2))
         from multikernel.procedures.ridge_cv._steps import damped_steps  # compiled: imported where it is used
 
-        damped_steps(self.v[own], self.slopes[own], self.curvatures[own], damping, steps, decreases)
+        damped_steps(self.v[own], self.slopes[own], self.curvatures[own], damping, limit, steps, decreases)
         sizes = self.error.diagonals
         largest = self.error.largest
         for row in np.flatnonzero((self.v[own] + steps) @ sizes > largest):  # seldom: of targets without noise
@@ -305,8 +305,8 @@ class _Descent:
 
     def _round(self, own: Array) -> None:
         """Candidates that serve targets, and the targets to them."""
-        damping = self.damping[own, None] * self.scale[own]
-        steps, decreases = self._steps(own, damping)
+        damping = self.damping[own, None] * np.maximum(self.scale[own], self._bent(own))
+        steps, decreases = self._steps(own, damping, np.full(damping.shape, np.inf))
         wanted = decreases[:, 1]
         order = np.argsort(-wanted / np.maximum(self.errors[own], self.small[own]), kind="stable")
         by = np.empty(len(own), dtype=np.int64)
@@ -321,6 +321,15 @@ class _Descent:
             self._try(v, own[members])
             if time_is_up():
                 break
+
+    def _bent(self, own: Array) -> Array:
+        """The curvature, up to a factor, of an error like 1 / (1 / d_k + v_k), d_k the mean diagonal: (t, m).
+
+        Along a kernel that hardly needs its ridge the error is such, and the model almost flat: its step, damped by the
+        curvature of the model, would lead such a weight to zero, or out of sight, while others hardly move.
+        """
+        sizes = self.error.diagonals
+        return np.asarray(np.abs(self.slopes[own]) * sizes / (1.0 + self.v[own] * sizes))
 
     def _try(self, v: Array, own: Array) -> None:
         """A candidate for some targets: those whose errors fall as promised move there."""

@@ -8,8 +8,9 @@ A step minimises the Gauss-Newton model of the squared residuals (model.py) with
 weights reach zero and leave it as the signs of the gradient say. The scale D (More) leaves the steps unchanged when
 kernels are multiplied by constants.
 
-Stationarity is the decrease that the model predicts with a small damping of its own, relative to the error, or to a
-hundredth of that of a constant predictor where this is more: zero where the first-order conditions of L hold. Without
+Stationarity is the decrease that the model predicts with a small damping of its own and steps that are not endless
+(model.py), relative to the error, or to a hundredth of that of a constant predictor where this is more: zero where the
+first-order conditions of L hold. Without
 noise in the targets the error falls for ever as the kernel outgrows the ridge, so weights are bounded where floating
 point can no longer distinguish the ridge from zero. The model is not the Hessian: where residuals are large it may
 predict much more than a step gains, so a run also ends when its last ten steps together gained less than a hundredth of
@@ -111,8 +112,7 @@ def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: 
         if point.value <= floor:
             end = CriterionEnd(point, Certificate.stationarity(0.0, point.value), (*history, 0.0))
             return False
-        # the damping of the model that defines the stationarity: of the squared norms of the columns here
-        predicted = model.step(1e-3 * model.near.diagonal)[1]
+        predicted = model.near.promised(error.diagonals, error.largest)
         size = max(point.value, small)
         # where no step leads down, as at the largest weights, the model promises nothing but rounding of either sign
         gain = max(0.0, predicted) if predicted >= -FINEST_GAP * size else np.inf

@@ -9,6 +9,12 @@ active set on a Cholesky factor of C + D, or, where there are more weights than 
 
 which is concave with one derivative, quadratic while the set of weights at zero stays. Newton steps with the matrix
 I + G_P D_P^-1 G_P', P the weights above zero, end after a few; the minimum has u = G s.
+
+What the model loses by the best step with little damping measures how far v is from a stationary point. The best step
+may be endless: where a kernel predicts best without any ridge, the error falls like 1 / v_k, and the model, which knows
+nothing of the curvature of the residuals, promises the same however large v_k is. So the step that measures adds no
+more of any kernel, by the mean of its diagonal, than there is of all kernels together, or of the ridge. To double such
+a v_k gains half of what is left.
 """
 
 from __future__ import annotations
@@ -30,6 +36,13 @@ from multikernel.numerics.cholesky import factor_of, solved
 from multikernel.numerics.line_search import MOST_NEWTON_STEPS, SHORTEST
 
 _DECADE = math.log(10.0)
+MEASURED = 1e-3  # the damping of the step that measures, in multiples of C_kk
+
+
+def limits(v: Array, sizes: Array) -> Array:
+    """The largest step that measures, in every weight: (..., m) for weights v (..., m) and mean diagonals (m,)."""
+    together = np.maximum(v @ sizes, 1.0)[..., None]
+    return np.divide(together, sizes, out=np.full(v.shape, np.inf), where=sizes > 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +70,21 @@ class QuadraticModel(ABC):
     @abstractmethod
     def _damped(self, kept: Array, slope: Array, damping: Array) -> Array:
         """The step of the kept weights, for another slope, without the second condition."""
+
+    @abstractmethod
+    def _limited(self, kept: Array, damping: Array, limit: Array) -> Array:
+        """The step of the kept weights without the second condition, none larger than its limit."""
+
+    def promised(self, sizes: Array, largest: float) -> float:
+        """What the model loses by the step that measures."""
+        damping = MEASURED * self.diagonal
+        step = self.step(damping, sizes, largest)
+        limit = limits(self.v, sizes)
+        if (step > limit).any() and float(sizes @ (self.v + step)) < largest:
+            kept = np.flatnonzero(damping)
+            step = np.zeros(len(damping))
+            step[kept] = self._limited(kept, damping[kept], limit[kept])
+        return self.decrease(step)
 
     def step(self, damping: Array, sizes: Array, largest: float) -> Array:
         """s with v + s >= 0 and sizes'(v + s) <= largest that minimises the model with D.
@@ -128,6 +156,15 @@ class Tall(QuadraticModel):
         size = float(np.linalg.norm(target)) or 1.0
         return nnls(factor, target / size, maxiter=30 * len(M))[0] * size * scale - self.v[kept]
 
+    def _limited(self, kept: Array, damping: Array, limit: Array) -> Array:
+        from multikernel.procedures.ridge_cv._steps import damped_steps  # compiled: imported where it is used
+
+        step = np.empty((1, len(kept)))
+        curvature = self.curvature[np.ix_(kept, kept)]
+        given = (self.v[kept], self.slope[kept], curvature, damping, limit)
+        damped_steps(*(each[None] for each in given), step, np.empty((1, 2)))
+        return step[0]
+
 
 @dataclass(frozen=True, eq=False)
 class Wide(QuadraticModel):
@@ -144,25 +181,31 @@ class Wide(QuadraticModel):
         return float(u @ u)
 
     def _damped(self, kept: Array, slope: Array, damping: Array) -> Array:
+        return self._between(kept, slope, damping, np.full(len(kept), np.inf))
+
+    def _limited(self, kept: Array, damping: Array, limit: Array) -> Array:
+        return self._between(kept, self.slope[kept], damping, limit)
+
+    def _between(self, kept: Array, slope: Array, damping: Array, high: Array) -> Array:
         G = np.ascontiguousarray(self.G[:, kept])
         low = -self.v[kept]
         u = np.zeros(len(G))
-        s, value = _dual(G, slope, low, damping, u)
+        s, value = _dual(G, slope, low, high, damping, u)
         for _ in range(MOST_NEWTON_STEPS):
-            free = s > low
+            free = (s > low) & (s < high)
             B = G[:, free] / np.sqrt(damping[free])
             factor = factor_of(np.asfortranarray(np.eye(len(u)) + product(B, B.T)))
             ascent = solved(factor, G @ s - u)
             length = 1.0
             while length > SHORTEST:
                 further = u + length * ascent
-                t, reached = _dual(G, slope, low, damping, further)
+                t, reached = _dual(G, slope, low, high, damping, further)
                 if reached >= value - FINEST_GAP * abs(value):
                     break
                 length *= 0.5
             else:
                 break
-            settled = length == 1.0 and np.array_equal(t > low, free)
+            settled = length == 1.0 and np.array_equal((t > low) & (t < high), free)
             u = further
             s = t
             value = reached
@@ -171,8 +214,8 @@ class Wide(QuadraticModel):
         return s
 
 
-def _dual(G: Array, slope: Array, low: Array, damping: Array, u: Array) -> tuple[Array, float]:
+def _dual(G: Array, slope: Array, low: Array, high: Array, damping: Array, u: Array) -> tuple[Array, float]:
     """The s of a dual point, and its value."""
     p = slope + u @ G
-    s = np.maximum(low, -p / damping)
+    s = np.clip(-p / damping, low, high)
     return s, float(s @ (2.0 * p + damping * s) - u @ u)
