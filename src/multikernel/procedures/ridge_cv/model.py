@@ -80,10 +80,12 @@ class QuadraticModel(ABC):
         damping = MEASURED * self.diagonal
         step = self.step(damping, sizes, largest)
         limit = limits(self.v, sizes)
-        if (step > limit).any() and float(sizes @ (self.v + step)) < largest:
+        if (step > limit).any():
             kept = np.flatnonzero(damping)
-            step = np.zeros(len(damping))
-            step[kept] = self._limited(kept, damping[kept], limit[kept])
+            limited = np.zeros(len(damping))
+            limited[kept] = self._limited(kept, damping[kept], limit[kept])
+            if float(sizes @ (self.v + limited)) <= largest:
+                step = limited
         return self.decrease(step)
 
     def step(self, damping: Array, sizes: Array, largest: float) -> Array:
