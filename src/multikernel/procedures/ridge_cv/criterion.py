@@ -14,6 +14,8 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.procedures.ridge_cv.model import QuadraticModel
 
+SMALL_ERROR = 1e-2  # of the error of a constant predictor: steps from a smaller one need not gain more than from it
+
 
 @dataclass(frozen=True, eq=False)
 class Point:

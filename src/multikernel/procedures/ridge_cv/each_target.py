@@ -45,14 +45,13 @@ from multikernel._workers import check_interrupted, time_is_up, warn_of_cut_choi
 from multikernel.certificate import ROUGH, STALLED, Certificate
 from multikernel.numerics.levenberg_marquardt import ACCEPTED, FIRST_DAMPING, changed_damping
 from multikernel.observer import Event, Observer, silent
-from multikernel.procedures.ridge_cv.criterion import Criterion, SharedWeights
+from multikernel.procedures.ridge_cv.criterion import SMALL_ERROR, Criterion, SharedWeights
 from multikernel.procedures.ridge_cv.directions import DECADES, directions
 from multikernel.procedures.ridge_cv.model import MEASURED, Tall, limits
 
 _SERVED = 0.5  # of the decrease that a target's own point promises; 0.3 took as long, 0.8 longer
 _ALONE = 10  # kernels at most of which a survey tries each alone
 _FOLLOWED = 2  # points from which a target is followed to a least point nearby: rounds lead the others
-_SMALL = 1e-2  # of the error of a constant predictor: steps from a smaller one need not gain more than from it
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +143,7 @@ class _Descent:
         self.error = error
         self.tol = tol
         constants = error.constants()
-        self.small = np.maximum(_SMALL * constants, TINY)
+        self.small = np.maximum(SMALL_ERROR * constants, TINY)
         # residuals have lost seven digits there, so a smaller error is rounding
         self.floor = ROUNDING * error.squares() / error.count
         self.v = np.zeros((t, m))

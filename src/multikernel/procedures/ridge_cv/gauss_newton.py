@@ -30,7 +30,7 @@ from multikernel._workers import time_is_up
 from multikernel.certificate import FINEST_GAP, STALLED, Certificate
 from multikernel.numerics import levenberg_marquardt
 from multikernel.observer import Event, Observer, silent
-from multikernel.procedures.ridge_cv.criterion import Criterion, Point
+from multikernel.procedures.ridge_cv.criterion import SMALL_ERROR, Criterion, Point
 from multikernel.procedures.ridge_cv.model import QuadraticModel
 
 
@@ -100,7 +100,7 @@ def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: 
     """
     values: list[float] = []
     history: list[float] = []
-    small = 1e-2 * error.constant()  # steps from a smaller error need not gain more than from it
+    small = SMALL_ERROR * error.constant()
     # residuals have lost seven digits there, so a smaller error is rounding
     floor = ROUNDING * float((error.Y**2).sum()) / error.count
     end = CriterionEnd(start, Certificate.stationarity(0.0, start.value), (0.0,))
