@@ -194,7 +194,8 @@ class Wide(QuadraticModel):
         u = np.zeros(len(G))
         s, value = _dual(G, slope, low, high, damping, u)
         for _ in range(MOST_NEWTON_STEPS):
-            free = (s > low) & (s < high)
+            above, below = s > low, s < high
+            free = above & below
             B = G[:, free] / np.sqrt(damping[free])
             factor = factor_of(np.asfortranarray(np.eye(len(u)) + product(B, B.T)))
             ascent = solved(factor, G @ s - u)
@@ -207,7 +208,7 @@ class Wide(QuadraticModel):
                 length *= 0.5
             else:
                 break
-            settled = length == 1.0 and np.array_equal((t > low) & (t < high), free)
+            settled = length == 1.0 and np.array_equal(t > low, above) and np.array_equal(t < high, below)
             u = further
             s = t
             value = reached
