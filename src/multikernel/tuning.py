@@ -147,7 +147,9 @@ POWER_FAST = 8  # a higher power takes as long as an exponential
 # banks/packed.py
 PACKED_DENSE = 0.3  # share of the rows in a quadratic form above which reading all rows is faster than skipping some
 PACKED_FORMS = 2  # columns of A up to which one form for each is faster than the inner product with A A'
-PACKED_UNPACKED = 48  # columns from which a product by BLAS is faster, the unpacking counted
+# columns, and numbers in them, from which a product by BLAS is faster, the unpacking counted
+PACKED_UNPACKED = 48
+PACKED_VALUES = 25_000
 PACKED_KEPT = 8  # times the bytes of a sum: a stack of so many, or more, keeps the sum of all its matrices
 
 # banks/threads.py

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from multikernel import bind, kernels, precomputed
-from multikernel.banks import _packed
+from multikernel.banks import _packed, packed
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.lazy import LazyBank
 from multikernel.banks.packed import PackedBank
@@ -117,6 +117,30 @@ def test_products_and_pairs_of_rounded_matrices_are_exact() -> None:
     np.testing.assert_allclose(single.inner(M), np.einsum("kij,ij->k", K, M), rtol=0, atol=1e-11 * np.abs(K).max())
     np.testing.assert_allclose(single.pairs(), np.einsum("kij,lij->kl", K, K), rtol=1e-12)
     np.testing.assert_allclose(single.traces(), np.einsum("kii->k", K), rtol=1e-14)
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("n", [63, 700])
+def test_products_with_many_columns(n: int, threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By BLAS, in several tiles of rows or one, for kernels in double and single precision, some of them, and none."""
+    monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    monkeypatch.setattr(packed, "PACKED_VALUES", 0)
+    monkeypatch.setattr(packed, "TILE_VALUES", 1 << 16)
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(4, n, 3))
+    K = X @ X.transpose(0, 2, 1)
+    for dtype in (np.float64, np.float32):
+        bank = precomputed(K.astype(dtype))
+        matrices = np.stack([bank.matrix(k) for k in range(4)]).astype(np.float64)
+        for C in (
+            rng.normal(size=(n, 49)),
+            np.asfortranarray(rng.normal(size=(n, 50))),
+            np.ones((n, 60), dtype=np.int64),
+        ):
+            close = {"rtol": 0, "atol": 1e-11 * np.abs(matrices).max()}
+            np.testing.assert_allclose(bank.apply(C), matrices @ C, **close)
+            np.testing.assert_allclose(bank.select([2, 0]).apply(C), matrices[[2, 0]] @ C, **close)
+            assert bank.select(np.zeros(0, dtype=int)).apply(C).shape == (0, *C.shape)
 
 
 @pytest.mark.parametrize("index", [slice(1, 40, 3), [5, 0, 5], np.arange(91) % 2 == 0], ids=["step", "list", "mask"])

@@ -35,6 +35,8 @@ class TestBlocks:
         B = np.random.default_rng(2).normal(size=(N, 4))
         assert len(found) == N
         np.testing.assert_allclose(found.times(B), H @ B, rtol=0, atol=1e-13)
+        counts = np.arange(2 * N).reshape(N, 2)
+        np.testing.assert_allclose(found.times(counts), H @ counts, rtol=0, atol=1e-11)
         beyond = found.beyond_folds(B)
         for f, rows in enumerate(folds.tests()):
             others = folds.labels != f

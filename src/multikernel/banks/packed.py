@@ -31,6 +31,7 @@ from multikernel.tuning import (
     PACKED_FORMS,
     PACKED_KEPT,
     PACKED_UNPACKED,
+    PACKED_VALUES,
     PIECE_VALUES,
     STRETCH,
     TILE_ROWS,
@@ -142,7 +143,7 @@ class PackedBank(StoredBank):
 
         self._check("rows", len(C), self.n, "samples")
         Ct = np.ascontiguousarray(C.T, dtype=np.float64)
-        if len(Ct) >= PACKED_UNPACKED:
+        if len(Ct) >= PACKED_UNPACKED and Ct.size >= PACKED_VALUES:
             return self._apply_unpacked(Ct).transpose(0, 2, 1)
         out = np.empty((len(self), *Ct.shape))
         self._over_kernels(lambda r: _packed.products(self.stack, self.places, Ct, out, r.start, r.stop), len(Ct))
@@ -164,9 +165,9 @@ class PackedBank(StoredBank):
                     lapack.gemm(Ct[:, : r.stop], tile.T, found[:, r])
                     lapack.gemm(Ct[:, r], tile[:, : r.start], found[:, : r.start])
 
-        shared = len(self) >= n_threads()
+        shared = len(self) >= n_threads() and self.n > height
         with one_blas_thread(0) if shared else nullcontext():
-            over_rows(multiply, len(self), 1 if shared else len(self))
+            over_rows(multiply, len(self), 1 if shared else max(1, len(self)))
         return out
 
     def quad(self, A: Array) -> Array:

@@ -137,10 +137,10 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         is best for all of them in common, which their own ridges make smaller; with the evidence
         (prod_t z_t'S^-1 z_t / n)^(1/t) det(S)^(1/n), S = sum_k w_k K_k / alpha + I and z_t targets less their means;
         with ``fixed`` the same of the n - p contrasts of the samples that the columns, of rank p, do not change
-    stationarity_ : float, what the Gauss-Newton model of the objective still promises by a step that adds no more of
-        any kernel, in mean diagonal, than there is of all kernels or of the ridge; relative to the objective, or to a
+    stationarity_ : float, what the Gauss-Newton model of the objective still promises, relative to it, or to a
         hundredth of its value for a constant predictor where this is more; zero at a point that satisfies the
-        first-order conditions. The largest over the targets.
+        first-order conditions. Of weights that grow without end, what larger ones were found to gain where the model
+        promises more. The largest over the targets.
     target_stationarity_ : array (t,), that of each of t targets with weights of their own; of a target that kept equal
         weights (``standard_errors``), and with ``shared_weights``, that of its ridge for these weights. Shared weights
         are themselves stationary for a ridge in common: ``stationarity_`` is the largest of all these

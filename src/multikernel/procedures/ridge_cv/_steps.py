@@ -1,4 +1,4 @@
-"""Compiled steps of many small models: min over -v <= s <= limit of 2 slope's + s'C s + s'D s for each target."""
+"""Compiled steps of many small models: min over v + s >= 0 of 2 slope's + s'C s + damping s'D s for each target."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _EXACT = 1e-4  # of the decrease: what the last sweep may still have gained
 
 
 @njit(nogil=True, cache=True)
-def damped_steps(v, slopes, curvatures, dampings, limits, steps, decreases):  # type: ignore[no-untyped-def]
+def damped_steps(v, slopes, curvatures, dampings, steps, decreases):  # type: ignore[no-untyped-def]
     """The step of each target, one coordinate after the other until sweeps gain nothing, and the model's decrease.
 
-    v, slopes, dampings, limits and steps are (t, m), curvatures (t, m, m); ``decreases`` (t, 2) are those of the model
-    without and with its damping.
+    v, slopes, dampings and steps are (t, m), curvatures (t, m, m); ``decreases`` (t, 2) are those of the model without
+    and with its damping.
     """
     m = v.shape[1]
     image = np.empty(m)  # C s
@@ -30,7 +30,7 @@ def damped_steps(v, slopes, curvatures, dampings, limits, steps, decreases):  # 
                 if size <= 0.0:
                     continue
                 slope = slopes[t, k] + image[k] + dampings[t, k] * s[k]
-                change = min(max(-v[t, k] - s[k], -slope / size), limits[t, k] - s[k])
+                change = max(-v[t, k] - s[k], -slope / size)
                 if change != 0.0:
                     gained -= change * (2.0 * slope + size * change)
                     s[k] += change

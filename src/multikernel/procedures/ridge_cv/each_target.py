@@ -47,7 +47,7 @@ from multikernel.numerics.levenberg_marquardt import ACCEPTED, FIRST_DAMPING, ch
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.criterion import SMALL_ERROR, Criterion, SharedWeights
 from multikernel.procedures.ridge_cv.directions import DECADES, directions
-from multikernel.procedures.ridge_cv.model import MEASURED, Tall, limits
+from multikernel.procedures.ridge_cv.model import MEASURED, Tall, further, growing, level
 
 _SERVED = 0.5  # of the decrease that a target's own point promises; 0.3 took as long, 0.8 longer
 _ALONE = 10  # kernels at most of which a survey tries each alone
@@ -257,6 +257,7 @@ class _Descent:
         for number in range(max_iter + 1):
             own = np.flatnonzero(active)
             self._measure(own)
+            self._find(own[self.stationarity[own] > tol], tol)
             self._report(observe)
             before.append(self.errors.copy())
             active[own] = self.stationarity[own] > tol
@@ -280,23 +281,60 @@ class _Descent:
         observe(Event(len(self.history), Certificate.stationarity(mean, 1.0), None, errors))
 
     def _measure(self, own: Array) -> None:
-        """The stationarity of targets, by the step that measures it."""
-        damping = MEASURED * np.einsum("tkk->tk", self.curvatures[own])
-        decreases = self._steps(own, damping, limits(self.v[own], self.error.diagonals))[1][:, 0]
+        """The stationarity of targets, by the damping that defines it."""
+        diagonals = np.einsum("tkk->tk", self.curvatures[own])
+        decreases = self._steps(own, MEASURED * diagonals)[1][:, 0]
         self.stationarity[own] = np.maximum(decreases, 0.0) / np.maximum(self.errors[own], self.small[own])
         self.stationarity[own[self.errors[own] <= self.floor[own]]] = 0.0
 
-    def _steps(self, own: Array, damping: Array, limit: Array) -> tuple[Array, Array]:
-        """Steps up to a limit, and what the models without and with damping lose by them."""
+    def _find(self, own: Array, tol: float) -> None:
+        """Whether what models promise is there, where it is of weights that grow without end alone (model.py)."""
+        damping = MEASURED * np.einsum("tkk->tk", self.curvatures[own])
+        steps = self._steps(own, damping)[0]
+        grow = growing(self.v[own], steps)
+        rest = self._steps(own, np.where(grow, 0.0, damping), ~grow)[1][:, 0]
+        sizes = np.maximum(self.errors[own], self.small[own])
+        for row in np.flatnonzero(grow.any(axis=1) & (rest <= tol * sizes)):
+            check_interrupted()
+            if time_is_up():
+                break
+            best = self._found(own[[row]], np.where(grow[row], steps[row], 0.0), tol * sizes[row])
+            if best is not None:
+                self.stationarity[own[row]] = max(0.0, rest[row], best) / sizes[row]
+
+    def _found(self, own: Array, step: Array, enough: float) -> float | None:
+        """What larger weights gain a target, if that is not enough; else it moves to them, or the model is right."""
+        best = 0.0
+        error = float(self.errors[own[0]])
+        for v in further(self.v[own[0]], step):
+            shared = self.error.shared(self.error.bounded(v))
+            if shared is None:
+                return None
+            errors = shared.errors(own)
+            gained = error - float(errors[0])
+            if not level(gained, enough):
+                if gained > 0.0:
+                    self.move(shared, own, errors)
+                return None
+            best = max(best, gained)
+        return best
+
+    def _steps(self, own: Array, damping: Array, moving: Array | None = None) -> tuple[Array, Array]:
+        """Steps of all weights or the ``moving`` ones, and what the models without and with damping lose by them."""
         steps = np.empty((len(own), self.v.shape[1]))
         decreases = np.empty((len(own), 2))
         from multikernel.procedures.ridge_cv._steps import damped_steps  # compiled: imported where it is used
 
-        damped_steps(self.v[own], self.slopes[own], self.curvatures[own], damping, limit, steps, decreases)
+        slopes = self.slopes[own]
+        curvatures = self.curvatures[own]
+        if moving is not None:
+            slopes = np.where(moving, slopes, 0.0)
+            curvatures = np.where(moving[:, :, None] & moving[:, None], curvatures, 0.0)
+        damped_steps(self.v[own], slopes, curvatures, damping, steps, decreases)
         sizes = self.error.diagonals
         largest = self.error.largest
         for row in np.flatnonzero((self.v[own] + steps) @ sizes > largest):  # seldom: of targets without noise
-            near = Tall(self.v[own[row]], self.slopes[own[row]], self.curvatures[own[row]])
+            near = Tall(self.v[own[row]], slopes[row], curvatures[row])
             steps[row] = near.step(damping[row], sizes, largest)
             plain = near.decrease(steps[row])
             decreases[row] = plain, plain - float(damping[row] @ steps[row] ** 2)
@@ -305,7 +343,7 @@ class _Descent:
     def _round(self, own: Array) -> None:
         """Candidates that serve targets, and the targets to them."""
         damping = self.damping[own, None] * np.maximum(self.scale[own], self._bent(own))
-        steps, decreases = self._steps(own, damping, np.full(damping.shape, np.inf))
+        steps, decreases = self._steps(own, damping)
         wanted = decreases[:, 1]
         order = np.argsort(-wanted / np.maximum(self.errors[own], self.small[own]), kind="stable")
         by = np.empty(len(own), dtype=np.int64)
@@ -322,13 +360,13 @@ class _Descent:
                 break
 
     def _bent(self, own: Array) -> Array:
-        """The curvature, up to a factor, of an error like 1 / (1 / d_k + v_k), d_k the mean diagonal: (t, m).
+        """The curvature, up to a factor, of an error like 1 / v_k, where weights are not zero: (t, m).
 
         Along a kernel that hardly needs its ridge the error is such, and the model almost flat: its step, damped by the
         curvature of the model, would lead such a weight to zero, or out of sight, while others hardly move.
         """
-        sizes = self.error.diagonals
-        return np.asarray(np.abs(self.slopes[own]) * sizes / (1.0 + self.v[own] * sizes))
+        v = self.v[own]
+        return np.divide(np.abs(self.slopes[own]), v, out=np.zeros_like(v), where=v > TINY)
 
     def _try(self, v: Array, own: Array) -> None:
         """A candidate for some targets: those whose errors fall as promised move there."""

@@ -8,13 +8,13 @@ A step minimises the Gauss-Newton model of the squared residuals (model.py) with
 weights reach zero and leave it as the signs of the gradient say. The scale D (More) leaves the steps unchanged when
 kernels are multiplied by constants.
 
-Stationarity is the decrease that the model predicts with a small damping of its own and steps that are not endless
-(model.py), relative to the error, or to a hundredth of that of a constant predictor where this is more: zero where the
-first-order conditions of L hold. Without
+Stationarity is the decrease that the model predicts with a small damping of its own, relative to the error, or to a
+hundredth of that of a constant predictor where this is more: zero where the first-order conditions of L hold. Without
 noise in the targets the error falls for ever as the kernel outgrows the ridge, so weights are bounded where floating
 point can no longer distinguish the ridge from zero. The model is not the Hessian: where residuals are large it may
-predict much more than a step gains, so a run also ends when its last ten steps together gained less than a hundredth of
-the stationarity asked for; it has not converged then.
+predict much more than a step gains. If that is so along weights that grow without end, the decrease is the one that was
+found there (model.py); else a run also ends when its last ten steps together gained less than a hundredth of the
+stationarity asked for, and has not converged then.
 (Newton steps with the exact Hessian were tried: it is seldom definite, and they are slower by far.)
 """
 
@@ -31,7 +31,7 @@ from multikernel.certificate import FINEST_GAP, STALLED, Certificate
 from multikernel.numerics import levenberg_marquardt
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.criterion import SMALL_ERROR, Criterion, Point
-from multikernel.procedures.ridge_cv.model import QuadraticModel
+from multikernel.procedures.ridge_cv.model import MEASURED, QuadraticModel, further, growing, level
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +112,12 @@ def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: 
         if point.value <= floor:
             end = CriterionEnd(point, Certificate.stationarity(0.0, point.value), (*history, 0.0))
             return False
-        predicted = model.near.promised(error.diagonals, error.largest)
+        step, predicted = model.step(MEASURED * model.near.diagonal)
         size = max(point.value, small)
         # where no step leads down, as at the largest weights, the model promises nothing but rounding of either sign
         gain = max(0.0, predicted) if predicted >= -FINEST_GAP * size else np.inf
+        if gain > tol * size:
+            gain = _found(model, step, gain, tol * size)
         certificate = Certificate.stationarity(gain, size)
         history.append(certificate.value)
         values.append(point.value)
@@ -130,3 +132,21 @@ def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: 
     if start.value > floor:
         levenberg_marquardt.descend(_CriterionCandidate(error, start).model(), goes_on)
     return end
+
+
+def _found(model: _CriterionModel, step: Array, promised: float, enough: float) -> float:
+    """What a step may gain: as promised, or less where the promise is of weights that grow without end, and empty."""
+    v = model.near.v
+    grow = np.where(growing(v, step), step, 0.0)
+    if not grow.any():
+        return promised
+    best = max(0.0, model.step(np.where(grow > 0.0, 0.0, MEASURED * model.near.diagonal))[1])
+    if best > enough:
+        return promised
+    for trial in further(v, grow):
+        point = model.error.at(model.error.bounded(trial))
+        gained = -np.inf if point is None else model.value - point.value
+        if not level(gained, enough) or time_is_up():
+            return promised
+        best = max(best, gained)
+    return best

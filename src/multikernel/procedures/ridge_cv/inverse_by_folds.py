@@ -127,7 +127,7 @@ class InverseByFolds:
         if but == f:
             found = np.zeros((len(parts[f]), len(self.tests[f])))
         else:
-            found = np.array(parts[f], order="C")
+            found = np.array(parts[f], dtype=np.float64, order="C")
             multiply(found, self.blocks.factors[f], transposed=False)
             multiply(found, self.blocks.factors[f])
         for g, part in enumerate(parts):
@@ -149,7 +149,7 @@ def _filled(bank: KernelBank, v: Array, folds: Folds) -> tuple[list[Array], dict
             rows = np.zeros((part.stop - part.start, len(folds.labels)))
             with np.errstate(all="ignore"):  # what overflows is not positive definite
                 for weight, tile in zip(v[used], some.tiles(V[part]), strict=True):
-                    rows += weight * tile
+                    rows += np.multiply(weight, tile, dtype=np.float64)
             for g in range(f):
                 beside[f, g][part] = rows[:, tests[g]]
             diagonal[f][part] = rows[:, V]

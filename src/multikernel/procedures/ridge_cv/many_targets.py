@@ -296,7 +296,9 @@ class _Block:
         kept = np.zeros(len(weights), dtype=bool)
         if self.search.evidence or not (isinstance(error, HeldOutError) and error.knows_coef) or rows.rounded:
             return kept
-        for some in slices(len(weights), max(1, TILE_VALUES // len(self.Y))):
+        n = len(self.Y)
+        at_once = min(TILE_VALUES // n, BUFFER_VALUES // (n * weights.shape[1]))
+        for some in slices(len(weights), max(1, at_once)):
             check_interrupted()
             own = np.arange(some.start, some.stop)
             targets = self.Y[:, own] / self.units[own]

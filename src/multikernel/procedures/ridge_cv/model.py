@@ -10,18 +10,18 @@ active set on a Cholesky factor of C + D, or, where there are more weights than 
 which is concave with one derivative, quadratic while the set of weights at zero stays. Newton steps with the matrix
 I + G_P D_P^-1 G_P', P the weights above zero, end after a few; the minimum has u = G s.
 
-What the model loses by the best step with little damping measures how far v is from a stationary point. The best step
-may be endless: where a kernel predicts best without any ridge, the error falls like 1 / v_k, and the model, which knows
-nothing of the curvature of the residuals, promises the same however large v_k is. So the step that measures adds no
-more of any kernel, by the mean of its diagonal, than there is of all kernels together, or of the ridge. To double such
-a v_k gains half of what is left.
+What the model loses by the best step with little damping says how far v is from a stationary point, unless that step
+has no end: along a kernel that predicts best without any ridge the error falls like 1 / v_k, and the model, which knows
+nothing of the curvature of the residuals, promises the same decrease however large v_k is. Where only such weights
+promise anything, the error itself is asked, at the end of their step and nearer (``further``): if it is nowhere lower
+by what a stationary point may miss, the promise is empty.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,10 +39,25 @@ _DECADE = math.log(10.0)
 MEASURED = 1e-3  # the damping of the step that measures, in multiples of C_kk
 
 
-def limits(v: Array, sizes: Array) -> Array:
-    """The largest step that measures, in every weight: (..., m) for weights v (..., m) and mean diagonals (m,)."""
-    together = np.maximum(v @ sizes, 1.0)[..., None]
-    return np.divide(together, sizes, out=np.full(v.shape, np.inf), where=sizes > 0.0)
+def growing(v: Array, step: Array) -> Array:
+    """Which weights would more than double."""
+    return (v > 0.0) & (step > v)
+
+
+def further(v: Array, step: Array) -> Iterator[Array]:
+    """The end of a step, and a sixteenth of the way again and again until no weight would double; then each alone."""
+    moved = np.flatnonzero(step)
+    for part in [moved, *moved[:, None]] if len(moved) > 1 else [moved]:
+        way = np.zeros(len(step))
+        way[part] = step[part]
+        while growing(v, way).any():
+            yield v + way
+            way /= 16.0
+
+
+def level(gained: float, enough: float) -> bool:
+    """Whether an error is neither lower by more than this, nor higher by more than rounding."""
+    return -0.01 * enough <= gained <= enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,23 +85,6 @@ class QuadraticModel(ABC):
     @abstractmethod
     def _damped(self, kept: Array, slope: Array, damping: Array) -> Array:
         """The step of the kept weights, for another slope, without the second condition."""
-
-    @abstractmethod
-    def _limited(self, kept: Array, damping: Array, limit: Array) -> Array:
-        """The step of the kept weights without the second condition, none larger than its limit."""
-
-    def promised(self, sizes: Array, largest: float) -> float:
-        """What the model loses by the step that measures."""
-        damping = MEASURED * self.diagonal
-        step = self.step(damping, sizes, largest)
-        limit = limits(self.v, sizes)
-        if (step > limit).any():
-            kept = np.flatnonzero(damping)
-            limited = np.zeros(len(damping))
-            limited[kept] = self._limited(kept, damping[kept], limit[kept])
-            if float(sizes @ (self.v + limited)) <= largest:
-                step = limited
-        return self.decrease(step)
 
     def step(self, damping: Array, sizes: Array, largest: float) -> Array:
         """s with v + s >= 0 and sizes'(v + s) <= largest that minimises the model with D.
@@ -158,15 +156,6 @@ class Tall(QuadraticModel):
         size = float(np.linalg.norm(target)) or 1.0
         return nnls(factor, target / size, maxiter=30 * len(M))[0] * size * scale - self.v[kept]
 
-    def _limited(self, kept: Array, damping: Array, limit: Array) -> Array:
-        from multikernel.procedures.ridge_cv._steps import damped_steps  # compiled: imported where it is used
-
-        step = np.empty((1, len(kept)))
-        curvature = self.curvature[np.ix_(kept, kept)]
-        given = (self.v[kept], self.slope[kept], curvature, damping, limit)
-        damped_steps(*(each[None] for each in given), step, np.empty((1, 2)))
-        return step[0]
-
 
 @dataclass(frozen=True, eq=False)
 class Wide(QuadraticModel):
@@ -183,32 +172,25 @@ class Wide(QuadraticModel):
         return float(u @ u)
 
     def _damped(self, kept: Array, slope: Array, damping: Array) -> Array:
-        return self._between(kept, slope, damping, np.full(len(kept), np.inf))
-
-    def _limited(self, kept: Array, damping: Array, limit: Array) -> Array:
-        return self._between(kept, self.slope[kept], damping, limit)
-
-    def _between(self, kept: Array, slope: Array, damping: Array, high: Array) -> Array:
         G = np.ascontiguousarray(self.G[:, kept])
         low = -self.v[kept]
         u = np.zeros(len(G))
-        s, value = _dual(G, slope, low, high, damping, u)
+        s, value = _dual(G, slope, low, damping, u)
         for _ in range(MOST_NEWTON_STEPS):
-            above, below = s > low, s < high
-            free = above & below
+            free = s > low
             B = G[:, free] / np.sqrt(damping[free])
             factor = factor_of(np.asfortranarray(np.eye(len(u)) + product(B, B.T)))
             ascent = solved(factor, G @ s - u)
             length = 1.0
             while length > SHORTEST:
                 further = u + length * ascent
-                t, reached = _dual(G, slope, low, high, damping, further)
+                t, reached = _dual(G, slope, low, damping, further)
                 if reached >= value - FINEST_GAP * abs(value):
                     break
                 length *= 0.5
             else:
                 break
-            settled = length == 1.0 and np.array_equal(t > low, above) and np.array_equal(t < high, below)
+            settled = length == 1.0 and np.array_equal(t > low, free)
             u = further
             s = t
             value = reached
@@ -217,8 +199,8 @@ class Wide(QuadraticModel):
         return s
 
 
-def _dual(G: Array, slope: Array, low: Array, high: Array, damping: Array, u: Array) -> tuple[Array, float]:
+def _dual(G: Array, slope: Array, low: Array, damping: Array, u: Array) -> tuple[Array, float]:
     """The s of a dual point, and its value."""
     p = slope + u @ G
-    s = np.clip(-p / damping, low, high)
+    s = np.maximum(low, -p / damping)
     return s, float(s @ (2.0 * p + damping * s) - u @ u)

@@ -12,7 +12,7 @@ method: with an orthonormal basis B of it
 
 so that the error L, its derivatives and its least point take matrices as small as the basis, whatever v is. The basis
 begins with a(v0) and its derivatives, (K_TT(v0) + I)^-1 K_k a(v0): the small model has the value and the gradient of L
-at v0. At its least point v it leaves, on T,
+at v0, so that a target which is stationary there has ended. At its least point v it leaves, on T,
 
     rho = z - (K(v) + I) B c,      sigma = K_TV(v) r_V - (K(v) + I) B d,      d = c of the right side K_TV r_V.
 
@@ -48,7 +48,7 @@ from multikernel.numerics.conjugate_gradients import MOST_STEPS, preconditioned_
 from multikernel.numerics.levenberg_marquardt import ACCEPTED, FIRST_DAMPING, changed_damping
 from multikernel.procedures.ridge_cv.criterion import Ends
 from multikernel.procedures.ridge_cv.inverse_by_folds import InverseByFolds
-from multikernel.procedures.ridge_cv.model import MEASURED, limits
+from multikernel.procedures.ridge_cv.model import MEASURED
 from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, rows_of, times, unlocked_product
 from multikernel.tuning import TILE_VALUES
 
@@ -98,7 +98,7 @@ class Neighbourhood:
         space = _Subspace.of(self, self.held_out.of_targets(index))
         v = np.tile(self.v0, (len(index), 1))
         near = space.model.at(v)
-        ended = near.stationarities(v, self.sizes) <= tol  # value and gradient of the small model are those of L here
+        ended = near.stationarities(v) <= tol  # value and gradient of the small model are those of L here
         ends = [Ends(index[ended], v[ended], near.errors[ended], near.slopes[ended], near.curvatures[ended])]
         for _ in range(_RICHER):
             if ended.all():
@@ -113,12 +113,7 @@ class Neighbourhood:
             left = space.left(v)
             near = space.model.at(v)
             digits = near.errors > ROUNDING * space.model.squares / space.model.count  # a difference of such squares
-            ended = (
-                digits
-                & (near.stationarities(v, self.sizes) <= _CONFIRMED * tol)
-                & left.known(before, tol)
-                & self._reached(v)
-            )
+            ended = digits & (near.stationarities(v) <= _CONFIRMED * tol) & left.known(before, tol) & self._reached(v)
             ends.append(Ends(index[ended], v[ended], near.errors[ended], near.slopes[ended], near.curvatures[ended]))
         return Ends.joined(ends, len(self.v0))
 
@@ -159,12 +154,6 @@ class Neighbourhood:
         if self.along is None:
             return images
         return np.tensordot(self.along, images, 1)[None]
-
-    @cached_property
-    def sizes(self) -> Array:
-        """The mean of the diagonal of each kernel."""
-        means = self.bank.traces() / self.held_out.count
-        return means if self.along is None else np.array([means @ self.along])
 
     # -- vectors with a row for each fold and target, (F, c, n) --------------------------------------------------------
 
@@ -302,16 +291,16 @@ class _SmallPoint:
     slopes: Array
     curvatures: Array
 
-    def stationarities(self, v: Array, sizes: Array) -> Array:
-        """What the step that measures gains, relative to the errors: as in each_target.py."""
+    def stationarities(self, v: Array) -> Array:
+        """What a step may gain, relative to the errors: as each_target.py measures it."""
         damping = MEASURED * np.einsum("tkk->tk", self.curvatures)
-        return np.asarray(self.steps(v, damping, limits(v, sizes))[1][:, 0] / self.errors)
+        return np.asarray(self.steps(v, damping)[1][:, 0] / self.errors)
 
-    def steps(self, v: Array, damping: Array, limit: Array) -> tuple[Array, Array]:
+    def steps(self, v: Array, damping: Array) -> tuple[Array, Array]:
         from multikernel.procedures.ridge_cv._steps import damped_steps  # compiled: imported where it is used
 
         steps, decreases = np.empty(v.shape), np.empty((len(v), 2))
-        damped_steps(v, self.slopes, self.curvatures, damping, limit, steps, decreases)
+        damped_steps(v, self.slopes, self.curvatures, damping, steps, decreases)
         return steps, decreases
 
 
@@ -365,10 +354,9 @@ class _SmallModel:
         near = self.at(v)
         errors, slopes, curvatures = near.errors, near.slopes, near.curvatures
         damping, growth = np.full(len(v), FIRST_DAMPING), np.full(len(v), 2.0)
-        endless = np.full(v.shape, np.inf)
         scale = np.einsum("tkk->tk", curvatures).copy()
         for _ in range(MOST_STEPS):
-            steps, decreases = near.steps(v, damping[:, None] * scale, endless)
+            steps, decreases = near.steps(v, damping[:, None] * scale)
             predicted = decreases[:, 0]
             if (predicted <= _CONFIRMED**2 * tol * errors).all():
                 break
