@@ -8,7 +8,6 @@ other: all are those of the rounded matrices, up to rounding in double precision
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -166,7 +165,7 @@ class PackedBank(StoredBank):
                     lapack.gemm(Ct[:, r], tile[:, : r.start], found[:, : r.start])
 
         shared = len(self) >= n_threads() and self.n > height
-        with one_blas_thread(0) if shared else nullcontext():
+        with one_blas_thread(0 if shared else self.n):
             over_rows(multiply, len(self), 1 if shared else max(1, len(self)))
         return out
 
