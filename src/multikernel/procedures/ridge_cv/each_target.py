@@ -257,7 +257,7 @@ class _Descent:
         for number in range(max_iter + 1):
             own = np.flatnonzero(active)
             self._measure(own)
-            self._find(own[self.stationarity[own] > tol], tol)
+            self._check_promises(own[self.stationarity[own] > tol], tol)
             self._report(observe)
             before.append(self.errors.copy())
             active[own] = self.stationarity[own] > tol
@@ -287,8 +287,8 @@ class _Descent:
         self.stationarity[own] = np.maximum(decreases, 0.0) / np.maximum(self.errors[own], self.small[own])
         self.stationarity[own[self.errors[own] <= self.floor[own]]] = 0.0
 
-    def _find(self, own: Array, tol: float) -> None:
-        """Whether what models promise is there, where it is of weights that grow without end alone (model.py)."""
+    def _check_promises(self, own: Array, tol: float) -> None:
+        """Find out whether models keep what they promise of weights that grow without end, where nothing else gains."""
         damping = MEASURED * np.einsum("tkk->tk", self.curvatures[own])
         steps = self._steps(own, damping)[0]
         grow = growing(self.v[own], steps)
@@ -298,11 +298,11 @@ class _Descent:
             check_interrupted()
             if time_is_up():
                 break
-            best = self._found(own[[row]], np.where(grow[row], steps[row], 0.0), tol * sizes[row])
+            best = self._gain_further(own[[row]], np.where(grow[row], steps[row], 0.0), tol * sizes[row])
             if best is not None:
                 self.stationarity[own[row]] = max(0.0, rest[row], best) / sizes[row]
 
-    def _found(self, own: Array, step: Array, enough: float) -> float | None:
+    def _gain_further(self, own: Array, step: Array, enough: float) -> float | None:
         """What larger weights gain a target, if that is not enough; else it moves to them, or the model is right."""
         best = 0.0
         error = float(self.errors[own[0]])

@@ -117,7 +117,7 @@ def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: 
         # where no step leads down, as at the largest weights, the model promises nothing but rounding of either sign
         gain = max(0.0, predicted) if predicted >= -FINEST_GAP * size else np.inf
         if gain > tol * size:
-            gain = _found(model, step, gain, tol * size)
+            gain = _confirmed(model, step, gain, tol * size)
         certificate = Certificate.stationarity(gain, size)
         history.append(certificate.value)
         values.append(point.value)
@@ -134,7 +134,7 @@ def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: 
     return end
 
 
-def _found(model: _CriterionModel, step: Array, promised: float, enough: float) -> float:
+def _confirmed(model: _CriterionModel, step: Array, promised: float, enough: float) -> float:
     """What a step may gain: as promised, or less where the promise is of weights that grow without end, and empty."""
     v = model.near.v
     grow = np.where(growing(v, step), step, 0.0)
