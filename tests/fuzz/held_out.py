@@ -2,7 +2,8 @@
 
     L(v) = |r(v)|^2 / n,        r_V = y_V - f_V,    f trained on the samples outside V, kernel sum_k v_k K_k, ridge 1
 
-What the Gauss-Newton model of L promises of one weight alone is a part of what it promises of all.
+What the Gauss-Newton model of L promises of one weight alone is a part of what it promises of all. Of a weight that is
+to grow to more than twice itself L is evaluated there and on the way: where it is hardly lower, the promise is empty.
 """
 
 from __future__ import annotations
@@ -73,7 +74,17 @@ class HeldOutLoss:
             return Number(0)
         slope, curvature = change @ r / step, change @ change / step**2
         s = min(max(-slope / curvature, -self.v[k]), max(self.largest - self.v @ sizes, 0) / sizes[k])
-        return -s * (2 * slope + s * curvature)
+        promised = -s * (2 * slope + s * curvature)
+        return min(promised, self._gained(k, r, s)) if s > self.v[k] > 0 else promised
+
+    def _gained(self, k: int, r: Array, s: Any) -> Any:
+        """The most that L falls where weight k grows by s, and by parts of it; infinity where L rises somewhere."""
+        gains = []
+        while s > self.v[k] / 16:
+            further = self._residuals(self.v + s * (np.arange(len(self.v)) == k))
+            gains.append(r @ r - further @ further)
+            s = s / 16
+        return max(gains) if min(gains) >= 0 else Number(np.inf)
 
     def _value(self, r: Array) -> Any:
         return (r @ r) / len(self.y)
