@@ -226,12 +226,12 @@ class TestVanishingRidges:
 
     @pytest.mark.parametrize("parameters", [{}, {"shared_weights": True}])
     def test_of_many_targets(self, parameters: Any) -> None:
-        """The error of some falls, by next to nothing, until the ridge is as small as is allowed."""
+        """The error of some falls, by next to nothing, as long as the ridge does."""
         K, Z, T = self.rank_four(seed=1, t=8, noise=0.2)
-        model = mk.MultipleKernelRidgeCV("precomputed", fit_intercept=False, tol=1e-8, **parameters).fit(K, T)
+        model = mk.MultipleKernelRidgeCV("precomputed", fit_intercept=False, tol=1e-6, **parameters).fit(K, T)
         squares = np.linalg.lstsq(Z, T)[1]
-        least = model.alpha_ < 1e-8
-        assert least.sum() >= 2
+        least = model.alpha_ < 1e-5
+        assert least.sum() == 4
         np.testing.assert_allclose(model.residual_variance_, squares / 56, rtol=1e-2)
         np.testing.assert_allclose(model.noise_variance_[least], squares[least] / 56, rtol=1e-2)
 
