@@ -53,8 +53,9 @@ from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, rows_of,
 from multikernel.tuning import TILE_VALUES
 
 # Of TILE_VALUES, the numbers of the bases at a time. With 2, 4, 8 and 16 of them a target of 1,200 samples took 32,
-# 25, 23 and 22 ms, one of 3,000 samples 240, 190, 155 and 125 ms; 8 of them took 24 and 39 MB more than 2.
-_BASES = 8
+# 25, 23 and 22 ms, one of 3,000 samples 240, 190, 155 and 125 ms. Of 3,000 samples and 1,000 targets 4 and 8 of them
+# took 87 and 112 MB, and 302 and 265 s.
+_BASES = 4
 _WORTHWHILE = 4  # 2 n^2 operations of each product beside n^3 of an inverse: 2 gained a tenth of 400 samples, and 50 MB
 _RICHER = 4  # times that a basis is made richer at most: with 2, 3 and 4 of them 88, 118, 131 of 150 hard targets ended
 _FURTHEST = 10.0  # times a weight of v0, to which targets are followed: points of the first survey are a decade apart
