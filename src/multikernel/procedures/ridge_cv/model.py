@@ -13,8 +13,8 @@ I + G_P D_P^-1 G_P', P the weights above zero, end after a few; the minimum has 
 What the model loses by the best step with little damping says how far v is from a stationary point, unless that step
 has no end: along a kernel that predicts best without any ridge the error falls like 1 / v_k, and the model, which knows
 nothing of the curvature of the residuals, promises the same decrease however large v_k is. Where only such weights
-promise anything, the error itself is asked, at the end of their step and nearer (``further``): if it is nowhere lower
-by what a stationary point may miss, the promise is empty.
+promise anything, the error itself is evaluated, at the end of their step and nearer (``further``): if it is level there,
+up to what a stationary point may miss, the promise is empty. (Where it is higher, a shorter step may lower it.)
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def further(v: Array, step: Array) -> Iterator[Array]:
         way[part] = step[part]
         while growing(v, way).any():
             yield v + way
-            way /= 16.0
+            way /= 16.0  # with 4 and 256 the same of 900 hard targets ended
 
 
 def level(gained: float, enough: float) -> bool:
     """Whether an error is neither lower by more than this, nor higher by more than rounding."""
-    return -0.01 * enough <= gained <= enough
+    return -0.01 * enough <= gained <= enough  # with 0.1 the same of 900 hard targets ended
 
 
 @dataclass(frozen=True, eq=False)
