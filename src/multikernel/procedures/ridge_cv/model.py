@@ -13,8 +13,8 @@ I + G_P D_P^-1 G_P', P the weights above zero, end after a few; the minimum has 
 What the model loses by the best step with little damping says how far v is from a stationary point, unless that step
 has no end: along a kernel that predicts best without any ridge the error falls like 1 / v_k, and the model, which knows
 nothing of the curvature of the residuals, promises the same decrease however large v_k is. Where only such weights
-promise anything, the error itself is evaluated, at the end of their step and nearer (``further``): if it is level there,
-up to what a stationary point may miss, the promise is empty. (Where it is higher, a shorter step may lower it.)
+promise anything, the error itself is evaluated, at the end of their step and nearer (``further``): if it is level
+there, up to what a stationary point may miss, the promise is empty. (Where it is higher, a shorter step may lower it.)
 """
 
 from __future__ import annotations
