@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold
 
 from multikernel import MultiKernelClassifier, MultiKernelRegressor, load, save
-from multikernel.auto import limits, many_samples
+from multikernel.auto import in_leaves, limits, many_samples
 from multikernel.auto.centre_sums import CentreSpeed
 from multikernel.auto.logistic_sum import LogisticSum
 from multikernel.auto.preparation import Preparation
@@ -39,6 +39,7 @@ def from_300_on(monkeypatch):
     monkeypatch.setattr(limits, "CENTRES", 150)
     monkeypatch.setattr(limits, "_SIFTING", (300, 60))
     monkeypatch.setattr(centres, "LANDMARKS", 60)
+    monkeypatch.setattr(in_leaves, "LEAF", 100)
 
 
 def regression(n=900, seed=0):
@@ -54,13 +55,41 @@ def test_a_regressor():
     assert "Candidates were found on 800 samples, and their scales were learned further on more" in told
     assert "those on 200 others" in told
     assert "The answer was trained on all samples." in told
-    assert "150 of them are the centres of its kernels" in told
+    assert "Every sample is a centre of 'all samples, in leaves of random trees'" in told
     assert "leaves of boosted trees" in told
     assert len(model.answer_.samples) == 150
     parts = model.contributions(X[:50])
     np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, model.predict(X[:50]), rtol=1e-10)
     K = model.kernel_matrix(X[:40])
     assert np.linalg.eigvalsh(K).min() > -1e-5 * np.trace(K)
+
+
+@pytest.mark.usefixtures("from_300_on")
+def test_a_regressor_by_few_centres(monkeypatch):
+    monkeypatch.setattr(many_samples, "_in_leaves", lambda *_: ([], []))
+    X, y = regression(1400)
+    model = MultiKernelRegressor(random_state=0).fit(X[:1000], y[:1000])
+    assert model.score(X[1000:], y[1000:]) > 0.9
+    assert "150 of them are the centres of its kernels" in model.explain()
+
+
+@pytest.mark.usefixtures("from_300_on")
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_machine_in_leaves_stands_beside_that_of_logistic_losses(monkeypatch, classes):
+    monkeypatch.setattr(many_samples, "_needed", lambda posed, scores, parted: np.arange(len(scores)))
+    original = LogisticSum.of
+    monkeypatch.setattr(LogisticSum, "of", lambda *args: replace(original(*args), value=0.0))
+    X, y = waves(800, classes=classes)
+    model = MultiKernelClassifier(random_state=0).fit(X[:600], y[:600])
+    told = model.explain()
+    assert "one machine of logistic losses by the sum" in told
+    assert "Beside the sum, with a weight of its own, stands 'all samples, in leaves of random trees'" in told
+    assert isinstance(model.answer_.members[-1], in_leaves.LeafMember)
+    parts = model.contributions(X[600:])
+    found = model.decision_function(X[600:])
+    np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, found, atol=1e-10)
+    error = 1.0 - model.score(X[600:], y[600:])
+    assert abs(error - model.candidates_[-1]["error"]) < 5.0 * model.candidates_[-1]["spread"]
 
 
 @pytest.mark.usefixtures("from_300_on")
@@ -309,12 +338,13 @@ def test_classes_are_learned_by_one_machine_of_logistic_losses(monkeypatch, clas
     seen = []
     original = many_samples.trained_sum
 
-    def spied(posed, chosen, parted, rows, Z, report):
-        made = original(posed, chosen, parted, rows, Z, report)
+    def spied(posed, chosen, parted, rows, Z, beside, report):
+        made = original(posed, chosen, parted, rows, Z, beside, report)
         seen.append((posed, chosen, rows, Z, made))
         return made
 
     monkeypatch.setattr(many_samples, "trained_sum", spied)
+    monkeypatch.setattr(many_samples, "_in_leaves", lambda *_: ([], []))
     model = MultiKernelClassifier(random_state=0).fit(X[:600], y[:600], sample_weight=weight)
     ((posed, chosen, rows, Z, made),) = seen
     assert "one machine of logistic losses by the sum" in model.explain()
@@ -343,8 +373,7 @@ def test_classes_are_learned_by_one_machine_of_logistic_losses(monkeypatch, clas
 
         x = minimize(problem, np.zeros(len(K) + 1), jac=True, options={"maxiter": 5000}).x
         columns.append(H @ x[:-1] + x[-1])
-    factor = float(made.blend.weights.sum())
-    expected = factor * posed.goal.scores(np.column_stack(columns)) + made.blend.bias
+    expected = made.factors[0] * posed.goal.scores(np.column_stack(columns)) + made.bias
     expected = expected[:, 1] - expected[:, 0] if classes == 2 else expected
     found = model.decision_function(X[600:])
     assert np.abs(found - expected).max() < 0.05 * np.abs(expected).max()
@@ -358,7 +387,8 @@ def test_classes_are_learned_by_one_machine_of_logistic_losses(monkeypatch, clas
 @pytest.mark.usefixtures("from_300_on")
 def test_a_blend_of_squared_losses_stays_where_it_has_less_loss(monkeypatch):
     X, y = waves(400)
-    monkeypatch.setattr(LogisticSum, "better", False)
+    original = LogisticSum.of
+    monkeypatch.setattr(LogisticSum, "of", lambda *args: replace(original(*args), value=np.inf))
     model = MultiKernelClassifier(random_state=0).fit(X, y)
     assert "logistic" not in model.explain()
     assert model.score(X, y) > 0.8

@@ -104,6 +104,7 @@ def sentences_about(
     untried: Sequence[str] = (),
     cut: Sequence[str] = (),
     logistic: bool = False,
+    in_leaves: str = "",
 ) -> list[str]:
     """Why the answer is what it is, and what it was made of.
 
@@ -116,6 +117,7 @@ def sentences_about(
     centres : the number of those that are centres of the kernels; 0 where all are
     untried, cut : the names of the candidates for which there was no time, and of those during which it ended
     logistic : whether the answer is one machine of logistic losses
+    in_leaves : the name of a candidate in the answer that is trained in leaves; empty where there is none
     """
     if not rows:
         return ["There is nothing to learn from, or only one value to learn: the answer is a constant."]
@@ -136,6 +138,8 @@ def sentences_about(
             "With these weights their kernels are added, and the answer is one machine of logistic losses by the sum, "
             "which had less loss than a machine of squared losses for each."
         )
+    if logistic and in_leaves:
+        sentences.append(f"Beside the sum, with a weight of its own, stands {in_leaves!r}.")
     if untried:
         sentences.append(f"There was no time to try {len(untried)} more: {', '.join(untried)}.")
     if cut:
@@ -147,8 +151,13 @@ def sentences_about(
     else:
         which = f"{training} of {n} samples, to save time and memory"
     sentences.append(f"The answer was trained on {which}.")
-    if 0 < centres < training:
+    if 0 < centres < training and not (in_leaves and used == 1):
         sentences.append(f"{centres} of them are the centres of its kernels: it is a sum of kernels with these.")
+    if in_leaves:
+        sentences.append(
+            f"Every sample is a centre of {in_leaves!r}: each leaf has a machine on the samples that fall into it, and "
+            "a prediction is the mean over the trees."
+        )
     return sentences
 
 
@@ -304,6 +313,7 @@ def explained(posed: Posed, searched: Searched, given: int, about_columns: Seque
                 training=searched.limits.training,
                 centres=searched.centres,
                 logistic=searched.together is not None,
+                in_leaves=next((each.name for each in searched.leaf_machines), ""),
                 untried=searched.untried,
                 cut=searched.cut,
             )

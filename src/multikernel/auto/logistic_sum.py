@@ -9,6 +9,9 @@ on few centres (``machines/logistic/centres.py``), a column of labels for each c
 has a ridge of 1. alpha is the one of least loss on the samples held out, where biases and one factor of the scores make
 probabilities of them, as in the blend. It is found with the few centres that candidates are compared by, and there the
 machine is compared with the blend of squared losses: the one of less loss is trained.
+
+Machines in leaves (``in_leaves.py``) have no centres, and are no part of the sum. Their scores of squared losses stand
+beside those of the sum wherever these are calibrated, with a factor of their own.
 """
 
 from __future__ import annotations
@@ -145,14 +148,16 @@ class LogisticSum:
         """The sum."""
         return WeightedSimilarity(self.parts, self.blend.shares / self.ridges)
 
-    @property
-    def better(self) -> bool:
-        """Whether its loss is less than that of the blend."""
-        return self.value < self.blend.objective
-
     @classmethod
     def of(
-        cls, posed: Posed, found: Sequence[Tried], blend: Blend, parted: Parted, rows: Array, Z: Array
+        cls,
+        posed: Posed,
+        found: Sequence[Tried],
+        blend: Blend,
+        parted: Parted,
+        rows: Array,
+        Z: Array,
+        beside: Array,
     ) -> LogisticSum:
         """With the ridge of least loss, found on these rows and centres.
 
@@ -163,6 +168,7 @@ class LogisticSum:
         blend : Blend of these, one of which has a weight at least
         parted : Parted
         rows, Z : int arrays, samples to train on, and those that are centres
+        beside : array (b, r, k), what machines beside the sum say of the samples held out
         """
         used = [found[m] for m in blend.used.tolist()]
         ridges = np.array([each.alpha for each in used])
@@ -180,7 +186,7 @@ class LogisticSum:
                 if found is not None and found.certificate.reached(ROUGH):
                     solution = found
                     scores = machine.scores(posed, found, parted.compared)
-                    tried[step] = _calibrated(posed, parted, scores).objective
+                    tried[step] = _calibrated(posed, parted, scores, beside).objective
             return tried[step]
 
         step = lowest_step(loss, (-2,))
@@ -193,20 +199,28 @@ class LogisticAnswer:
 
     Parameters
     ----------
-    members : tuple of Member, whose parts add up to the machine's scores
-    blend : Blend of the candidates: the shares w_m times what calibrates the sum, and biases
-    scores : array (r, k), of the samples held out, by a machine that was trained without them
+    members : tuple of Member, whose parts add up to the machine's scores by the shares w_m
+    factors : array (1 + b,), of the sum and of the machines beside it
+    bias : array (k,)
+    scores : array (r, k), of the samples held out, by machines that were trained without them
     cut : bool, whether the time ended while it was trained
     """
 
     members: tuple[Member, ...]
-    blend: Blend
+    factors: Array
+    bias: Array
     scores: Array
     cut: bool
 
 
 def trained_sum(
-    posed: Posed, chosen: LogisticSum, parted: Parted, rows: Array, Z: PreparedSamples, report: Callable[[int], object]
+    posed: Posed,
+    chosen: LogisticSum,
+    parted: Parted,
+    rows: Array,
+    Z: PreparedSamples,
+    beside: Array,
+    report: Callable[[int], object],
 ) -> LogisticAnswer | None:
     """The machine on these rows and centres; None where rounding leaves none.
 
@@ -215,6 +229,7 @@ def trained_sum(
     posed, chosen, parted : what there is to do, and what was chosen
     rows : int array, the samples to train on
     Z : PreparedSamples, the centres
+    beside : array (b, r, k), what machines beside the sum say of the samples held out
     report : is told how many rows have their kernel
     """
     learning = np.intersect1d(parted.learning, rows)
@@ -225,24 +240,21 @@ def trained_sum(
     if without is None or whole is None:
         return None
     scores = machine.scores(posed, without, parted.compared)
-    calibrated = _calibrated(posed, parted, scores)
-    factor = float(calibrated.weights[0])
+    calibrated = _calibrated(posed, parted, scores, beside)
     coef, intercept = (posed.goal.scores(values) for values in (whole.coef, whole.intercept))
     members = (
         Member(part, coef / ridge, intercept, _mean_size(part, Z))
         for part, ridge in zip(chosen.parts, chosen.ridges.tolist(), strict=True)
     )
-    weights = np.zeros_like(chosen.blend.weights)
-    weights[chosen.blend.used] = factor * chosen.blend.shares
-    blend = replace(chosen.blend, weights=weights, bias=calibrated.bias)
-    trained = tuple(members) if factor > 0.0 else ()
-    return LogisticAnswer(trained, blend, factor * scores + calibrated.bias, not whole.certificate.reached(GAP))
+    together = np.tensordot(calibrated.weights, np.concatenate([scores[None], beside]), 1) + calibrated.bias
+    cut = not whole.certificate.reached(GAP)
+    return LogisticAnswer(tuple(members), calibrated.weights, calibrated.bias, together, cut)
 
 
-def _calibrated(posed: Posed, parted: Parted, scores: Array) -> Blend:
-    """The factor of scores (r, k) of the samples held out, and biases."""
+def _calibrated(posed: Posed, parted: Parted, scores: Array, beside: Array) -> Blend:
+    """The factors of scores (r, k) of the samples held out and of those beside them, and biases."""
     weight = part_of(posed.task.weight, parted.compared)
-    return posed.goal.blend(scores[None], parted.compared, weight, False)
+    return posed.goal.blend(np.concatenate([scores[None], beside]), parted.compared, weight, False)
 
 
 def _mean_size(similarity: Similarity, Z: PreparedSamples) -> float:

@@ -5,33 +5,36 @@
 2. Scales inside kernels are learned further on some thousands of the others, through landmarks
    (``procedures/learned_scales/landmarks.py``). Boosted trees are fitted to all of them: their leaves are one more
    kernel.
-3. Every candidate is trained on a part of the others with few centres. Those that the best blend of them hardly needs
-   are left out: training costs as much for each.
+3. Every candidate is trained on a part of the others with few centres. One more has all of that part as centres, in
+   the leaves of random trees (``in_leaves.py``). Those that the best blend of them hardly needs are left out: training
+   costs as much for each.
 4. The rest are trained on all others by many centres (``machines/ridge/centres.py``), with the ridge of least error on
    the samples held out; there their blend is chosen.
 5. The answer is trained on all samples, with these ridges and this blend. Its members share the centres.
-   Of classes it is one machine of logistic losses by the sum of their kernels instead, where that has less loss on the
-   samples held out (``logistic_sum.py``).
+   Of classes one machine of logistic losses by the sum of their kernels takes their place, where that has less loss on
+   the samples held out (``logistic_sum.py``).
 
 Kernels between samples and centres are made tile by tile, in single precision, and are not kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from multikernel._arrays import part_of
 from multikernel._typing import Array
 from multikernel._workers import limited, seconds_left, time_is_up
-from multikernel.auto.candidates import GAUSSIAN, KernelAndRidge, LabelledSamples
+from multikernel.auto.candidates import GAUSSIAN, KernelAndRidge, KernelCandidate, LabelledSamples
 from multikernel.auto.centre_sums import CentreSpeed, KernelSums
 from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Labels
-from multikernel.auto.limits import Size
+from multikernel.auto.in_leaves import TREES, LeafKernel, LeafMember, LeafSolution, Plain
+from multikernel.auto.limits import CentreLimits, Size
 from multikernel.auto.logistic_sum import MOST_COLUMNS, LogisticSum, trained_sum
 from multikernel.auto.metric import FullMetricGaussian
 from multikernel.auto.samples import PreparedSamples, Similarity
@@ -87,24 +90,30 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
     posed.tell(f"scales learned further on {min(REFINED, len(parted.learning))} samples, {_since(begin)}")
     found += trees
     few = limits.to_sift(seconds_left(), len(found))
-    found, scores, speeds = _sifted(posed, found, parted, few)
+    found, speeds = _sifted(posed, found, parted, few)
+    in_leaves, too_late = _in_leaves(posed, found, parted, few, limits)
+    found += in_leaves
+    scores = posed.goal.scores(np.array([each.predicted for each in found]))
     used = _needed(posed, scores, parted)
-    one = _logistic(posed, found, _blend_of(posed, scores, parted, used), parted, few)
+    one = _logistic(posed, found, scores, used, parted, few)
     names = ", ".join(found[m].name for m in used.tolist())
     posed.tell(
         f"compared on {len(parted.compared)} samples, by {few.centres} centres: {len(used)} of {len(found)} candidates "
         f"are needed ({names})"
     )
     reading = 0.0 if posed.beyond is None else posed.beyond.seconds
-    measured = [speeds[m] for m in used.tolist()]
+    by_centres = [speeds[m] for m in used.tolist() if m < len(speeds)]
     if one is not None:  # its steps take about as long as the sums of another candidate
-        measured.append(CentreSpeed(0.0, max(speed.product for speed in measured)))
+        by_centres.append(CentreSpeed(0.0, max(speed.product for speed in by_centres)))
+    kernels = [found[m].candidate for m in used.tolist()]
+    measured = [*by_centres, *(each.speed for each in kernels if isinstance(each, LeafKernel))]
     size = limits.to_train(seconds_left() - reading, few, measured)
     seconds = reading + sum(speed.seconds(size.rows, size.centres) for speed in measured)
     posed.tell(f"training on {size.rows} samples, by {size.centres} centres: about {seconds:.0f} s")
     rows = posed.some(size.rows)
     total = size.rows if size.rows == posed.total else len(rows)
-    searched = replace(searched, found=found, compared=parted.compared, scores=scores, untried=searched.untried + late)
+    searched = replace(searched, found=found, compared=parted.compared, scores=scores)
+    searched = replace(searched, untried=searched.untried + late + too_late)
     plan = Plan(searched, used, rows, posed.some(size.centres, rows), total)
     if one is not None and limits.keeps(size):
         return _trained_as_sum(posed, plan, one, parted)
@@ -140,34 +149,19 @@ def begun_again(posed: Posed, parted: Parted | None) -> tuple[Searched, Answer]:
 
 def _trained_of_many(posed: Posed, plan: Plan, parted: Parted) -> tuple[Searched, Answer]:
     """Steps 4 and 5."""
-    used, found, scores = plan.used.tolist(), list(plan.searched.found), plan.searched.scores.copy()
+    found, scores = list(plan.searched.found), plan.searched.scores.copy()
     Z = posed.samples.of(plan.centres)
-    learning, rest = (
-        np.intersect1d(part, plan.rows) for part in (parted.learning, np.append(parted.compared, parted.rest))
-    )
-    similarities = [found[m].similarity for m in used]
+    members: dict[int, Member | LeafMember] = {}
     begin = perf_counter()
-    of_learning: Iterable[CentreSums]
-    if posed.beyond is None or plan.total < posed.total:
-        report = _counting(posed.passing(len(used) * len(learning)))
-        of_learning = (_summed(posed, each, learning, Z, report).total for each in similarities)
-    else:
-        of_learning = posed.beyond.sums(similarities, Z, posed.task.Y.shape[1], plan)
-    shared = (perf_counter() - begin) / len(used)  # one pass for all
-    begin = perf_counter()
-    members = []
-    for m, sums in zip(used, of_learning, strict=True):
-        of_rest = _summed(posed, found[m].similarity, rest, Z).total if len(rest) else None
-        each = _Trained.of(posed, found[m], parted, Z, sums, of_rest, (2,))
-        seconds = shared + perf_counter() - begin
+    for m, trained in _each_trained(posed, plan, parted, Z):
+        spent = perf_counter() - begin
+        found[m] = replace(found[m], alpha=trained.alpha, predicted=trained.predicted, seconds=found[m].seconds + spent)
+        scores[m] = posed.goal.scores(trained.predicted)
+        members[m] = trained.member
+        posed.tell(f"{found[m].name}: trained, {spent:.1f} s")
         begin = perf_counter()
-        found[m] = replace(found[m], alpha=each.alpha, predicted=each.predicted, seconds=found[m].seconds + seconds)
-        scores[m] = posed.goal.scores(each.predicted)
-        members.append(each.member)
-        posed.tell(f"{found[m].name}: trained, {seconds:.1f} s")
     posed.tell(f"the weights of {len(members)} candidates are chosen on {len(parted.compared)} samples held out")
     blend = _blend_of(posed, scores, parted, plan.used)
-    members = [member for m, member in zip(used, members, strict=True) if blend.weights[m] > 0.0]
     searched = replace(
         plan.searched,
         limits=replace(plan.searched.limits, training=plan.total),
@@ -176,15 +170,64 @@ def _trained_of_many(posed: Posed, plan: Plan, parted: Parted) -> tuple[Searched
         blend=blend,
         centres=len(plan.centres),
     )
-    return searched, Answer(Z.without_given(), tuple(members), blend, single=True)
+    return searched, Answer(Z.without_given(), tuple(members[m] for m in blend.used), blend, single=True)
+
+
+def _each_trained(posed: Posed, plan: Plan, parted: Parted, Z: PreparedSamples) -> Iterator[tuple[int, _Trained]]:
+    """The candidates that are needed, one after the other."""
+    found = plan.searched.found
+    learning, rest = (
+        np.intersect1d(part, plan.rows) for part in (parted.learning, np.append(parted.compared, parted.rest))
+    )
+    by_centres = [m for m in plan.used.tolist() if not isinstance(found[m].candidate, LeafKernel)]
+    similarities = [found[m].similarity for m in by_centres]
+    of_learning: Iterable[CentreSums]
+    if posed.beyond is None or plan.total < posed.total:
+        report = _counting(posed.passing(len(by_centres) * len(learning)))
+        of_learning = (_summed(posed, each, learning, Z, report).total for each in similarities)
+    else:  # one pass for all
+        of_learning = posed.beyond.sums(similarities, Z, posed.task.Y.shape[1], plan)
+    for m, sums in zip(by_centres, of_learning, strict=True):
+        of_rest = _summed(posed, found[m].similarity, rest, Z).total if len(rest) else None
+        yield m, _Trained.of(posed, found[m], parted, Z, sums, of_rest, (2,))
+    for m in np.setdiff1d(plan.used, by_centres).tolist():
+        yield m, _trained_in_leaves(posed, found[m], parted, plan.rows)
+
+
+def _trained_in_leaves(posed: Posed, each: Tried, parted: Parted, rows: Array) -> _Trained:
+    """The machines of all leaves on these rows; the first ones of each predict those held out."""
+    assert isinstance(each.candidate, LeafKernel)
+    base = each.candidate.base
+    learning = np.intersect1d(parted.learning, rows)
+    rest = np.setdiff1d(rows, learning)
+    order = np.append(learning, rest)
+    samples, task = posed.samples.of(order), posed.task.of_rows(order)
+    solution = LeafSolution.of(base, each.alpha, samples, task, len(learning), TREES, posed.seed)
+    predicted = np.empty((len(parted.compared), task.Y.shape[1]))
+    known = np.isin(parted.compared, rest)
+    predicted[known] = solution.held_out[np.searchsorted(rest, parted.compared[known])]
+    if not known.all():  # there was no time to train on these: no machine has seen them
+        others = posed.samples.of(parted.compared[~known])
+        predicted[~known] = solution.member(base).function(samples)(others) + solution.intercept
+    return _Trained(each.alpha, predicted, solution.member(base, posed.goal.scores))
 
 
 def _trained_as_sum(posed: Posed, plan: Plan, one: LogisticSum, parted: Parted) -> tuple[Searched, Answer]:
-    """Step 5 by one machine."""
-    found = list(plan.searched.found)
+    """Step 5 by one machine, beside that of leaves."""
+    found, scores = list(plan.searched.found), plan.searched.scores.copy()
     Z = posed.samples.of(plan.centres)
+    in_leaves = [m for m in plan.used.tolist() if isinstance(found[m].candidate, LeafKernel)]
+    beside = []
+    for m in in_leaves:
+        begin = perf_counter()
+        trained = _trained_in_leaves(posed, found[m], parted, plan.rows)
+        spent = perf_counter() - begin
+        found[m] = replace(found[m], predicted=trained.predicted, seconds=found[m].seconds + spent)
+        scores[m] = posed.goal.scores(trained.predicted)
+        beside.append(trained.member)
+        posed.tell(f"{found[m].name}: trained, {spent:.1f} s")
     begin = perf_counter()
-    made = trained_sum(posed, one, parted, plan.rows, Z, posed.passing(len(plan.rows)))
+    made = trained_sum(posed, one, parted, plan.rows, Z, scores[in_leaves], posed.passing(len(plan.rows)))
     if made is None:
         return _trained_of_many(posed, plan, parted)
     seconds = perf_counter() - begin
@@ -192,15 +235,20 @@ def _trained_as_sum(posed: Posed, plan: Plan, one: LogisticSum, parted: Parted) 
     for m in one.blend.used.tolist():
         spent = found[m].seconds + seconds / len(one.parts)
         found[m] = replace(found[m], seconds=spent, cut=found[m].cut or made.cut)
+    members = dict(zip(one.blend.used.tolist(), made.members, strict=True)) | dict(zip(in_leaves, beside, strict=True))
+    weights = made.factors[0] / one.blend.weights.sum() * one.blend.weights
+    weights[in_leaves] = made.factors[1:]
+    blend = replace(one.blend, weights=weights, bias=made.bias)
     searched = replace(
         plan.searched,
         limits=replace(plan.searched.limits, training=plan.total),
         found=found,
-        blend=made.blend,
+        scores=scores,
+        blend=blend,
         centres=len(plan.centres),
         together=made.scores,
     )
-    return searched, Answer(Z.without_given(), made.members, made.blend, single=True)
+    return searched, Answer(Z.without_given(), tuple(members[m] for m in blend.used), blend, single=True)
 
 
 # -- 2: scales through landmarks ---------------------------------------------------------------------------------------
@@ -220,7 +268,7 @@ def _learned_further(posed: Posed, searched: Searched, parted: Parted, times: in
         before = KernelAndRidge(each.similarity, each.alpha, each.learned, each.cut)
         least = min((other.error for other in learned), default=np.inf)
         others = [other.similarity for other in learned]
-        if len(rows.held):
+        if len(rows.held) and isinstance(each.candidate, KernelCandidate):
             after = each.candidate.further(before, others, least, *parts)
         else:
             after = None
@@ -230,7 +278,8 @@ def _learned_further(posed: Posed, searched: Searched, parted: Parted, times: in
         return _with(each, after, perf_counter() - start)
 
     # those with many scales first, whose errors say for which others it is worth while
-    for k in sorted(range(len(found)), key=lambda k: -found[k].candidate.enough):
+    enough = [each.candidate.enough if isinstance(each.candidate, KernelCandidate) else 0.0 for each in found]
+    for k in sorted(range(len(found)), key=lambda k: -enough[k]):
         found[k] = replace(found[k], cut=True) if time_is_up() else further(found[k]) or found[k]
     if times == 1 and not time_is_up():
         near = [other.similarity for other in learned if other.error <= _NEAR * min(each.error for each in learned)]
@@ -281,10 +330,8 @@ def _with(each: Tried, further: KernelAndRidge, seconds: float) -> Tried:
 # -- 3: candidates that the blend needs --------------------------------------------------------------------------------
 
 
-def _sifted(
-    posed: Posed, found: Sequence[Tried], parted: Parted, few: Size
-) -> tuple[list[Tried], Array, list[CentreSpeed]]:
-    """The candidates with ridges for few centres, their scores on the samples held out, and how fast they are."""
+def _sifted(posed: Posed, found: Sequence[Tried], parted: Parted, few: Size) -> tuple[list[Tried], list[CentreSpeed]]:
+    """The candidates with ridges for few centres and what they predict of the samples held out, and their speeds."""
     rows = posed.some(few.rows, parted.learning)
     Z = posed.samples.of(posed.some(few.centres, rows))
     sifted = []
@@ -294,7 +341,37 @@ def _sifted(
         trained = _Trained.of(posed, each, parted, Z, sums.total, None, (4, 2))
         sifted.append(replace(each, alpha=trained.alpha, predicted=trained.predicted))
         speeds.append(sums.speed)
-    return sifted, posed.goal.scores(np.array([each.predicted for each in sifted])), speeds
+    return sifted, speeds
+
+
+def _in_leaves(
+    posed: Posed, found: Sequence[Tried], parted: Parted, few: Size, limits: CentreLimits
+) -> tuple[list[Tried], list[str]]:
+    """The candidate that has all samples as centres, in leaves, and its name where there is no time for it.
+
+    Its kernel is one of the two best of distances. There is none for the rows of a source, of which only some are at
+    hand, and where the coefficients of all trees are more than memory holds.
+    """
+    task, total = posed.task, len(posed.rows)
+    possible = [each for each in found if isinstance(each.similarity, Plain)]
+    widest = Size(total, posed.samples.plain.shape[1] + 2 * TREES * task.Y.shape[1])
+    if posed.beyond is not None or not possible or not limits.keeps(widest):
+        return [], []
+    rows = posed.some(few.rows, parted.learning)
+    if seconds_left() < _ONCE_MORE * limits.pace * LeafKernel.work(len(rows)).seconds:
+        return [], [LeafKernel.name]
+    begin = perf_counter()
+    compared = task.of_rows(parted.compared)
+    best = sorted(possible, key=lambda each: compared.error(each.predicted))[:2]
+    kernels = [(each.similarity, each.alpha) for each in best if isinstance(each.similarity, Plain)]
+    train = posed.samples.of(rows), task.of_rows(rows)
+    try:
+        made = LeafKernel.of(kernels, train, (posed.samples.of(parted.compared), compared), posed.seed)
+    except LinAlgError:  # the kernels are not positive definite in single precision
+        return [], []
+    learned = f"{type(made.base.kernel).__name__} kernel"
+    seconds = perf_counter() - begin
+    return [Tried(made, learned, made.base, made.alpha, made.predicted, seconds, cut=False)], []
 
 
 def _needed(posed: Posed, scores: Array, parted: Parted) -> Array:
@@ -316,15 +393,21 @@ def _needed(posed: Posed, scores: Array, parted: Parted) -> Array:
     return np.sort(used)
 
 
-def _logistic(posed: Posed, found: Sequence[Tried], blend: Blend, parted: Parted, few: Size) -> LogisticSum | None:
+def _logistic(
+    posed: Posed, found: Sequence[Tried], scores: Array, used: Array, parted: Parted, few: Size
+) -> LogisticSum | None:
     """One machine of logistic losses by the kernels of a blend, for few classes; None where that is not better."""
-    few_columns = isinstance(posed.goal, Labels) and posed.task.Y.shape[1] <= MOST_COLUMNS
-    if posed.beyond is not None or not few_columns or not len(blend.used):
+    if posed.beyond is not None or not isinstance(posed.goal, Labels) or posed.task.Y.shape[1] > MOST_COLUMNS:
+        return None
+    in_leaves = [m for m in used.tolist() if isinstance(found[m].candidate, LeafKernel)]
+    whole = _blend_of(posed, scores, parted, used)
+    blend = _blend_of(posed, scores, parted, np.setdiff1d(used, in_leaves)) if in_leaves else whole
+    if not len(blend.used):
         return None
     rows = posed.some(few.rows, parted.learning)
-    one = LogisticSum.of(posed, found, blend, parted, rows, posed.some(few.centres, rows))
-    posed.tell(f"one machine of logistic losses has a loss of {one.value:.4g} there, the blend {blend.objective:.4g}")
-    return one if one.better else None
+    one = LogisticSum.of(posed, found, blend, parted, rows, posed.some(few.centres, rows), scores[in_leaves])
+    posed.tell(f"one machine of logistic losses has a loss of {one.value:.4g} there, the blend {whole.objective:.4g}")
+    return one if one.value < whole.objective else None
 
 
 def _blend_of(posed: Posed, scores: Array, parted: Parted, used: Array) -> Blend:
@@ -348,7 +431,7 @@ class _Trained:
 
     alpha: float
     predicted: Array
-    member: Member
+    member: Member | LeafMember
 
     @classmethod
     def of(

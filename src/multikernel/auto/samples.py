@@ -116,14 +116,20 @@ class DistanceSimilarity(Similarity):
     def to(self, old: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
         if dtype is float:
             return super().to(old)
-        kernel = _InSingle(self.kernel, self._points(old))
+        kernel = InSingle(self.kernel, self._points(old))
         return lambda new: kernel(self._columns(new))
 
     def function(self, old: PreparedSamples, coef: Array, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
         if dtype is float:
             return super().function(old, coef)
-        kernel = _InSingle(self.kernel, self._points(old))
+        kernel = InSingle(self.kernel, self._points(old))
         return lambda new: kernel.times(self._columns(new), coef)
+
+    def coordinates(self, samples: PreparedSamples) -> Array:
+        """Numbers (n, q) in single precision, in which k(x, z) = f(sum_j |x_j - z_j|^q)."""
+        used = self.scales > 0.0
+        factors = (self.scales[used] ** (1.0 / self.kernel.degree)).astype(np.float32)
+        return np.asarray(self._columns(samples)[:, used].astype(np.float32) * factors)
 
     def _columns(self, samples: PreparedSamples) -> Array:
         return samples.ranked if self.ranked else samples.plain
@@ -133,7 +139,7 @@ class DistanceSimilarity(Similarity):
 
 
 @dataclass(frozen=True, eq=False)
-class _InSingle:
+class InSingle:
     """A kernel with some points in single precision, of some samples at a time, on several threads.
 
     Parameters
@@ -182,16 +188,20 @@ class TurnedSimilarity(Similarity):
     def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
         return self.kernel(new.plain @ self.turn, old.plain @ self.turn)
 
+    def coordinates(self, samples: PreparedSamples) -> Array:
+        """Numbers (n, r) in single precision, in which k(x, z) = f(|x - z|^2)."""
+        return np.asarray(samples.plain.astype(np.float32) @ self.turn.astype(np.float32))
+
     def to(self, old: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
         if dtype is float:
             return super().to(old)
-        kernel = _InSingle(self.kernel, ScaledPoints.turned(old.plain, self.turn))
+        kernel = InSingle(self.kernel, ScaledPoints.turned(old.plain, self.turn))
         return lambda new: kernel(new.plain)
 
     def function(self, old: PreparedSamples, coef: Array, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
         if dtype is float:
             return super().function(old, coef)
-        kernel = _InSingle(self.kernel, ScaledPoints.turned(old.plain, self.turn))
+        kernel = InSingle(self.kernel, ScaledPoints.turned(old.plain, self.turn))
         return lambda new: kernel.times(new.plain, coef)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -23,6 +23,7 @@ from multikernel.auto.all_rows import AllRows
 from multikernel.auto.candidates import KernelCandidate
 from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Goal
+from multikernel.auto.in_leaves import LeafKernel, LeafMember
 from multikernel.auto.limits import Limits
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.task import RidgeTask
@@ -86,7 +87,7 @@ class Tried:
 
     Parameters
     ----------
-    candidate : KernelCandidate
+    candidate : KernelCandidate or LeafKernel
     learned : str, a line about what it learned
     similarity, alpha : the kernel and the ridge
     predicted : array (n, t), predictions of samples held out, on the second folds
@@ -94,7 +95,7 @@ class Tried:
     cut : bool, whether the time ended while it was learned
     """
 
-    candidate: KernelCandidate
+    candidate: KernelCandidate | LeafKernel
     learned: str
     similarity: Similarity
     alpha: float
@@ -198,6 +199,12 @@ class Searched:
     together: Array | None = None
 
     @property
+    def leaf_machines(self) -> list[Tried]:
+        """The candidate with a weight that is trained in leaves, if there is one."""
+        used = (self.found[m] for m in self.blend.used)
+        return [each for each in used if isinstance(each.candidate, LeafKernel)]
+
+    @property
     def cut(self) -> list[str]:
         """The names of the candidates during which the time ended."""
         return [each.name for each in self.found if each.cut]
@@ -227,6 +234,10 @@ class Member:
         coef, intercept = task.solve(K, each.alpha)
         return cls(each.similarity, goal.scores(coef), goal.scores(intercept), float(np.trace(K)) / len(K) or 1.0)
 
+    def function(self, samples: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+        """What the coefficients of these samples make of new ones; ``dtype`` is that of kernels."""
+        return self.similarity.function(samples, self.coef, dtype)
+
 
 @dataclass(frozen=True, eq=False)
 class Answer:
@@ -235,13 +246,13 @@ class Answer:
     Parameters
     ----------
     samples : training samples, or those of them that are the centres of the kernels
-    members : tuple of Member, those with a weight
+    members : tuple of Member or LeafMember, those with a weight
     blend : Blend
     single : bool, whether kernels are evaluated in single precision, as in training
     """
 
     samples: PreparedSamples
-    members: tuple[Member, ...]
+    members: tuple[Member | LeafMember, ...]
     blend: Blend
     single: bool = False
 
@@ -253,7 +264,7 @@ class Answer:
         """What each member adds: shape (len(new), members, k)."""
         height = max(1, LARGE_VALUES // max(1, len(self.samples)))
         dtype = np.float32 if self.single else float
-        functions = [member.similarity.function(self.samples, member.coef, dtype) for member in self.members]
+        functions = [member.function(self.samples, dtype) for member in self.members]
         starts = range(0, len(new), height)
         return np.concatenate(
             [self._of(new.of(np.arange(len(new))[start : start + height]), functions) for start in starts]
@@ -273,7 +284,7 @@ class Answer:
         return np.sum([self.blend.bias, *own], axis=0)
 
     @property
-    def _weighted(self) -> list[tuple[Member, float]]:
+    def _weighted(self) -> list[tuple[Member | LeafMember, float]]:
         return list(zip(self.members, self.blend.weights[self.blend.used].tolist(), strict=True))
 
     def _of(self, new: PreparedSamples, functions: Sequence[Callable[[PreparedSamples], Array]]) -> Array:

@@ -325,8 +325,7 @@ def _parts(model: Any, X: Any, place: int) -> list[tuple[str, float]]:
         names = [row["candidate"] for row in model.candidates_]
         pairs = zip(answer.blend.used.tolist(), answer.members, strict=True)
         terms = {
-            m: answer.blend.weights[m] * (own.similarity(new, answer.samples) @ own.coef + own.intercept)[0]
-            for m, own in pairs
+            m: answer.blend.weights[m] * (own.function(answer.samples)(new) + own.intercept)[0] for m, own in pairs
         }
         found = [(names[m], float(term[place])) for m, term in terms.items()]
     else:
