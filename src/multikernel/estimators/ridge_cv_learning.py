@@ -90,9 +90,10 @@ def cost_of(model: Any, bank: BankCost, task: Task) -> Cost:
     folds = int(model.cv) if isinstance(model.cv, Integral) else bank.n
     if _shares_candidates(model, task.target):
         t = task.target.shape[1]
-        cost = model.n_init * many_targets(bank, folds, t)
-        if model.standard_errors > 0.0 and bank.m > 1 and model.criterion == "held_out":
-            cost = cost + own_ridges(bank, folds, t)
+        held_out = model.criterion == "held_out"
+        cost = model.n_init * many_targets(bank, folds, t, by_folds=held_out and model.fixed is None)
+        if model.standard_errors > 0.0 and bank.m > 1 and held_out:
+            cost = cost + Cost(own_ridges(bank, folds, t).work)  # a part of the targets at a time, as before
         return cost
     cost = model.n_init * ridge_cv_cost(bank, folds) + ridge(bank)
     if _has_own_ridges(model, task.target):

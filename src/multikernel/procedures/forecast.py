@@ -326,10 +326,11 @@ def ridge_cv(bank: BankCost, folds: int) -> Cost:
     )
 
 
-def many_targets(bank: BankCost, folds: int, targets: int) -> Cost:
+def many_targets(bank: BankCost, folds: int, targets: int, by_folds: bool = True) -> Cost:
     """Weights for each target from shared candidates, of which some forty and one or two a target are tried.
 
-    A candidate takes an inverse. A target takes three models of a column for each fold and the factor of its machine;
+    With ``by_folds`` the inverse of a candidate may be kept in the blocks of the folds, as held-out errors need it. A
+    candidate takes an inverse. A target takes three models of a column for each fold and the factor of its machine;
     or, where that is less, the products of nearby.py twice, and one in twenty has candidates of its own.
     """
     m = bank.m
@@ -349,8 +350,9 @@ def many_targets(bank: BankCost, folds: int, targets: int) -> Cost:
         copied = 3.0 * min(n * targets, float(BUFFER_VALUES))
     block = min(targets * m**2, float(BUFFER_VALUES))
     of_targets = 8.0 * (n * targets + copied + 8.0 * TILE_VALUES + block * (1.0 + 8.0 / m))
-    # an inverse and its blocks, or with evidence a factor and its inverse
-    matrices = _matrices(bank, 2.0 if bank.features is None else FEATURE_COPIES)
+    # an inverse and its blocks, or with evidence a factor and its inverse; of many samples half of the inverse
+    held = 1.0 if by_folds and folds <= 10 and n * n > BUFFER_VALUES else 2.0
+    matrices = _matrices(bank, held if bank.features is None else FEATURE_COPIES)
     return Cost(_of_samples(bank, work), matrices + of_targets)
 
 
