@@ -75,20 +75,20 @@ def test_a_regressor_by_few_centres(monkeypatch):
 
 @pytest.mark.usefixtures("from_300_on")
 @pytest.mark.parametrize("classes", [2, 3])
-def test_a_machine_in_leaves_stands_beside_that_of_logistic_losses(monkeypatch, classes):
-    monkeypatch.setattr(many_samples, "_needed", lambda posed, scores, parted: np.arange(len(scores)))
-    original = LogisticSum.of
-    monkeypatch.setattr(LogisticSum, "of", lambda *args: replace(original(*args), value=0.0))
-    X, y = waves(800, classes=classes)
-    model = MultiKernelClassifier(random_state=0).fit(X[:600], y[:600])
+def test_a_machine_in_leaves_stands_beside_that_of_logistic_losses(classes):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, size=(2000, 3))
+    value = np.sin(9.0 * X[:, 0]) * np.sin(9.0 * X[:, 1]) + 0.1 * rng.normal(size=2000)
+    y = np.digitize(value, [0.0] if classes == 2 else [-0.3, 0.3])
+    model = MultiKernelClassifier(random_state=0).fit(X[:1500], y[:1500])
     told = model.explain()
     assert "one machine of logistic losses by the sum" in told
     assert "Beside the sum, with a weight of its own, stands 'all samples, in leaves of random trees'" in told
     assert isinstance(model.answer_.members[-1], in_leaves.LeafMember)
-    parts = model.contributions(X[600:])
-    found = model.decision_function(X[600:])
+    parts = model.contributions(X[1500:])
+    found = model.decision_function(X[1500:])
     np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, found, atol=1e-10)
-    error = 1.0 - model.score(X[600:], y[600:])
+    error = 1.0 - model.score(X[1500:], y[1500:])
     assert abs(error - model.candidates_[-1]["error"]) < 5.0 * model.candidates_[-1]["spread"]
 
 
@@ -338,15 +338,15 @@ def test_classes_are_learned_by_one_machine_of_logistic_losses(monkeypatch, clas
     seen = []
     original = many_samples.trained_sum
 
-    def spied(posed, chosen, parted, rows, Z, beside, report):
-        made = original(posed, chosen, parted, rows, Z, beside, report)
-        seen.append((posed, chosen, rows, Z, made))
+    def spied(posed, chosen, parted, rows, Z, report):
+        made = original(posed, chosen, parted, rows, Z, report)
+        seen.append((posed, chosen, rows, Z))
         return made
 
     monkeypatch.setattr(many_samples, "trained_sum", spied)
     monkeypatch.setattr(many_samples, "_in_leaves", lambda *_: ([], []))
     model = MultiKernelClassifier(random_state=0).fit(X[:600], y[:600], sample_weight=weight)
-    ((posed, chosen, rows, Z, made),) = seen
+    ((posed, chosen, rows, Z),) = seen
     assert "one machine of logistic losses by the sum" in model.explain()
     assert sum(row["weight"] for row in model.candidates_[:-1]) == pytest.approx(1.0)
 
@@ -373,7 +373,8 @@ def test_classes_are_learned_by_one_machine_of_logistic_losses(monkeypatch, clas
 
         x = minimize(problem, np.zeros(len(K) + 1), jac=True, options={"maxiter": 5000}).x
         columns.append(H @ x[:-1] + x[-1])
-    expected = made.factors[0] * posed.goal.scores(np.column_stack(columns)) + made.bias
+    blend = model.answer_.blend
+    expected = blend.weights.sum() * posed.goal.scores(np.column_stack(columns)) + blend.bias
     expected = expected[:, 1] - expected[:, 0] if classes == 2 else expected
     found = model.decision_function(X[600:])
     assert np.abs(found - expected).max() < 0.05 * np.abs(expected).max()

@@ -135,6 +135,7 @@ class LogisticSum:
     ridges : array (m,), alpha_m
     alpha : float
     value : float, the loss of samples held out, with few centres; infinite where no machine converged
+    alone : float, the same without the machines beside the sum
     """
 
     blend: Blend
@@ -142,6 +143,7 @@ class LogisticSum:
     ridges: Array
     alpha: float
     value: float = np.inf
+    alone: float = np.inf
 
     @property
     def similarity(self) -> WeightedSimilarity:
@@ -176,6 +178,7 @@ class LogisticSum:
         machine = LogisticRows.of(posed, first.similarity, rows, posed.samples.of(Z))
         solution: CentresSolution | None = None
         tried: dict[int, float] = {}
+        scores: dict[int, Array] = {}
 
         def loss(step: int) -> float:
             """That of 2^step times the ridge; infinite without a solution."""
@@ -185,12 +188,15 @@ class LogisticSum:
                 tried[step] = np.inf
                 if found is not None and found.certificate.reached(ROUGH):
                     solution = found
-                    scores = machine.scores(posed, found, parted.compared)
-                    tried[step] = _calibrated(posed, parted, scores, beside).objective
+                    scores[step] = machine.scores(posed, found, parted.compared)
+                    tried[step] = calibrated(posed, parted, scores[step], beside).objective
             return tried[step]
 
         step = lowest_step(loss, (-2,))
-        return replace(first, alpha=2.0**step * _FIRST, value=loss(step))
+        value = alone = loss(step)
+        if len(beside) and step in scores:
+            alone = calibrated(posed, parted, scores[step], beside[:0]).objective
+        return replace(first, alpha=2.0**step * _FIRST, value=value, alone=alone)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,27 +206,17 @@ class LogisticAnswer:
     Parameters
     ----------
     members : tuple of Member, whose parts add up to the machine's scores by the shares w_m
-    factors : array (1 + b,), of the sum and of the machines beside it
-    bias : array (k,)
-    scores : array (r, k), of the samples held out, by machines that were trained without them
+    scores : array (r, k), of the samples held out, by the sum that was trained without them
     cut : bool, whether the time ended while it was trained
     """
 
     members: tuple[Member, ...]
-    factors: Array
-    bias: Array
     scores: Array
     cut: bool
 
 
 def trained_sum(
-    posed: Posed,
-    chosen: LogisticSum,
-    parted: Parted,
-    rows: Array,
-    Z: PreparedSamples,
-    beside: Array,
-    report: Callable[[int], object],
+    posed: Posed, chosen: LogisticSum, parted: Parted, rows: Array, Z: PreparedSamples, report: Callable[[int], object]
 ) -> LogisticAnswer | None:
     """The machine on these rows and centres; None where rounding leaves none.
 
@@ -229,7 +225,6 @@ def trained_sum(
     posed, chosen, parted : what there is to do, and what was chosen
     rows : int array, the samples to train on
     Z : PreparedSamples, the centres
-    beside : array (b, r, k), what machines beside the sum say of the samples held out
     report : is told how many rows have their kernel
     """
     learning = np.intersect1d(parted.learning, rows)
@@ -240,19 +235,16 @@ def trained_sum(
     if without is None or whole is None:
         return None
     scores = machine.scores(posed, without, parted.compared)
-    calibrated = _calibrated(posed, parted, scores, beside)
     coef, intercept = (posed.goal.scores(values) for values in (whole.coef, whole.intercept))
     members = (
         Member(part, coef / ridge, intercept, _mean_size(part, Z))
         for part, ridge in zip(chosen.parts, chosen.ridges.tolist(), strict=True)
     )
-    together = np.tensordot(calibrated.weights, np.concatenate([scores[None], beside]), 1) + calibrated.bias
-    cut = not whole.certificate.reached(GAP)
-    return LogisticAnswer(tuple(members), calibrated.weights, calibrated.bias, together, cut)
+    return LogisticAnswer(tuple(members), scores, not whole.certificate.reached(GAP))
 
 
-def _calibrated(posed: Posed, parted: Parted, scores: Array, beside: Array) -> Blend:
-    """The factors of scores (r, k) of the samples held out and of those beside them, and biases."""
+def calibrated(posed: Posed, parted: Parted, scores: Array, beside: Array) -> Blend:
+    """The factors of scores (r, k) of the samples held out and of those (b, r, k) beside them, and biases."""
     weight = part_of(posed.task.weight, parted.compared)
     return posed.goal.blend(np.concatenate([scores[None], beside]), parted.compared, weight, False)
 

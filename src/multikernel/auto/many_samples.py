@@ -35,7 +35,7 @@ from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Labels
 from multikernel.auto.in_leaves import TREES, LeafKernel, LeafMember, LeafSolution, Plain
 from multikernel.auto.limits import CentreLimits, Size
-from multikernel.auto.logistic_sum import MOST_COLUMNS, LogisticSum, trained_sum
+from multikernel.auto.logistic_sum import MOST_COLUMNS, LogisticSum, calibrated, trained_sum
 from multikernel.auto.metric import FullMetricGaussian
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.search import Answer, Member, Posed, Searched, Tried
@@ -96,6 +96,8 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
     scores = posed.goal.scores(np.array([each.predicted for each in found]))
     used = _needed(posed, scores, parted)
     one = _logistic(posed, found, scores, used, parted, few)
+    if one is not None and not _worth(one.value, one.alone, parted):
+        used = _by_centres(found, used)
     names = ", ".join(found[m].name for m in used.tolist())
     posed.tell(
         f"compared on {len(parted.compared)} samples, by {few.centres} centres: {len(used)} of {len(found)} candidates "
@@ -162,6 +164,11 @@ def _trained_of_many(posed: Posed, plan: Plan, parted: Parted) -> tuple[Searched
         begin = perf_counter()
     posed.tell(f"the weights of {len(members)} candidates are chosen on {len(parted.compared)} samples held out")
     blend = _blend_of(posed, scores, parted, plan.used)
+    by_centres = _by_centres(found, plan.used)
+    if 0 < len(by_centres) < len(plan.used):
+        without = _blend_of(posed, scores, parted, by_centres)
+        if not _worth(blend.objective, without.objective, parted):
+            blend = without
     searched = replace(
         plan.searched,
         limits=replace(plan.searched.limits, training=plan.total),
@@ -179,7 +186,7 @@ def _each_trained(posed: Posed, plan: Plan, parted: Parted, Z: PreparedSamples) 
     learning, rest = (
         np.intersect1d(part, plan.rows) for part in (parted.learning, np.append(parted.compared, parted.rest))
     )
-    by_centres = [m for m in plan.used.tolist() if not isinstance(found[m].candidate, LeafKernel)]
+    by_centres = _by_centres(found, plan.used).tolist()
     similarities = [found[m].similarity for m in by_centres]
     of_learning: Iterable[CentreSums]
     if posed.beyond is None or plan.total < posed.total:
@@ -216,29 +223,34 @@ def _trained_as_sum(posed: Posed, plan: Plan, one: LogisticSum, parted: Parted) 
     """Step 5 by one machine, beside that of leaves."""
     found, scores = list(plan.searched.found), plan.searched.scores.copy()
     Z = posed.samples.of(plan.centres)
-    in_leaves = [m for m in plan.used.tolist() if isinstance(found[m].candidate, LeafKernel)]
-    beside = []
-    for m in in_leaves:
+    begin = perf_counter()
+    made = trained_sum(posed, one, parted, plan.rows, Z, posed.passing(len(plan.rows)))
+    if made is None:
+        return _trained_of_many(posed, plan, parted)
+    seconds = perf_counter() - begin
+    posed.tell(f"one machine of logistic losses by the sum of {len(one.parts)} kernels: trained, {seconds:.1f} s")
+    by_centres = one.blend.used.tolist()
+    for m in by_centres:
+        spent = found[m].seconds + seconds / len(one.parts)
+        found[m] = replace(found[m], seconds=spent, cut=found[m].cut or made.cut)
+    members: dict[int, Member | LeafMember] = dict(zip(by_centres, made.members, strict=True))
+    chosen = calibrated(posed, parted, made.scores, scores[:0])
+    weights = chosen.weights[0] / one.blend.weights.sum() * one.blend.weights
+    together = made.scores[None]
+    for m in np.setdiff1d(plan.used, _by_centres(found, plan.used)).tolist():
         begin = perf_counter()
         trained = _trained_in_leaves(posed, found[m], parted, plan.rows)
         spent = perf_counter() - begin
         found[m] = replace(found[m], predicted=trained.predicted, seconds=found[m].seconds + spent)
         scores[m] = posed.goal.scores(trained.predicted)
-        beside.append(trained.member)
         posed.tell(f"{found[m].name}: trained, {spent:.1f} s")
-    begin = perf_counter()
-    made = trained_sum(posed, one, parted, plan.rows, Z, scores[in_leaves], posed.passing(len(plan.rows)))
-    if made is None:
-        return _trained_of_many(posed, plan, parted)
-    seconds = perf_counter() - begin
-    posed.tell(f"one machine of logistic losses by the sum of {len(one.parts)} kernels: trained, {seconds:.1f} s")
-    for m in one.blend.used.tolist():
-        spent = found[m].seconds + seconds / len(one.parts)
-        found[m] = replace(found[m], seconds=spent, cut=found[m].cut or made.cut)
-    members = dict(zip(one.blend.used.tolist(), made.members, strict=True)) | dict(zip(in_leaves, beside, strict=True))
-    weights = made.factors[0] / one.blend.weights.sum() * one.blend.weights
-    weights[in_leaves] = made.factors[1:]
-    blend = replace(one.blend, weights=weights, bias=made.bias)
+        beside = calibrated(posed, parted, made.scores, scores[[m]])
+        if _worth(beside.objective, chosen.objective, parted):
+            chosen, together = beside, np.concatenate([together, scores[[m]]])
+            members[m] = trained.member
+            weights = chosen.weights[0] / one.blend.weights.sum() * one.blend.weights
+            weights[m] = chosen.weights[1]
+    blend = replace(one.blend, weights=weights, bias=chosen.bias)
     searched = replace(
         plan.searched,
         limits=replace(plan.searched.limits, training=plan.total),
@@ -246,7 +258,7 @@ def _trained_as_sum(posed: Posed, plan: Plan, one: LogisticSum, parted: Parted) 
         scores=scores,
         blend=blend,
         centres=len(plan.centres),
-        together=made.scores,
+        together=np.tensordot(chosen.weights, together, 1) + chosen.bias,
     )
     return searched, Answer(Z.without_given(), tuple(members[m] for m in blend.used), blend, single=True)
 
@@ -377,20 +389,28 @@ def _in_leaves(
 def _needed(posed: Posed, scores: Array, parted: Parted) -> Array:
     """The numbers of the candidates that the blend needs.
 
-    To the best one the others are added, the best first, as long as each makes the value of the blend smaller by a
-    tenth of its standard error, which is about (2 / n)^(1/2) of it.
+    To the best one the others are added, the best first, as long as each is worth it.
     """
     used: list[int] = []
     value = np.inf
-    part = 1.0 - _LITTLE * np.sqrt(2.0 / len(parted.compared))
     while len(used) < len(scores):
         others = [m for m in range(len(scores)) if m not in used]
         values = [_blend_of(posed, scores, parted, np.array([*used, m])).objective for m in others]
-        if used and not min(values) < part * value:
+        if used and not _worth(min(values), value, parted):
             break
         value = min(values)
         used.append(others[int(np.argmin(values))])
     return np.sort(used)
+
+
+def _worth(value: float, without: float, parted: Parted) -> bool:
+    """Whether a candidate lowers the value of a blend by a tenth of its standard error, about (2 / n)^(1/2) of it."""
+    return value < (1.0 - _LITTLE * np.sqrt(2.0 / len(parted.compared))) * without
+
+
+def _by_centres(found: Sequence[Tried], used: Array) -> Array:
+    """Those of the candidates with these numbers that are trained by centres."""
+    return np.array([m for m in used.tolist() if not isinstance(found[m].candidate, LeafKernel)], dtype=int)
 
 
 def _logistic(
@@ -399,10 +419,11 @@ def _logistic(
     """One machine of logistic losses by the kernels of a blend, for few classes; None where that is not better."""
     if posed.beyond is not None or not isinstance(posed.goal, Labels) or posed.task.Y.shape[1] > MOST_COLUMNS:
         return None
-    in_leaves = [m for m in used.tolist() if isinstance(found[m].candidate, LeafKernel)]
+    by_centres = _by_centres(found, used)
+    in_leaves = np.setdiff1d(used, by_centres)
     whole = _blend_of(posed, scores, parted, used)
-    blend = _blend_of(posed, scores, parted, np.setdiff1d(used, in_leaves)) if in_leaves else whole
-    if not len(blend.used):
+    blend = _blend_of(posed, scores, parted, by_centres) if len(in_leaves) and len(by_centres) else whole
+    if not len(np.intersect1d(blend.used, by_centres)):
         return None
     rows = posed.some(few.rows, parted.learning)
     one = LogisticSum.of(posed, found, blend, parted, rows, posed.some(few.centres, rows), scores[in_leaves])

@@ -261,5 +261,6 @@ def _best_intercept(labels: Array, s: Array, F: Array) -> Array:
         if (np.abs(slope) <= enough).all():
             break
         curvature = (s * p * (1.0 - p)).sum(axis=0)
-        moved += np.clip(slope / np.maximum(curvature, TINY), -_LONGEST_MOVE, _LONGEST_MOVE)
+        with np.errstate(over="ignore"):  # where labels are all but certain; the move is cut
+            moved += np.clip(slope / np.maximum(curvature, TINY), -_LONGEST_MOVE, _LONGEST_MOVE)
     return moved
