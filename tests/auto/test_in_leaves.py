@@ -9,7 +9,7 @@ import pytest
 from scipy.linalg import LinAlgError
 
 from multikernel.auto import in_leaves
-from multikernel.auto.in_leaves import Grown, InLeaves, LeafKernel, LeafSolution, Rough
+from multikernel.auto.in_leaves import Grown, InLeaves, LeafKernel, LeafSolution, Rough, divisible
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.samples import DistanceSimilarity, TurnedSimilarity
 from multikernel.auto.table import read
@@ -27,6 +27,9 @@ KERNELS = [
 @dataclass(repr=False)
 class Indefinite(DistanceKernel):
     """No kernel: similarities grow with the distance."""
+
+    degree = 1
+    distance = Laplacian.distance
 
     def profile(self, D):
         return D
@@ -59,10 +62,25 @@ def test_leaves_hold_all_samples_once_and_no_more_than_they_may(n):
             assert np.array_equal(own, np.flatnonzero(leaves == number))
 
 
-def test_equal_samples_are_divided_all_the_same():
-    grown = Grown.of(np.ones((100, 2), np.float32), 3, 0)
+def test_samples_that_are_the_same_share_their_leaf_with_new_ones():
+    rng = np.random.default_rng(0)
+    points = rng.integers(0, 2, size=(300, 6)).astype(np.float32)  # 64 different ones
+    grown = Grown.of(points, 4, 0)
     assert np.diff(grown.ends, axis=1).max() <= 30
-    assert len(np.unique(grown.trees.leaves(np.ones((5, 2), np.float32)))) == 1
+    leaves = grown.trees.leaves(points)
+    for i in range(0, 300, 7):
+        assert np.array_equal(grown.trees.leaves(points[[i]])[:, 0], leaves[:, i])
+    for t in range(4):
+        for number in range(grown.ends.shape[1] - 1):
+            assert (leaves[t, grown.order[t, grown.leaf(t, number)]] == number).all()
+
+
+def test_too_many_that_are_the_same_have_no_leaves():
+    points = np.concatenate([np.ones((31, 2)), np.random.default_rng(0).normal(size=(60, 2))]).astype(np.float32)
+    with pytest.raises(ValueError, match="too much alike"):
+        Grown.of(points, 1, 0)
+    assert not divisible(points, 0)
+    assert divisible(points[1:], 0)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -135,3 +153,7 @@ def test_a_kernel_that_is_not_definite_is_an_error():
     bad = DistanceSimilarity(Indefinite(), np.ones(4))
     with pytest.raises(LinAlgError, match="not positive definite"):
         LeafSolution.of(bad, 1e-3, samples, task, 60, 2, 0)
+    part = samples, task
+    found = LeafKernel.of([(bad, 1e-3), (KERNELS[1], 0.1)], part, part, 0)
+    assert found.base is KERNELS[1]
+    assert LeafKernel.of([(replace(bad, kernel=Indefinite()), 1e-3)], part, part, 0) is None

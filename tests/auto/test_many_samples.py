@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import astuple, replace
 from types import SimpleNamespace
 
@@ -90,6 +91,52 @@ def test_a_machine_in_leaves_stands_beside_that_of_logistic_losses(classes):
     np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, found, atol=1e-10)
     error = 1.0 - model.score(X[1500:], y[1500:])
     assert abs(error - model.candidates_[-1]["error"]) < 5.0 * model.candidates_[-1]["spread"]
+
+
+@pytest.mark.usefixtures("from_300_on")
+def test_classes_that_need_the_machines_in_leaves_alone(monkeypatch):
+    monkeypatch.setattr(many_samples, "_needed", lambda posed, scores, parted: np.array([len(scores) - 1]))
+    X, y = waves(800)
+    model = MultiKernelClassifier(random_state=0).fit(X[:600], y[:600])
+    assert list(model.kernel_names_) == ["all samples, in leaves of random trees"]
+    assert model.score(X[600:], y[600:]) > 0.8
+
+
+@pytest.mark.usefixtures("from_300_on")
+@pytest.mark.parametrize("part", [1.0, 0.5])
+def test_groups_that_are_held_out_are_unknown_to_machines_in_leaves(monkeypatch, part):
+    """Groups differ by chance alone: who has seen one of its samples predicts the others."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(60), 20)
+    X = np.column_stack([groups / 60.0 + 1e-3 * rng.normal(size=1200), rng.normal(size=1200)])
+    y = rng.normal(size=60)[groups] + 0.1 * rng.normal(size=1200)
+    original = limits.CentreLimits.to_train
+
+    def fewer(self, *args):
+        size = original(self, *args)
+        rows = int(part * size.rows)
+        return replace(size, rows=rows, centres=min(size.centres, rows))
+
+    monkeypatch.setattr(limits.CentreLimits, "to_train", fewer)
+    monkeypatch.setattr(many_samples, "_needed", lambda posed, scores, parted: np.array([len(scores) - 1]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of what time is said to have cut
+        model = MultiKernelRegressor(random_state=0).fit(X, y, groups=groups)
+    assert model.candidates_[-2]["error"] > 0.5  # 0.01 is that of a machine that knows the groups
+
+
+@pytest.mark.usefixtures("from_300_on")
+def test_what_is_said_of_samples_with_equal_cells_is_true(monkeypatch):
+    monkeypatch.setattr(many_samples, "_needed", lambda posed, scores, parted: np.array([len(scores) - 1]))
+    rng = np.random.default_rng(4)
+    X = np.column_stack([rng.integers(0, 2, (3000, 7)), np.where(rng.random(3000) < 0.7, 0.0, rng.normal(size=3000))])
+    y = np.sin(2.0 * X[:, -1]) + (X[:, -1] == 0.0) + X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=3000)
+    model = MultiKernelRegressor(random_state=0).fit(X[:1200], y[:1200])
+    said = model.candidates_[-1]
+    error = 1.0 - model.score(X[1200:], y[1200:])
+    assert abs(error - said["error"]) < 4.0 * said["spread"]
+    one_by_one = [model.predict(X[[i]])[0] for i in range(1200, 1230)]
+    np.testing.assert_allclose(one_by_one, model.predict(X[1200:])[:30], atol=1e-4)
 
 
 @pytest.mark.usefixtures("from_300_on")

@@ -40,17 +40,20 @@ from multikernel._workers import check_interrupted
 from multikernel.auto.samples import DistanceSimilarity, InSingle, PreparedSamples, Similarity, TurnedSimilarity
 from multikernel.auto.task import RidgeTask
 from multikernel.banks.single import ScaledPoints
-from multikernel.banks.threads import one_blas_thread, over_rows
+from multikernel.banks.threads import one_blas_thread, over_rows, slices
 from multikernel.kernels import DistanceKernel
 from multikernel.numerics.cholesky import factorise
+from multikernel.procedures.centres import TILE
 
 # Samples of a leaf at most, and trees. On protein with 40,730 rows 8 trees with leaves of 650 have R2 .727 in 6 s, 4
 # with 1300 .724 in 5, 2 with 2600 .723 in 7, 16 with 325 .726 in 7, and 16 with 650 .729 in 11.
 LEAF = 700
 TREES = 8
+_SPARE = 2  # levels beside those that halves of equal size need: where samples are the same, halves are not
 _FEW_TREES = 2  # to choose a kernel by; by a single one another was chosen on letter than by the mean of eight
 _LEAF_SECONDS = 0.02  # that a leaf takes
-_ROUNDING = float(np.finfo(np.float32).eps)  # of kernels in single precision
+# Times the order of a kernel matrix in single precision, the least ridges: rounding may need more than the first
+_ROUNDINGS = tuple(4.0**power * float(np.finfo(np.float32).eps) for power in range(4))
 
 Plain = DistanceSimilarity | TurnedSimilarity  # kernels of distances, which have coordinates
 Samples = tuple[PreparedSamples, RidgeTask]  # and what is to be learned of them
@@ -78,7 +81,7 @@ class RandomTrees:
     Parameters
     ----------
     directions : array (T, H, q)
-    thresholds : array (T, 2^H - 1): projections up to it go left; it is infinite where all do
+    thresholds : array (T, 2^H - 1), halfway between two projections; infinite where all samples go left
     """
 
     directions: Array
@@ -92,7 +95,7 @@ class RandomTrees:
         found = np.empty((len(self), len(points)), np.int64)
         for own, directions, thresholds in zip(found, self.directions, self.thresholds, strict=True):
             node = np.zeros(len(points), np.int64)
-            for projections in (points @ directions.T).T:
+            for projections in _projected(points, directions):
                 node = 2 * node + 1 + (projections > thresholds[node])
             own[:] = node - len(thresholds)
         return found
@@ -115,31 +118,36 @@ class Grown:
 
     @classmethod
     def of(cls, points: Array, count: int, seed: int) -> Grown:
-        """So many trees over points (n, q). Of equal projections some may go left and some right; new ones go left."""
+        """So many trees over points (n, q).
+
+        Raises
+        ------
+        ValueError : where more samples than a leaf may have are the same
+        """
         n = len(points)
-        leaves = -(-n // LEAF)
-        depth = int(np.ceil(np.log2(leaves)))
+        depth = _SPARE + int(np.ceil(np.log2(n / LEAF))) if n > LEAF else 0
         rng = np.random.default_rng(seed)
-        directions = rng.normal(size=(count, depth, points.shape[1])).astype(np.float32)
-        thresholds = np.full((count, 2**depth - 1), np.inf, np.float32)
+        directions = rng.normal(size=(count, depth, points.shape[1]))
+        thresholds = np.full((count, 2**depth - 1), np.inf)
         order = np.empty((count, n), np.int64)
         ends = np.empty((count, 2**depth + 1), np.int64)
         for t in range(count):
-            nodes = [(np.arange(n), leaves)]
-            for level, projections in enumerate((points @ directions[t].T).T):
-                below = []
-                for number, (own, share) in enumerate(nodes):
-                    if share > 1:
-                        left = share // 2
-                        own = own[np.argsort(projections[own], kind="stable")]
-                        cut = len(own) * left // share
-                        thresholds[t, 2**level - 1 + number] = projections[own[cut - 1]]
-                        below += [(np.sort(own[:cut]), left), (np.sort(own[cut:]), share - left)]
-                    else:
-                        below += [(own, share), (own[:0], share)]
+            nodes = [np.arange(n)]
+            first = 0
+            for projections in _projected(points, directions[t]):
+                below: list[Array] = []
+                for number, own in enumerate(nodes, first):
+                    if len(own) > LEAF:
+                        thresholds[t, number] = _threshold(projections[own])
+                    right = projections[own] > thresholds[t, number]
+                    below += [own[~right], own[right]]
+                first += len(nodes)
                 nodes = below
-            order[t] = np.concatenate([own for own, _ in nodes])
-            ends[t] = np.cumsum([0, *(len(own) for own, _ in nodes)])
+            sizes = [len(own) for own in nodes]
+            if max(sizes) > LEAF:
+                raise ValueError(f"{max(sizes)} samples are too much alike for leaves of {LEAF}")
+            order[t] = np.concatenate(nodes)
+            ends[t] = np.cumsum([0, *sizes])
         return cls(RandomTrees(directions, thresholds), order, ends)
 
     def leaf(self, t: int, number: int) -> slice:
@@ -149,6 +157,35 @@ class Grown:
     def used(self) -> Iterator[tuple[int, int]]:
         """Tree and number of each leaf that has samples."""
         return ((t, number) for t, ends in enumerate(self.ends) for number in np.flatnonzero(np.diff(ends)).tolist())
+
+
+def _projected(points: Array, directions: Array) -> Array:
+    """The projections of points (n, q) on directions (H, q), shape (H, n), in double precision."""
+    found = np.empty((len(directions), len(points)))
+    for part in slices(len(points), TILE):
+        found[:, part] = directions @ points[part].T.astype(float)
+    return found
+
+
+def _threshold(projections: Array) -> float:
+    """Halfway between two different projections, such that both sides fill leaves; infinite where all are the same."""
+    values = np.sort(projections)
+    least = np.sqrt(np.finfo(float).eps) * np.abs(values[[0, -1]]).max()  # less is rounding
+    changes = 1 + np.flatnonzero(np.diff(values) > least)
+    if not len(changes):
+        return float("inf")
+    leaves = -(-len(values) // LEAF)
+    cut = changes[np.argmin(np.abs(changes - len(values) * (leaves // 2) // leaves))]
+    return float(0.5 * (values[cut - 1] + values[cut]))
+
+
+def divisible(points: Array, seed: int) -> bool:
+    """Whether trees over points (n, q) have leaves of few samples."""
+    try:
+        Grown.of(points, 1, seed)
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +276,8 @@ class LeafSolution:
 
         Raises
         ------
-        LinAlgError : where rounding leaves a kernel matrix with its ridge without a factor
+        ValueError : where too many samples are the same
+        LinAlgError : where a kernel matrix in single precision has no factor
         """
         begin = perf_counter()
         points = base.coordinates(samples)
@@ -275,10 +313,14 @@ class LeafSolution:
 
 def _solved(base: Plain, points: Array, left: Array, ridges: Array, first: int) -> tuple[Array, Array]:
     """Coefficients of the machine of a leaf, and what the one on its first samples predicts of the others."""
-    L = np.empty((len(points), len(points)), order="F")
-    L.T[:] = kernel_with(base, points)(points)
-    L.flat[:: len(L) + 1] += np.maximum(ridges, len(L) * _ROUNDING * L.diagonal())
-    if not factorise(L):
+    K = kernel_with(base, points)(points)
+    L = np.empty(K.shape, order="F")
+    for rounding in _ROUNDINGS:
+        L.T[:] = K
+        L.flat[:: len(L) + 1] += np.maximum(ridges, rounding * len(L) * K.diagonal())
+        if factorise(L):
+            break
+    else:
         raise LinAlgError("a kernel matrix in single precision with a ridge is not positive definite")
     z = solve_triangular(L, left, lower=True, check_finite=False)
     coef = solve_triangular(L, z, lower=True, trans=1, check_finite=False)
@@ -308,28 +350,34 @@ class LeafKernel:
     speed: LeafSpeed
 
     @classmethod
-    def of(cls, possible: Sequence[tuple[Plain, float]], train: Samples, compared: Samples, seed: int) -> LeafKernel:
-        """The kernel of least error on the samples compared on.
+    def of(
+        cls, possible: Sequence[tuple[Plain, float]], train: Samples, compared: Samples, seed: int
+    ) -> LeafKernel | None:
+        """The kernel of least error on the samples compared on; None where none of them has machines in leaves.
 
         Parameters
         ----------
         possible : kernels, each with its ridge; those of squared distances are tried as ``Rough`` as well
         train, compared : samples, and what is to be learned of them
         seed : int
-
-        Raises
-        ------
-        LinAlgError : where rounding leaves a kernel matrix with its ridge without a factor
         """
         rough = [(replace(base, kernel=Rough()), alpha) for base, alpha in possible if base.kernel.degree == 2]
-        tried = [cls._of(base, alpha, train, compared[0], seed) for base, alpha in [*possible, *rough]]
-        return min(tried, key=lambda each: compared[1].error(each.predicted))
+        tried = (cls._of(base, alpha, train, compared[0], seed) for base, alpha in [*possible, *rough])
+        made = [each for each in tried if each is not None]
+        return min(made, key=lambda each: compared[1].error(each.predicted), default=None)
 
     @classmethod
-    def _of(cls, base: Plain, alpha: float, train: Samples, others: PreparedSamples, seed: int) -> LeafKernel:
-        solution = LeafSolution.of(base, alpha, *train, len(train[0]), _FEW_TREES, seed)
-        predicted = solution.member(base).function(train[0])(others) + solution.intercept
-        return cls(base, alpha, predicted, LeafSpeed(solution.seconds / len(solution.coef) / len(train[0])))
+    def _of(cls, base: Plain, alpha: float, train: Samples, others: PreparedSamples, seed: int) -> LeafKernel | None:
+        samples, task = train
+        try:
+            solution = LeafSolution.of(base, alpha, samples, task, len(samples), _FEW_TREES, seed)
+        except (ValueError, LinAlgError):
+            return None
+        predicted = solution.member(base).function(samples)(others) + solution.intercept
+        trees, n = solution.grown.order.shape
+        size = trees * n / sum(1 for _ in solution.grown.used())
+        # smaller leaves than those of more samples take less
+        return cls(base, alpha, predicted, LeafSpeed(solution.seconds / trees / n * LEAF / size))
 
     @staticmethod
     def work(rows: int) -> Work:

@@ -12,7 +12,7 @@
    the samples held out; there their blend is chosen.
 5. The answer is trained on all samples, with these ridges and this blend. Its members share the centres.
    Of classes one machine of logistic losses by the sum of their kernels takes their place, where that has less loss on
-   the samples held out (``logistic_sum.py``).
+   the samples held out (``logistic_sum.py``); the machines in leaves stand beside it.
 
 Kernels between samples and centres are made tile by tile, in single precision, and are not kept.
 """
@@ -24,7 +24,6 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
-from scipy.linalg import LinAlgError
 
 from multikernel._arrays import part_of
 from multikernel._typing import Array
@@ -33,7 +32,7 @@ from multikernel.auto.candidates import GAUSSIAN, KernelAndRidge, KernelCandidat
 from multikernel.auto.centre_sums import CentreSpeed, KernelSums
 from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Labels
-from multikernel.auto.in_leaves import TREES, LeafKernel, LeafMember, LeafSolution, Plain
+from multikernel.auto.in_leaves import TREES, LeafKernel, LeafMember, LeafSolution, Plain, divisible
 from multikernel.auto.limits import CentreLimits, Size
 from multikernel.auto.logistic_sum import MOST_COLUMNS, LogisticSum, calibrated, trained_sum
 from multikernel.auto.metric import FullMetricGaussian
@@ -110,6 +109,8 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
     kernels = [found[m].candidate for m in used.tolist()]
     measured = [*by_centres, *(each.speed for each in kernels if isinstance(each, LeafKernel))]
     size = limits.to_train(seconds_left() - reading, few, measured)
+    if not by_centres:  # which time is no reason to have more of, then
+        size = replace(size, centres=min(size.centres, limits.usual))
     seconds = reading + sum(speed.seconds(size.rows, size.centres) for speed in measured)
     posed.tell(f"training on {size.rows} samples, by {size.centres} centres: about {seconds:.0f} s")
     rows = posed.some(size.rows)
@@ -213,9 +214,11 @@ def _trained_in_leaves(posed: Posed, each: Tried, parted: Parted, rows: Array) -
     predicted = np.empty((len(parted.compared), task.Y.shape[1]))
     known = np.isin(parted.compared, rest)
     predicted[known] = solution.held_out[np.searchsorted(rest, parted.compared[known])]
-    if not known.all():  # there was no time to train on these: no machine has seen them
+    if not known.all():  # those for which there was no time, by machines that saw nothing of what is held out
+        first = np.arange(len(learning))
+        alone = LeafSolution.of(base, each.alpha, samples.of(first), task.of_rows(first), len(first), TREES, posed.seed)
         others = posed.samples.of(parted.compared[~known])
-        predicted[~known] = solution.member(base).function(samples)(others) + solution.intercept
+        predicted[~known] = alone.member(base).function(samples)(others) + alone.intercept
     return _Trained(each.alpha, predicted, solution.member(base, posed.goal.scores))
 
 
@@ -377,9 +380,8 @@ def _in_leaves(
     best = sorted(possible, key=lambda each: compared.error(each.predicted))[:2]
     kernels = [(each.similarity, each.alpha) for each in best if isinstance(each.similarity, Plain)]
     train = posed.samples.of(rows), task.of_rows(rows)
-    try:
-        made = LeafKernel.of(kernels, train, (posed.samples.of(parted.compared), compared), posed.seed)
-    except LinAlgError:  # the kernels are not positive definite in single precision
+    made = LeafKernel.of(kernels, train, (posed.samples.of(parted.compared), compared), posed.seed)
+    if made is None or not divisible(made.base.coordinates(posed.samples.of(posed.rows)), posed.seed):
         return [], []
     learned = f"{type(made.base.kernel).__name__} kernel"
     seconds = perf_counter() - begin
@@ -420,10 +422,12 @@ def _logistic(
     if posed.beyond is not None or not isinstance(posed.goal, Labels) or posed.task.Y.shape[1] > MOST_COLUMNS:
         return None
     by_centres = _by_centres(found, used)
+    if not len(by_centres):
+        return None
     in_leaves = np.setdiff1d(used, by_centres)
     whole = _blend_of(posed, scores, parted, used)
-    blend = _blend_of(posed, scores, parted, by_centres) if len(in_leaves) and len(by_centres) else whole
-    if not len(np.intersect1d(blend.used, by_centres)):
+    blend = _blend_of(posed, scores, parted, by_centres) if len(in_leaves) else whole
+    if not len(blend.used):
         return None
     rows = posed.some(few.rows, parted.learning)
     one = LogisticSum.of(posed, found, blend, parted, rows, posed.some(few.centres, rows), scores[in_leaves])
