@@ -122,7 +122,7 @@ def test_groups_that_are_held_out_are_unknown_to_machines_in_leaves(monkeypatch,
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of what time is said to have cut
         model = MultiKernelRegressor(random_state=0).fit(X, y, groups=groups)
-    assert model.candidates_[-2]["error"] > 0.5  # 0.01 is that of a machine that knows the groups
+    assert model.candidates_[-2]["error"] > 0.2  # 0.01 is that of a machine that knows the groups
 
 
 @pytest.mark.usefixtures("from_300_on")
