@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold
 
 from multikernel import MultiKernelClassifier, MultiKernelRegressor, load, save
-from multikernel.auto import in_leaves, limits, many_samples
+from multikernel.auto import in_leaves, limits, many_samples, trained_on_many
 from multikernel.auto.centre_sums import CentreSpeed
 from multikernel.auto.logistic_sum import LogisticSum
 from multikernel.auto.preparation import Preparation
@@ -287,7 +287,7 @@ def test_a_candidate_is_needed_that_lowers_the_blend_by_a_tenth_of_its_standard_
     def blend(posed, scores, parted, index):
         return SimpleNamespace(objective=values[tuple(sorted(index))])
 
-    monkeypatch.setattr(many_samples, "_blend_of", blend)
+    monkeypatch.setattr(many_samples, "blend_of", blend)
     parted = SimpleNamespace(compared=np.zeros(200))
     np.testing.assert_array_equal(many_samples._needed(None, np.zeros((3, 200)), parted), [0, 1])
     values[0, 1, 2] = 0.97
@@ -383,14 +383,14 @@ def test_classes_are_learned_by_one_machine_of_logistic_losses(monkeypatch, clas
     X, y = waves(800, classes=classes)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, 600)
     seen = []
-    original = many_samples.trained_sum
+    original = trained_on_many.trained_sum
 
     def spied(posed, chosen, parted, rows, Z, report):
         made = original(posed, chosen, parted, rows, Z, report)
         seen.append((posed, chosen, rows, Z))
         return made
 
-    monkeypatch.setattr(many_samples, "trained_sum", spied)
+    monkeypatch.setattr(trained_on_many, "trained_sum", spied)
     monkeypatch.setattr(many_samples, "_in_leaves", lambda *_: ([], []))
     model = MultiKernelClassifier(random_state=0).fit(X[:600], y[:600], sample_weight=weight)
     ((posed, chosen, rows, Z),) = seen

@@ -19,41 +19,43 @@ Kernels between samples and centres are made tile by tile, in single precision, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
 
-from multikernel._arrays import part_of
 from multikernel._typing import Array
 from multikernel._workers import limited, seconds_left, time_is_up
 from multikernel.auto.candidates import GAUSSIAN, KernelAndRidge, KernelCandidate, LabelledSamples
-from multikernel.auto.centre_sums import CentreSpeed, KernelSums
-from multikernel.auto.choice import Blend
+from multikernel.auto.centre_sums import CentreSpeed
 from multikernel.auto.goal import Labels
-from multikernel.auto.in_leaves import TREES, LeafKernel, LeafMember, LeafSolution, Plain, divisible
+from multikernel.auto.in_leaves import TREES, LeafKernel, Plain, divisible
 from multikernel.auto.limits import CentreLimits, Size
-from multikernel.auto.logistic_sum import MOST_COLUMNS, LogisticSum, calibrated, trained_sum
+from multikernel.auto.logistic_sum import MOST_COLUMNS, LogisticSum
 from multikernel.auto.metric import FullMetricGaussian
-from multikernel.auto.samples import PreparedSamples, Similarity
-from multikernel.auto.search import Answer, Member, Posed, Searched, Tried
+from multikernel.auto.samples import Similarity
+from multikernel.auto.search import Answer, Posed, Searched, Tried
+from multikernel.auto.trained_on_many import (
+    Plan,
+    Trained,
+    blend_of,
+    by_centres_of,
+    summed,
+    trained_as_sum,
+    trained_of_many,
+    worth,
+)
 from multikernel.auto.trees import BoostedTrees
-from multikernel.banks.threads import slices
-from multikernel.machines.ridge.centres import CentreSums, by_sums
 from multikernel.procedures.centres import (
     REFINED,
-    TILE,
     LandmarkRows,
     Parted,
     compared_first,
-    least_ridge,
-    symmetric,
 )
 
 _FURTHER_SHARE = 0.5  # of the time: the rest is for comparing and training
 _ONCE_MORE = 4.0  # times that this took has to be left for twice the landmarks, which take up to four times as long
-_LITTLE = 0.1  # of a standard error: a difference that is not worth a candidate, which costs as much as each other
 # Times the least error: where a Gaussian of one width is farther, no metric begins with it. It was .6 and .7 times that
 # of scales on two sets where the metric won (directions, kin8nm), 1.4 and 2.6 times on two where it did not.
 _NEAR = 2.0
@@ -95,8 +97,8 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
     scores = posed.goal.scores(np.array([each.predicted for each in found]))
     used = _needed(posed, scores, parted)
     one = _logistic(posed, found, scores, used, parted, few)
-    if one is not None and not _worth(one.value, one.alone, parted):
-        used = _by_centres(found, used)
+    if one is not None and not worth(one.value, one.alone, parted):
+        used = by_centres_of(found, used)
     names = ", ".join(found[m].name for m in used.tolist())
     posed.tell(
         f"compared on {len(parted.compared)} samples, by {few.centres} centres: {len(used)} of {len(found)} candidates "
@@ -119,27 +121,8 @@ def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Se
     searched = replace(searched, untried=searched.untried + late + too_late)
     plan = Plan(searched, used, rows, posed.some(size.centres, rows), total)
     if one is not None and limits.keeps(size):
-        return _trained_as_sum(posed, plan, one, parted)
-    return _trained_of_many(posed, plan, parted)
-
-
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """What was chosen before all are trained on.
-
-    Parameters
-    ----------
-    searched : Searched, before the answer is trained
-    used : int array, the candidates that are trained
-    rows, centres : int arrays, samples
-    total : int, how many rows are trained on: beyond those of ``rows`` where it is more
-    """
-
-    searched: Searched
-    used: Array
-    rows: Array
-    centres: Array
-    total: int
+        return trained_as_sum(posed, plan, one, parted)
+    return trained_of_many(posed, plan, parted)
 
 
 def begun_again(posed: Posed, parted: Parted | None) -> tuple[Searched, Answer]:
@@ -147,123 +130,7 @@ def begun_again(posed: Posed, parted: Parted | None) -> tuple[Searched, Answer]:
     assert posed.beyond is not None
     assert posed.beyond.kept is not None
     assert parted is not None
-    return _trained_of_many(posed, posed.beyond.kept.chosen, parted)
-
-
-def _trained_of_many(posed: Posed, plan: Plan, parted: Parted) -> tuple[Searched, Answer]:
-    """Steps 4 and 5."""
-    found, scores = list(plan.searched.found), plan.searched.scores.copy()
-    Z = posed.samples.of(plan.centres)
-    members: dict[int, Member | LeafMember] = {}
-    begin = perf_counter()
-    for m, trained in _each_trained(posed, plan, parted, Z):
-        spent = perf_counter() - begin
-        found[m] = replace(found[m], alpha=trained.alpha, predicted=trained.predicted, seconds=found[m].seconds + spent)
-        scores[m] = posed.goal.scores(trained.predicted)
-        members[m] = trained.member
-        posed.tell(f"{found[m].name}: trained, {spent:.1f} s")
-        begin = perf_counter()
-    posed.tell(f"the weights of {len(members)} candidates are chosen on {len(parted.compared)} samples held out")
-    blend = _blend_of(posed, scores, parted, plan.used)
-    by_centres = _by_centres(found, plan.used)
-    if 0 < len(by_centres) < len(plan.used):
-        without = _blend_of(posed, scores, parted, by_centres)
-        if not _worth(blend.objective, without.objective, parted):
-            blend = without
-    searched = replace(
-        plan.searched,
-        limits=replace(plan.searched.limits, training=plan.total),
-        found=found,
-        scores=scores,
-        blend=blend,
-        centres=len(plan.centres),
-    )
-    return searched, Answer(Z.without_given(), tuple(members[m] for m in blend.used), blend, single=True)
-
-
-def _each_trained(posed: Posed, plan: Plan, parted: Parted, Z: PreparedSamples) -> Iterator[tuple[int, _Trained]]:
-    """The candidates that are needed, one after the other."""
-    found = plan.searched.found
-    learning, rest = (
-        np.intersect1d(part, plan.rows) for part in (parted.learning, np.append(parted.compared, parted.rest))
-    )
-    by_centres = _by_centres(found, plan.used).tolist()
-    similarities = [found[m].similarity for m in by_centres]
-    of_learning: Iterable[CentreSums]
-    if posed.beyond is None or plan.total < posed.total:
-        report = _counting(posed.passing(len(by_centres) * len(learning)))
-        of_learning = (_summed(posed, each, learning, Z, report).total for each in similarities)
-    else:  # one pass for all
-        of_learning = posed.beyond.sums(similarities, Z, posed.task.Y.shape[1], plan)
-    for m, sums in zip(by_centres, of_learning, strict=True):
-        of_rest = _summed(posed, found[m].similarity, rest, Z).total if len(rest) else None
-        yield m, _Trained.of(posed, found[m], parted, Z, sums, of_rest, (2,))
-    for m in np.setdiff1d(plan.used, by_centres).tolist():
-        yield m, _trained_in_leaves(posed, found[m], parted, plan.rows)
-
-
-def _trained_in_leaves(posed: Posed, each: Tried, parted: Parted, rows: Array) -> _Trained:
-    """The machines of all leaves on these rows; the first ones of each predict those held out."""
-    assert isinstance(each.candidate, LeafKernel)
-    base = each.candidate.base
-    learning = np.intersect1d(parted.learning, rows)
-    rest = np.setdiff1d(rows, learning)
-    order = np.append(learning, rest)
-    samples, task = posed.samples.of(order), posed.task.of_rows(order)
-    solution = LeafSolution.of(base, each.alpha, samples, task, len(learning), TREES, posed.seed)
-    predicted = np.empty((len(parted.compared), task.Y.shape[1]))
-    known = np.isin(parted.compared, rest)
-    predicted[known] = solution.held_out[np.searchsorted(rest, parted.compared[known])]
-    if not known.all():  # those for which there was no time, by machines that saw nothing of what is held out
-        first = np.arange(len(learning))
-        alone = LeafSolution.of(base, each.alpha, samples.of(first), task.of_rows(first), len(first), TREES, posed.seed)
-        others = posed.samples.of(parted.compared[~known])
-        predicted[~known] = alone.member(base).function(samples)(others) + alone.intercept
-    return _Trained(each.alpha, predicted, solution.member(base, posed.goal.scores))
-
-
-def _trained_as_sum(posed: Posed, plan: Plan, one: LogisticSum, parted: Parted) -> tuple[Searched, Answer]:
-    """Step 5 by one machine, beside that of leaves."""
-    found, scores = list(plan.searched.found), plan.searched.scores.copy()
-    Z = posed.samples.of(plan.centres)
-    begin = perf_counter()
-    made = trained_sum(posed, one, parted, plan.rows, Z, posed.passing(len(plan.rows)))
-    if made is None:
-        return _trained_of_many(posed, plan, parted)
-    seconds = perf_counter() - begin
-    posed.tell(f"one machine of logistic losses by the sum of {len(one.parts)} kernels: trained, {seconds:.1f} s")
-    by_centres = one.blend.used.tolist()
-    for m in by_centres:
-        spent = found[m].seconds + seconds / len(one.parts)
-        found[m] = replace(found[m], seconds=spent, cut=found[m].cut or made.cut)
-    members: dict[int, Member | LeafMember] = dict(zip(by_centres, made.members, strict=True))
-    chosen = calibrated(posed, parted, made.scores, scores[:0])
-    weights = chosen.weights[0] / one.blend.weights.sum() * one.blend.weights
-    together = made.scores[None]
-    for m in np.setdiff1d(plan.used, _by_centres(found, plan.used)).tolist():
-        begin = perf_counter()
-        trained = _trained_in_leaves(posed, found[m], parted, plan.rows)
-        spent = perf_counter() - begin
-        found[m] = replace(found[m], predicted=trained.predicted, seconds=found[m].seconds + spent)
-        scores[m] = posed.goal.scores(trained.predicted)
-        posed.tell(f"{found[m].name}: trained, {spent:.1f} s")
-        beside = calibrated(posed, parted, made.scores, scores[[m]])
-        if _worth(beside.objective, chosen.objective, parted):
-            chosen, together = beside, np.concatenate([together, scores[[m]]])
-            members[m] = trained.member
-            weights = chosen.weights[0] / one.blend.weights.sum() * one.blend.weights
-            weights[m] = chosen.weights[1]
-    blend = replace(one.blend, weights=weights, bias=chosen.bias)
-    searched = replace(
-        plan.searched,
-        limits=replace(plan.searched.limits, training=plan.total),
-        found=found,
-        scores=scores,
-        blend=blend,
-        centres=len(plan.centres),
-        together=np.tensordot(chosen.weights, together, 1) + chosen.bias,
-    )
-    return searched, Answer(Z.without_given(), tuple(members[m] for m in blend.used), blend, single=True)
+    return trained_of_many(posed, posed.beyond.kept.chosen, parted)
 
 
 # -- 2: scales through landmarks ---------------------------------------------------------------------------------------
@@ -352,8 +219,8 @@ def _sifted(posed: Posed, found: Sequence[Tried], parted: Parted, few: Size) -> 
     sifted = []
     speeds = []
     for each in found:
-        sums = _summed(posed, each.similarity, rows, Z)
-        trained = _Trained.of(posed, each, parted, Z, sums.total, None, (4, 2))
+        sums = summed(posed, each.similarity, rows, Z)
+        trained = Trained.of(posed, each, parted, Z, sums.total, None, (4, 2))
         sifted.append(replace(each, alpha=trained.alpha, predicted=trained.predicted))
         speeds.append(sums.speed)
     return sifted, speeds
@@ -397,22 +264,12 @@ def _needed(posed: Posed, scores: Array, parted: Parted) -> Array:
     value = np.inf
     while len(used) < len(scores):
         others = [m for m in range(len(scores)) if m not in used]
-        values = [_blend_of(posed, scores, parted, np.array([*used, m])).objective for m in others]
-        if used and not _worth(min(values), value, parted):
+        values = [blend_of(posed, scores, parted, np.array([*used, m])).objective for m in others]
+        if used and not worth(min(values), value, parted):
             break
         value = min(values)
         used.append(others[int(np.argmin(values))])
     return np.sort(used)
-
-
-def _worth(value: float, without: float, parted: Parted) -> bool:
-    """Whether a candidate lowers the value of a blend by a tenth of its standard error, about (2 / n)^(1/2) of it."""
-    return value < (1.0 - _LITTLE * np.sqrt(2.0 / len(parted.compared))) * without
-
-
-def _by_centres(found: Sequence[Tried], used: Array) -> Array:
-    """Those of the candidates with these numbers that are trained by centres."""
-    return np.array([m for m in used.tolist() if not isinstance(found[m].candidate, LeafKernel)], dtype=int)
 
 
 def _logistic(
@@ -421,88 +278,18 @@ def _logistic(
     """One machine of logistic losses by the kernels of a blend, for few classes; None where that is not better."""
     if posed.beyond is not None or not isinstance(posed.goal, Labels) or posed.task.Y.shape[1] > MOST_COLUMNS:
         return None
-    by_centres = _by_centres(found, used)
+    by_centres = by_centres_of(found, used)
     if not len(by_centres):
         return None
     in_leaves = np.setdiff1d(used, by_centres)
-    whole = _blend_of(posed, scores, parted, used)
-    blend = _blend_of(posed, scores, parted, by_centres) if len(in_leaves) else whole
+    whole = blend_of(posed, scores, parted, used)
+    blend = blend_of(posed, scores, parted, by_centres) if len(in_leaves) else whole
     if not len(blend.used):
         return None
     rows = posed.some(few.rows, parted.learning)
     one = LogisticSum.of(posed, found, blend, parted, rows, posed.some(few.centres, rows), scores[in_leaves])
     posed.tell(f"one machine of logistic losses has a loss of {one.value:.4g} there, the blend {whole.objective:.4g}")
     return one if one.value < whole.objective else None
-
-
-def _blend_of(posed: Posed, scores: Array, parted: Parted, used: Array) -> Blend:
-    """The blend of some of the candidates; the others have the weight 0."""
-    weight = part_of(posed.task.weight, parted.compared)
-    blend = posed.goal.blend(scores[used], parted.compared, weight, posed.samples.several, few=True)
-    weights = np.zeros(len(scores))
-    weights[used] = blend.weights
-    return replace(blend, weights=weights)
-
-
-# -- 4 and 5: machines on centres --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Trained:
-    """A candidate on centres: the ridge of least error on the samples held out, and its member of the answer.
-
-    The predictions of these samples are those of a machine trained without them; the member is trained on all.
-    """
-
-    alpha: float
-    predicted: Array
-    member: Member | LeafMember
-
-    @classmethod
-    def of(
-        cls,
-        posed: Posed,
-        each: Tried,
-        parted: Parted,
-        Z: PreparedSamples,
-        sums: CentreSums,
-        of_rest: CentreSums | None,
-        steps: Sequence[int],
-    ) -> _Trained:
-        kernel = each.similarity.to(Z)
-        K = symmetric(lambda part: kernel(Z.of(np.arange(len(Z))[part])), len(Z))
-        compared = each.similarity.to(Z, np.float32)(posed.samples.of(parted.compared))
-        error = posed.task.of_rows(parted.compared).error
-        alpha, predicted = least_ridge(K, sums, compared, error, each.alpha, steps)
-        whole = by_sums(K, sums if of_rest is None else sums.merge(of_rest), alpha)
-        coef, intercept = (posed.goal.scores(values) for values in (whole.coef, whole.intercept))
-        member = Member(each.similarity, coef, intercept, float(np.trace(K)) / len(K) or 1.0)
-        return cls(alpha, predicted, member)
-
-
-def _summed(
-    posed: Posed, similarity: Similarity, rows: Array, Z: PreparedSamples, report: Callable[[int], object] | None = None
-) -> KernelSums:
-    """The sums over these rows; ``report`` is told how many rows were added, now and then."""
-    sums = KernelSums.none(similarity, Z, posed.task.Y.shape[1])
-    for part in slices(len(rows), TILE):
-        task = posed.task.of_rows(rows[part])
-        sums.add(posed.samples.of(rows[part]), task.Y, task.weight)
-        if report is not None:
-            report(len(task.Y))
-    return sums
-
-
-def _counting(report: Callable[[int], object]) -> Callable[[int], None]:
-    """What is told of further rows, for what is told of all so far."""
-    done = 0
-
-    def add(rows: int) -> None:
-        nonlocal done
-        done += rows
-        report(done)
-
-    return add
 
 
 def _since(begin: float) -> str:
