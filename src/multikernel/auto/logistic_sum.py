@@ -134,8 +134,8 @@ class LogisticSum:
     parts : tuple of Similarity, the kernels of those with a weight
     ridges : array (m,), alpha_m
     alpha : float
-    value : float, the loss of samples held out, with few centres; infinite where no machine converged
-    alone : float, the same without the machines beside the sum
+    value : float, the loss of samples held out, with few centres and the machines beside; infinite without a machine
+    alone : float, that of the sum alone, for which the ridge is the best
     """
 
     blend: Blend
@@ -189,13 +189,13 @@ class LogisticSum:
                 if found is not None and found.certificate.reached(ROUGH):
                     solution = found
                     scores[step] = machine.scores(posed, found, parted.compared)
-                    tried[step] = calibrated(posed, parted, scores[step], beside).objective
+                    tried[step] = calibrated(posed, parted, scores[step], beside[:0]).objective
             return tried[step]
 
         step = lowest_step(loss, (-2,))
         value = alone = loss(step)
         if len(beside) and step in scores:
-            alone = calibrated(posed, parted, scores[step], beside[:0]).objective
+            value = calibrated(posed, parted, scores[step], beside).objective
         return replace(first, alpha=2.0**step * _FIRST, value=value, alone=alone)
 
 
