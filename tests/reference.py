@@ -406,13 +406,13 @@ def traces(K: Array) -> Array:
 # -- optima ------------------------------------------------------------------------------------------------------------
 
 
-def conic(problem: cp.Problem) -> float:
+def conic(problem: cp.Problem, asked: Sequence[float] = (1e-13, 1e-10, 1e-8)) -> float:
     """Solve by Clarabel as far as it gets; where it breaks down on the way, as far as it gets with less asked.
 
     The value is NaN where it breaks down always, as it does where an optimum is zero. It is not believed that what was
     asked was reached: bounds are recomputed from the point.
     """
-    for tol in (1e-13, 1e-10, 1e-8):
+    for tol in asked:
         with warnings.catch_warnings(), suppress(cp.SolverError):
             warnings.simplefilter("ignore")
             return float(

@@ -22,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 import multikernel
 import reference as ref
 from multikernel import KernelBank, bind, kernels, precomputed, views
+from multikernel.auto.in_leaves import Rough
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.localized import LocalizedBank
@@ -669,6 +670,7 @@ KERNELS: dict[str, KernelCase] = {
     "homogeneous-3": _case(HomogeneousPolynomial(3), ref.homogeneous(3)),
     "rbf": _case(RBF(0.4), ref.rbf(0.4)),
     "laplacian": _case(Laplacian(0.4), ref.laplacian(0.4)),
+    "rough": _case(Rough(), ref.of_distance(lambda r: np.exp(-(r**1.5)))),
     "matern-1/2": _case(kernels.Matern(0.4, nu=0.5), ref.of_distance(lambda r: np.exp(-np.sqrt(0.4) * r))),
     "matern-3/2": _case(
         kernels.Matern(0.4), ref.of_distance(lambda r: (1 + np.sqrt(1.2) * r) * np.exp(-np.sqrt(1.2) * r))
