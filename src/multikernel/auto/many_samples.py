@@ -38,7 +38,7 @@ from multikernel.auto.samples import Similarity
 from multikernel.auto.search import Answer, Posed, Searched, Tried
 from multikernel.auto.trained_on_many import (
     Plan,
-    Trained,
+    TrainedCandidate,
     blend_of,
     by_centres_of,
     summed,
@@ -220,7 +220,7 @@ def _sifted(posed: Posed, found: Sequence[Tried], parted: Parted, few: Size) -> 
     speeds = []
     for each in found:
         sums = summed(posed, each.similarity, rows, Z)
-        trained = Trained.of(posed, each, parted, Z, sums.total, None, (4, 2))
+        trained = TrainedCandidate.of(posed, each, parted, Z, sums.total, None, (4, 2))
         sifted.append(replace(each, alpha=trained.alpha, predicted=trained.predicted))
         speeds.append(sums.speed)
     return sifted, speeds
@@ -235,17 +235,16 @@ def _in_leaves(
     hand, and where the coefficients of all trees are more than memory holds.
     """
     task, total = posed.task, len(posed.rows)
-    possible = [each for each in found if isinstance(each.similarity, Plain)]
+    compared = task.of_rows(parted.compared)
+    ranked = sorted(found, key=lambda each: compared.error(each.predicted))
+    kernels = [(each.similarity, each.alpha) for each in ranked if isinstance(each.similarity, Plain)][:2]
     widest = Size(total, posed.samples.plain.shape[1] + 2 * TREES * task.Y.shape[1])
-    if posed.beyond is not None or not possible or not limits.keeps(widest):
+    if posed.beyond is not None or not kernels or not limits.keeps(widest):
         return [], []
     rows = posed.some(few.rows, parted.learning)
     if seconds_left() < _ONCE_MORE * limits.pace * LeafKernel.work(len(rows)).seconds:
         return [], [LeafKernel.name]
     begin = perf_counter()
-    compared = task.of_rows(parted.compared)
-    best = sorted(possible, key=lambda each: compared.error(each.predicted))[:2]
-    kernels = [(each.similarity, each.alpha) for each in best if isinstance(each.similarity, Plain)]
     train = posed.samples.of(rows), task.of_rows(rows)
     made = LeafKernel.of(kernels, train, (posed.samples.of(parted.compared), compared), posed.seed)
     if made is None or not divisible(made.base.coordinates(posed.samples.of(posed.rows)), posed.seed):

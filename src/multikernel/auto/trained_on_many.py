@@ -7,7 +7,7 @@ predictions the weights of the answer are chosen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -67,18 +67,12 @@ def trained_of_many(posed: Posed, plan: Plan, parted: Parted) -> tuple[Searched,
         without = blend_of(posed, scores, parted, by_centres)
         if not worth(blend.objective, without.objective, parted):
             blend = without
-    searched = replace(
-        plan.searched,
-        limits=replace(plan.searched.limits, training=plan.total),
-        found=found,
-        scores=scores,
-        blend=blend,
-        centres=len(plan.centres),
-    )
-    return searched, Answer(Z.without_given(), tuple(members[m] for m in blend.used), blend, single=True)
+    return _searched(plan, found, scores, blend), _answer(Z, members, blend)
 
 
-def _each_trained(posed: Posed, plan: Plan, parted: Parted, Z: PreparedSamples) -> Iterator[tuple[int, Trained]]:
+def _each_trained(
+    posed: Posed, plan: Plan, parted: Parted, Z: PreparedSamples
+) -> Iterator[tuple[int, TrainedCandidate]]:
     """The candidates that are needed, one after the other."""
     found = plan.searched.found
     learning, rest = (
@@ -94,12 +88,12 @@ def _each_trained(posed: Posed, plan: Plan, parted: Parted, Z: PreparedSamples) 
         of_learning = posed.beyond.sums(similarities, Z, posed.task.Y.shape[1], plan)
     for m, sums in zip(by_centres, of_learning, strict=True):
         of_rest = summed(posed, found[m].similarity, rest, Z).total if len(rest) else None
-        yield m, Trained.of(posed, found[m], parted, Z, sums, of_rest, (2,))
+        yield m, TrainedCandidate.of(posed, found[m], parted, Z, sums, of_rest, (2,))
     for m in np.setdiff1d(plan.used, by_centres).tolist():
         yield m, _trained_in_leaves(posed, found[m], parted, plan.rows)
 
 
-def _trained_in_leaves(posed: Posed, each: Tried, parted: Parted, rows: Array) -> Trained:
+def _trained_in_leaves(posed: Posed, each: Tried, parted: Parted, rows: Array) -> TrainedCandidate:
     """The machines of all leaves on these rows; the first ones of each predict those held out."""
     assert isinstance(each.candidate, LeafKernel)
     base = each.candidate.base
@@ -116,7 +110,7 @@ def _trained_in_leaves(posed: Posed, each: Tried, parted: Parted, rows: Array) -
         alone = LeafSolution.of(base, each.alpha, samples.of(first), task.of_rows(first), len(first), TREES, posed.seed)
         others = posed.samples.of(parted.compared[~known])
         predicted[~known] = alone.member(base).function(samples)(others) + alone.intercept
-    return Trained(each.alpha, predicted, solution.member(base, posed.goal.scores))
+    return TrainedCandidate(each.alpha, predicted, solution.member(base, posed.goal.scores))
 
 
 def trained_as_sum(posed: Posed, plan: Plan, one: LogisticSum, parted: Parted) -> tuple[Searched, Answer]:
@@ -151,16 +145,19 @@ def trained_as_sum(posed: Posed, plan: Plan, one: LogisticSum, parted: Parted) -
             weights = chosen.weights[0] / one.blend.weights.sum() * one.blend.weights
             weights[m] = chosen.weights[1]
     blend = replace(one.blend, weights=weights, bias=chosen.bias)
-    searched = replace(
-        plan.searched,
-        limits=replace(plan.searched.limits, training=plan.total),
-        found=found,
-        scores=scores,
-        blend=blend,
-        centres=len(plan.centres),
-        together=np.tensordot(chosen.weights, together, 1) + chosen.bias,
-    )
-    return searched, Answer(Z.without_given(), tuple(members[m] for m in blend.used), blend, single=True)
+    said = np.tensordot(chosen.weights, together, 1) + chosen.bias
+    return replace(_searched(plan, found, scores, blend), together=said), _answer(Z, members, blend)
+
+
+def _searched(plan: Plan, found: list[Tried], scores: Array, blend: Blend) -> Searched:
+    """What was chosen, with what training made of it."""
+    limits = replace(plan.searched.limits, training=plan.total)
+    return replace(plan.searched, limits=limits, found=found, scores=scores, blend=blend, centres=len(plan.centres))
+
+
+def _answer(Z: PreparedSamples, members: Mapping[int, Member | LeafMember], blend: Blend) -> Answer:
+    """The members with a weight."""
+    return Answer(Z.without_given(), tuple(members[m] for m in blend.used), blend, single=True)
 
 
 def blend_of(posed: Posed, scores: Array, parted: Parted, used: Array) -> Blend:
@@ -186,8 +183,8 @@ def by_centres_of(found: Sequence[Tried], used: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
-    """A candidate on centres: the ridge of least error on the samples held out, and its member of the answer.
+class TrainedCandidate:
+    """The ridge of a candidate, what it predicts of the samples held out, and its member of the answer.
 
     The predictions of these samples are those of a machine trained without them; the member is trained on all.
     """
@@ -206,7 +203,7 @@ class Trained:
         sums: CentreSums,
         of_rest: CentreSums | None,
         steps: Sequence[int],
-    ) -> Trained:
+    ) -> TrainedCandidate:
         kernel = each.similarity.to(Z)
         K = symmetric(lambda part: kernel(Z.of(np.arange(len(Z))[part])), len(Z))
         compared = each.similarity.to(Z, np.float32)(posed.samples.of(parted.compared))
