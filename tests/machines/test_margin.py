@@ -149,6 +149,27 @@ def test_overlapping_hulls_have_no_distance(n: int, lam: float) -> None:
     assert 0.0 <= -found.value <= 1e-8 + lam
 
 
+def test_where_hulls_meet_larger_ridges_find_it_and_the_classes_are_told_apart() -> None:
+    """More samples than pairwise steps alone are for; from a start they took a million of them, and were not there."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 3))
+    y = np.sign(X[:, 0] + 0.7 * rng.normal(size=900))
+    new = rng.normal(size=(300, 3))
+    gram = DenseGram(np.exp(-np.square(X[:, None] - X).sum(axis=2) / 6.0))
+    crossing = np.exp(-np.square(new[:, None] - X).sum(axis=2) / 6.0)
+    start = MarginMachine(0.1, tol=1e-3).solve(gram, y).warm
+    steps = []
+    for tol in (1e-3, 1e-6):
+        for warm in (None, start):
+            found = MarginMachine(0.0, tol).solve(gram, y, warm)
+            assert found.converged
+            right = (np.sign(crossing @ found.coef + found.intercept) == np.sign(new[:, 0])).mean()
+            assert right > 0.7
+            steps.append(found.n_iter)
+    assert max(steps) <= 80
+    assert steps[0] < steps[2]  # what the tolerance allows is used
+
+
 def test_zero_matrix_is_solved() -> None:
     y = np.array([1.0, 1.0, -1.0, -1.0, -1.0])
     for lam in (0.0, 0.1, 1.0):

@@ -7,8 +7,9 @@ the class means. lam = 0: the hull distance (hard margin); lam = 1: the class me
 (2015), EasyMKL, section 3; Donini and Aiolli (2017), section 3.1.
 
 Certificate: with the gradient q = 2 ((1 - lam) Y K Y g + lam g), convexity bounds the excess of g by
-gap = g'q - min_{y=+1} q - min_{y=-1} q, stated relative to Q. At lam = 0, where Q can be 0 because the hulls meet, it
-is relative to 1e-5 of the samples' mean squared distance from their centre, where that is larger.
+gap = g'q - min_{y=+1} q - min_{y=-1} q, and so does Q itself, as no distance is below 0; the lesser is stated relative
+to Q. At lam = 0, where Q can be 0 because the hulls meet, it is relative to 1e-5 of the samples' mean squared distance
+from their centre, where that is larger.
 
 There are two methods. Newton steps on the support (``newton``) propose a solution: up to scale the problem is the
 support vector machine with squared hinge loss. Pairwise steps (``_pairwise``) start from it: they find it optimal at
@@ -37,7 +38,6 @@ from multikernel.machines.support.certified import FLOOR
 from multikernel.machines.support.hinge import SquaredHingeMachine
 from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
 
-_ZERO = 1e-11  # of the spread of the samples: a smaller squared margin counts as zero, the hulls meet
 _SMALL = 800  # samples up to which pairwise steps alone are faster than linear systems
 # Of the mean self-value: with a larger ridge they are faster whatever the samples. With 1000, 2000 and 4000 they took a
 # tenth to nine tenths of the time with ridges of 1 and 1/9, and up to three times as long with 1/99 and less.
@@ -149,7 +149,7 @@ class MarginMachine(Machine):
         def good(g: Array) -> bool:
             return self._solution(gram, y, g).converged
 
-        g, steps = newton(gram, y, ridge, scale, None if cold else start.warm > 0, good)
+        g, steps = newton(gram, y, ridge, scale, None if cold else start.warm > 0, self.lam == 0.0, good)
         proposal = self._solution(gram, y, g, start.n_iter + steps, start.history)
         return proposal if proposal.value >= start.value else start
 
@@ -159,7 +159,7 @@ class MarginMachine(Machine):
 
         K = gram.dense()
         s = 1.0 - self.lam
-        zero = _ZERO * self._spread(gram)
+        zero = self.tol * FLOOR * self._spread(gram)  # a smaller squared distance is within the tolerance of 0
         ridge = self.lam if self.lam > 0 else SINGULAR * float(np.diagonal(K).mean())
         found = start
         for _ in range(5):  # each from a fresh gradient
@@ -200,8 +200,7 @@ class MarginMachine(Machine):
         q = 2.0 * ((1.0 - self.lam) * y * Kyg + self.lam * g)
         value = 0.5 * float(g @ q)
         excess = float(g @ q) - float(q[y > 0].min()) - float(q[y < 0].min())
-        if value <= _ZERO * spread:
-            excess = value  # the hulls meet: no margin is smaller than 0
+        excess = min(excess, abs(value))  # no squared distance is below 0; less than 0 is what rounding made of it
         if self.lam == 1.0:
             excess = 0.0  # the class means are the solution
         gap = relative(excess, value, FLOOR * spread)

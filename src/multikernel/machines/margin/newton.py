@@ -13,6 +13,11 @@ primal).
 With g of sum 1 on each class and Q(g) = g'(Y K Y + ridge I) g, a = t g has the value 4 t - t^2 Q(g), and at the best
 t = 2 / Q(g) it is 4 / Q(g): scaled to sum 1 on each class, a has the least Q. With ridge = lam / (1 - lam) that is
 EasyMKL's problem, divided by 1 - lam.
+
+For the hard margin, lam = 0, the ridge stands for none and is reached through larger ones. Where the hulls meet, these
+suffice. By the conditions above K b = y - c 1 - ridge b, so b grows like 1 / ridge while b'K b stays bounded by the
+norm of a function that separates as well as it can: scaled to sum 1 on each class, Q falls like ridge^2, as soon as the
+support is exactly that of the ridge. A vector that is still off has negative entries cut off, and Q far above.
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError
+from scipy.optimize import brentq
 
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
@@ -29,12 +35,11 @@ from multikernel.banks import Gram
 from multikernel.machines.base import out_of_time
 from multikernel.tuning import SYSTEM_VALUES
 
-_LENGTHS = (0.7, 0.5, 0.35, 0.2, 0.1, 0.05, 0.02, 0.01)  # step lengths that are tried where the whole step is uphill
 _RIDGES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # of the mean self-value: settled one after the other before a smaller ridge
 
 
 def newton(
-    gram: Gram, y: Array, ridge: float, scale: float, start: Array | None, good: Callable[[Array], bool]
+    gram: Gram, y: Array, ridge: float, scale: float, start: Array | None, hard: bool, good: Callable[[Array], bool]
 ) -> tuple[Array, int]:
     """A probability vector on each class that is ``good``, or the last one that settled; and how many systems it took.
 
@@ -47,6 +52,8 @@ def newton(
     start : boolean array (n,), the support to start from; None for a cold start. That settles the support on every
         eighth, fourth and second sample first, since a system costs the cube of its support, and with larger ridges
         before small ones, since their supports change less
+    hard : whether the ridge stands for none: larger ones come before it also where there is a start, and the support is
+        settled exactly with each
     good : whether a vector is good enough to stop
     """
     n = len(y)
@@ -57,7 +64,7 @@ def newton(
     work = np.empty(min(n * n, SYSTEM_VALUES))
     half = work.view(np.float32)  # enough to tell who is in the support, at half the cost
     point: _Point | None = None
-    stages = list(_stages(y, ridge, scale, cold=start is None))
+    stages = list(_stages(y, ridge, scale, cold=start is None, hard=hard))
     for stage, (universe, own_ridge) in enumerate(stages):
         # a ridge above 1.5e-7 of the trace survives a factorisation in single precision, and after eight such systems
         # rounding may be what keeps the support from settling
@@ -89,14 +96,17 @@ def newton(
             before = support & universe
             support = y * (point.values + point.intercept) < 1.0
             changed = int((before != (support & universe)).sum())
-            settled = whole and changed <= 0.05 * len(S)  # the stage ends, and the last one may be optimal
+            # the stage ends, and the last one may be optimal
+            settled = whole and changed <= (0.0 if hard and stage < len(stages) - 1 else 0.05) * len(S)
             if settled:
                 g = balanced(np.maximum(y * coef, 0.0), y)
             if settled and stage < len(stages) - 1:
+                if good(g):
+                    return g, steps  # where the hulls of some samples meet, those of all do
                 break
             if settled and precise and (changed == 0 or good(g)):
                 return g, steps
-            precise = precise or (whole and changed <= 0.003 * len(S))  # the next system is likely the last
+            precise = precise or changed <= 0.003 * len(S)  # the next system is likely the last
     return g, steps
 
 
@@ -110,22 +120,30 @@ class _Point:
 
 
 def _towards(point: _Point, target: _Point, y: Array, universe: Array, ridge: float) -> tuple[_Point, bool]:
-    """The target if b'K b + |max(0, 1 - y f)|^2 / ridge is not larger there, else the best of some points before it.
+    """The target if b'K b + |max(0, 1 - y f)|^2 / ridge is not larger there, else the least point on the way to it.
 
     Without this search supports can go round in circles where the ridge is small. Also says whether it is the target.
     """
     step = _Point(target.coef - point.coef, target.values - point.values, target.intercept - point.intercept)
     quadratic = (point.coef @ point.values, 2.0 * (point.coef @ step.values), step.coef @ step.values)
-    margins = y * (point.values + point.intercept), y * (step.values + step.intercept)
+    missing = (1.0 - y * (point.values + point.intercept))[universe]  # of a margin of 1
+    gained = (y * (step.values + step.intercept))[universe]
 
     def objective(t: float) -> float:
-        losses = np.maximum(0.0, 1.0 - margins[0] - t * margins[1])[universe]
+        losses = np.maximum(0.0, missing - t * gained)
         return float(quadratic[0] + t * quadratic[1] + t * t * quadratic[2] + losses @ losses / ridge)
 
+    def slope(t: float) -> float:
+        losses = np.maximum(0.0, missing - t * gained)
+        return float(quadratic[1] + 2.0 * t * quadratic[2] - 2.0 * (losses @ gained) / ridge)
+
     here = objective(0.0)
-    if objective(1.0) <= here + 1e-9 * abs(here):  # cancellation leaves no more digits where the ridge is small
+    rounding = 1e-9 * abs(here)  # cancellation leaves no more digits where the ridge is small
+    if objective(1.0) <= here + rounding or not slope(0.0) < 0.0 < slope(1.0):
         return target, True
-    best = min(_LENGTHS, key=objective)
+    best = brentq(slope, 0.0, 1.0)
+    if objective(best) >= here - rounding:
+        return target, True  # what is left to gain is rounding
     moved = _Point(
         point.coef + best * step.coef, point.values + best * step.values, point.intercept + best * step.intercept
     )
@@ -141,17 +159,18 @@ def balanced(g: Array, y: Array) -> Array:
     return shares
 
 
-def _stages(y: Array, ridge: float, scale: float, cold: bool) -> Iterator[tuple[Array, float]]:
+def _stages(y: Array, ridge: float, scale: float, cold: bool, hard: bool) -> Iterator[tuple[Array, float]]:
     """The samples and the ridge of each stage; the last stage has all samples and the ridge itself."""
     everyone = np.ones(len(y), dtype=bool)
+    larger = [part * scale for part in _RIDGES if part * scale > 10.0 * ridge]
     if cold:
-        larger = [part * scale for part in _RIDGES if part * scale > 10.0 * ridge]
         rank = np.zeros(len(y), dtype=int)
         for members in (y > 0, y < 0):
             rank[members] = np.arange(members.sum())
         for step in (8, 4, 2):
             if len(y) / step > 100:  # a smaller stage is not worth its systems
                 yield rank % step == 0, max([ridge, *larger])
+    if cold or hard:
         for step_ridge in larger:
             yield everyone, step_ridge
     yield everyone, ridge
