@@ -39,7 +39,9 @@ def is_sparse(A: Any) -> bool:
 
 def as_dense(A: Any) -> Any:
     """A sparse matrix as an array with its zeros; anything else as it is."""
-    return A.toarray() if is_sparse(A) else A
+    if is_sparse(A):
+        return A.toarray()
+    return A
 
 
 def library(A: Any) -> str | None:
@@ -98,7 +100,10 @@ def unmasked(A: Any) -> Any:
 def refuse_masked(values: Any, name: str) -> None:
     """ValueError with the first entry that is masked, where none may be missing."""
     if isinstance(values, np.ma.MaskedArray) and not values.dtype.names and np.ma.getmaskarray(values).any():
-        row = int(np.argwhere(np.ma.getmaskarray(values))[0, 0]) if values.ndim else 0
+        if values.ndim:
+            row = int(np.argwhere(np.ma.getmaskarray(values))[0, 0])
+        else:
+            row = 0
         raise ValueError(f"{name} is masked at row {row}: give a value there, or leave the sample out")
 
 
@@ -131,10 +136,14 @@ def places(A: Any, index: Any) -> Any:
 def taken(A: Any, index: Any, axis: int = 0) -> Any:
     """Some rows of A, or some columns; by a slice without a copy."""
     if not foreign(A):
-        return A[index] if axis == 0 else A[:, index]
+        if axis == 0:
+            return A[index]
+        return A[:, index]
     if isinstance(index, slice):
         index = slice(*index.indices(A.shape[axis]))  # the standard knows no slice beyond the end
-        return A[index, ...] if axis == 0 else A[:, index]
+        if axis == 0:
+            return A[index, ...]
+        return A[:, index]
     if isinstance(index, np.ndarray) and index.dtype == bool:
         index = np.flatnonzero(index)
     return namespace(A).take(A, places(A, index), axis=axis)
@@ -142,7 +151,9 @@ def taken(A: Any, index: Any, axis: int = 0) -> Any:
 
 def part_of(values: Any, index: Any) -> Any:
     """Some entries of what may be missing, such as sample weights: None of None."""
-    return None if values is None else values[index]
+    if values is None:
+        return None
+    return values[index]
 
 
 def zeros(A: Any, shape: tuple[int, ...]) -> Any:
@@ -156,7 +167,9 @@ def zeros(A: Any, shape: tuple[int, ...]) -> Any:
 def in_double(A: Any) -> Any:
     """A foreign array in double precision; itself where it is."""
     xp = namespace(A)
-    return A if A.dtype == xp.float64 else xp.astype(A, xp.float64)
+    if A.dtype == xp.float64:
+        return A
+    return xp.astype(A, xp.float64)
 
 
 def returned(values: Array, X: Any) -> Any:
@@ -221,7 +234,9 @@ class Cholesky:
         """(L L')^{-1} B, for B of shape (n,) or (n, t)."""
         columns = B[:, None] if B.ndim == 1 else B
         found = host(self._upper(self._lower(like(self.L, columns))))
-        return found[:, 0] if B.ndim == 1 else found
+        if B.ndim == 1:
+            return found[:, 0]
+        return found
 
     def inverse(self) -> Any:
         """(L L')^{-1}, where L is."""

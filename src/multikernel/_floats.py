@@ -45,7 +45,9 @@ def positive_power(base: float, exponent: float) -> float:
     """base^exponent for a base > 0, kept between the smallest normal and the largest number."""
     logarithm = exponent * math.log2(base)
     if abs(logarithm) >= sys.float_info.max_exp - 2:
-        return sys.float_info.max if logarithm > 0 else sys.float_info.min
+        if logarithm > 0:
+            return sys.float_info.max
+        return sys.float_info.min
     return float(base**exponent)
 
 

@@ -133,7 +133,9 @@ def dealt(labels: Array, count: int, rng: Any, groups: Array | None = None) -> A
         return folds
     unique, of = np.unique(groups, return_inverse=True)
     if count >= len(unique):
-        return np.arange(n) if len(unique) == n else of
+        if len(unique) == n:
+            return np.arange(n)
+        return of
     share = np.zeros((len(unique), int(labels.max()) + 1))
     np.add.at(share, (of, labels), 1.0)
     share /= np.maximum(share.sum(axis=0), 1.0)
@@ -211,7 +213,10 @@ def numbered(owner: str, groups: Any, n: int) -> Array | None:
     if values.dtype.kind == "O":
         missing = np.array([value is None or value != value for value in values], dtype=bool)
     else:
-        missing = np.isnat(values) if values.dtype.kind in "mM" else values != values
+        if values.dtype.kind in "mM":
+            missing = np.isnat(values)
+        else:
+            missing = values != values
     if missing.any():
         raise ValueError(
             f"{owner}: groups has a missing value at row {int(missing.argmax())}: name its group, or leave the sample "

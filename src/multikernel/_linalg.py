@@ -14,7 +14,9 @@ from multikernel.tuning import PIECE_VALUES, TILE_ROWS
 
 def as_columns(A: Array) -> Array:
     """A vector as a matrix of one column; a matrix as it is."""
-    return A[:, None] if A.ndim == 1 else A
+    if A.ndim == 1:
+        return A[:, None]
+    return A
 
 
 def inverse_root(values: Array) -> Array:
@@ -40,7 +42,11 @@ def product(A: Any, V: Array) -> Array:
         plain: Array = A @ V
         return plain
     by_rows = bool(A.flags.c_contiguous)
-    stored = A.T if by_rows else A  # BLAS knows arrays by columns: one stored by rows is the transpose of such an array
+    # BLAS knows arrays by columns: one stored by rows is the transpose of such an array
+    if by_rows:
+        stored = A.T
+    else:
+        stored = A
     result: Array
     if V.ndim == 1:
         result = blas.dgemv(1.0, stored, V, trans=by_rows)

@@ -107,7 +107,9 @@ def _stated(owner: Any) -> dict[str, Rule | None]:
 def _evaluated(hint: Any, scope: dict[str, Any]) -> Any:
     """An annotation that may be written as a string; None known of a name that only type checkers see."""
     try:
-        return eval(hint, scope) if isinstance(hint, str) else hint
+        if isinstance(hint, str):
+            return eval(hint, scope)
+        return hint
     except NameError:
         return Any
 

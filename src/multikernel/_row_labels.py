@@ -16,7 +16,9 @@ def row_labels(values: Any) -> Any:
     index: Any = getattr(values, "index", None)
     if callable(index) or not hasattr(index, "equals"):  # a list has a method of this name
         return None
-    return None if is_numbered(index) else index
+    if is_numbered(index):
+        return None
+    return index
 
 
 def is_numbered(index: Any) -> bool:

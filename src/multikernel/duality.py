@@ -90,7 +90,9 @@ def best_multiple(linear: float, cost: float, most: float = np.inf) -> tuple[flo
 
 def lost_by_multiple(value: float, excess: float) -> float:
     """J e / (J + e): by how much the best multiple of a solution of value J is below J where costs are e larger."""
-    return value * excess / (value + excess) if excess > 0.0 else 0.0
+    if excess > 0.0:
+        return value * excess / (value + excess)
+    return 0.0
 
 
 def fall_in_box(

@@ -75,7 +75,9 @@ class Progress:
         """The part of this problem that is done, on a logarithmic scale from the first certificate to ``tol``."""
         value = self.certificate.value
         if not (np.isfinite(self.first) and 0.0 < self.tol < self.first and np.isfinite(value)):
-            return 1.0 if self.certificate.reached(self.tol) else 0.0
+            if self.certificate.reached(self.tol):
+                return 1.0
+            return 0.0
         done = np.log(self.first / max(value, self.tol)) / np.log(self.first / self.tol)
         return float(min(max(done, 0.0), 1.0))
 
@@ -126,7 +128,9 @@ class Reading(Progress):
     @property
     def part(self) -> float:
         """The part of the rows that is done."""
-        return min(1.0, self.rows / self.known) if self.known else 0.0
+        if self.known:
+            return min(1.0, self.rows / self.known)
+        return 0.0
 
     @property
     def seconds_left(self) -> float | None:

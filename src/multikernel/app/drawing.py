@@ -34,7 +34,9 @@ class Scale:
         return self.start + part * (self.end - self.start)
 
     def _in(self, value: float) -> float:
-        return log10(value) if self.logarithmic else value
+        if self.logarithmic:
+            return log10(value)
+        return value
 
     @property
     def ticks(self) -> list[float]:

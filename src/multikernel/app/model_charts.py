@@ -185,11 +185,15 @@ def _with_room(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _sign(group: int, in_order: bool) -> str:
-    return "circle" if in_order else _SIGNS[group % len(_SIGNS)]
+    if in_order:
+        return "circle"
+    return _SIGNS[group % len(_SIGNS)]
 
 
 def _colour(group: int, in_order: bool) -> str:
-    return f"q{group}" if in_order else f"c{group % 6}"
+    if in_order:
+        return f"q{group}"
+    return f"c{group % 6}"
 
 
 _PICTURE = 190.0  # the side of a matrix

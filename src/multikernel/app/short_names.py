@@ -71,7 +71,9 @@ def _signs(words: str) -> list[str]:
 
 
 def _size(sign: str) -> int:
-    return 2 if unicodedata.east_asian_width(sign[0]) in "WF" else 1
+    if unicodedata.east_asian_width(sign[0]) in "WF":
+        return 2
+    return 1
 
 
 def _first(signs: Iterable[str], most: int) -> list[str]:

@@ -74,7 +74,9 @@ def toml(values: Mapping[str, Any], head: str = "") -> str:
 
 
 def _key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else _quoted(key)
+    if _BARE.fullmatch(key):
+        return key
+    return _quoted(key)
 
 
 def _written(value: Any) -> str:

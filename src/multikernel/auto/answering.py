@@ -50,7 +50,10 @@ def answered(posed: Posed, allowed: Allowed) -> tuple[Searched, Answer]:
     memory = _memory(posed, allowed)
     timed = allowed.time_budget is not None
     here = pace(possible[0], posed) if possible and timed else 1.0
-    at_once = 1 if posed.beyond is None else len(possible) + 2  # with the leaves of trees and a metric
+    if posed.beyond is None:
+        at_once = 1
+    else:
+        at_once = len(possible) + 2  # with the leaves of trees and a metric
     limits = Limits.of(possible, *size, seconds_left() if timed else None, memory, here, at_once)
     if posed.constant:
         choice = posed.some(limits.choice)

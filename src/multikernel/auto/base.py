@@ -231,7 +231,9 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         c = len(against)
         check_memory(float(n) * c, f"the learned kernel of {n} and {c} samples", "take fewer of them at a time")
         K = self.answer_.kernel(rows, against)
-        return 0.5 * (K + K.T) if Z is None else K
+        if Z is None:
+            return 0.5 * (K + K.T)
+        return K
 
     @property
     def kernel_names_(self) -> Array:

@@ -150,11 +150,15 @@ class Scales(KernelCandidate):
 
     @property
     def enough(self) -> float:
-        return _FEW if self.each == "all" else np.inf
+        if self.each == "all":
+            return _FEW
+        return np.inf
 
     def _numbers(self, samples: PreparedSamples) -> Array:
         """The columns of all samples, by rank or by value."""
-        return samples.ranked if self.ranked else samples.plain
+        if self.ranked:
+            return samples.ranked
+        return samples.plain
 
     def _scaled(self, samples: PreparedSamples) -> tuple[Any, Array, Array]:
         """The columns that are used, the features that have a scale, and which of them has that of each column."""

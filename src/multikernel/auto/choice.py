@@ -140,4 +140,6 @@ def _spreads(predicted: Array) -> Array:
 
 def _part(gain: float, value: float) -> float:
     """What can be gained, as a part of the value; rounding makes it no less than zero."""
-    return max(gain, 0.0) / value if value > 0.0 else 0.0
+    if value > 0.0:
+        return max(gain, 0.0) / value
+    return 0.0

@@ -71,7 +71,10 @@ def _learn(model: MultiKernelEstimator, source: Source, seen: Survey, sample: Ch
     """From a sample of the rows to all of them."""
     table = model._read(sample.X, sample.y)
     goal, weight = model._goal(sample.y, sample.weight, table.n, seen.classes if is_classifier(model) else None)
-    with_weight = np.arange(table.n) if weight is None else np.flatnonzero(weight > 0)
+    if weight is None:
+        with_weight = np.arange(table.n)
+    else:
+        with_weight = np.flatnonzero(weight > 0)
     least = float(seen.numbers[with_weight[compared_first(len(with_weight)) - 1]])
     file = PassFile.of(model, source)
 

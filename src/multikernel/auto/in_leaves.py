@@ -290,7 +290,10 @@ class LeafSolution:
         weight = None if task.weight is None else task.weight[:first]
         intercept = np.average(task.Y[:first], axis=0, weights=weight)
         left = task.Y - intercept
-        ridges = np.full(len(points), alpha) if task.weight is None else alpha / task.weight
+        if task.weight is None:
+            ridges = np.full(len(points), alpha)
+        else:
+            ridges = alpha / task.weight
         coef = np.empty((count, *left.shape))
         held_out = np.zeros((len(points) - first, left.shape[1]))
         leaves = list(grown.used())
@@ -386,7 +389,9 @@ class LeafKernel:
             if step not in tried:
                 tried[step] = cls._of(first.base, first.alpha * 2.0**step, train, compared, seed)
             one = tried[step]
-            return np.inf if one is None else one.error
+            if one is None:
+                return np.inf
+            return one.error
 
         return tried[lowest_step(error, (-2,))]
 

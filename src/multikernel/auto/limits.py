@@ -77,7 +77,9 @@ class Limits:
         allowed = (CHOICE_TIME if centres else CHOICE_SHARE) * seconds
 
         def taken(candidate: KernelCandidate, count: int) -> int:
-            return int(min(count, candidate.enough)) if centres else count
+            if centres:
+                return int(min(count, candidate.enough))
+            return count
 
         def too_long(count: int) -> bool:
             return sum(candidate.work(taken(candidate, count), p).seconds for candidate in tried) > allowed
@@ -187,7 +189,9 @@ def _largest(fits: Callable[[float], bool], most: float) -> float:
             low = middle
         else:
             high = middle
-    return most if fits(most) else low
+    if fits(most):
+        return most
+    return low
 
 
 def _fewer(count: int, least: int, too_long: Callable[[int], bool]) -> int:
@@ -200,4 +204,6 @@ def _fewer(count: int, least: int, too_long: Callable[[int], bool]) -> int:
 def _training_seconds(n: int) -> float:
     """Of one candidate: its kernel on all samples, and a ridge."""
     cost = forecast.ridge(BankCost.evaluated(1, n))
-    return 0.0 if cost.work is None else cost.work.seconds
+    if cost.work is None:
+        return 0.0
+    return cost.work.seconds

@@ -115,7 +115,9 @@ class LogisticRows:
             found = logistic_by_centres(self.K, samples, self.sums, alpha, tol, start=start)
         except ValueError:
             return None
-        return found if found.certificate.reached(tol) or time_is_up() else None
+        if found.certificate.reached(tol) or time_is_up():
+            return found
+        return None
 
     def scores(self, posed: Posed, solution: CentresSolution, rows: Array) -> Array:
         """What a machine says of other samples, shape (r, k)."""
@@ -231,7 +233,10 @@ def trained_sum(
     order = np.append(learning, np.setdiff1d(rows, learning))
     machine = LogisticRows.of(posed, chosen.similarity, order, Z, len(learning), report)
     without = machine.solved(chosen.alpha, slice(len(learning)), None, ROUGH)
-    whole = None if without is None else machine.solved(chosen.alpha, slice(None), without)
+    if without is None:
+        whole = None
+    else:
+        whole = machine.solved(chosen.alpha, slice(None), without)
     if without is None or whole is None:
         return None
     scores = machine.scores(posed, without, parted.compared)

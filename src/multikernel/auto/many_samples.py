@@ -162,7 +162,10 @@ def _learned_further(posed: Posed, searched: Searched, parted: Parted, times: in
     # those with many scales first, whose errors say for which others it is worth while
     enough = [each.candidate.enough if isinstance(each.candidate, KernelCandidate) else 0.0 for each in found]
     for k in sorted(range(len(found)), key=lambda k: -enough[k]):
-        found[k] = replace(found[k], cut=True) if time_is_up() else further(found[k]) or found[k]
+        if time_is_up():
+            found[k] = replace(found[k], cut=True)
+        else:
+            found[k] = further(found[k]) or found[k]
     if times == 1 and not time_is_up():
         near = [other.similarity for other in learned if other.error <= _NEAR * min(each.error for each in learned)]
         turned = (
@@ -282,13 +285,18 @@ def _logistic(
         return None
     in_leaves = np.setdiff1d(used, by_centres)
     whole = blend_of(posed, scores, parted, used)
-    blend = blend_of(posed, scores, parted, by_centres) if len(in_leaves) else whole
+    if len(in_leaves):
+        blend = blend_of(posed, scores, parted, by_centres)
+    else:
+        blend = whole
     if not len(blend.used):
         return None
     rows = posed.some(few.rows, parted.learning)
     one = LogisticSum.of(posed, found, blend, parted, rows, posed.some(few.centres, rows), scores[in_leaves])
     posed.tell(f"one machine of logistic losses has a loss of {one.value:.4g} there, the blend {whole.objective:.4g}")
-    return one if one.value < whole.objective else None
+    if one.value < whole.objective:
+        return one
+    return None
 
 
 def _since(begin: float) -> str:

@@ -383,7 +383,10 @@ class PreparedColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 def _no_cells(column: Column, n: int) -> Cells:
     """A column of missing cells, of the kind that it had in training."""
     kind = column.held or "strings"
-    values = np.full(n, None, dtype=object) if kind == "strings" else np.full(n, np.nan)
+    if kind == "strings":
+        values = np.full(n, None, dtype=object)
+    else:
+        values = np.full(n, np.nan)
     return Cells(column.name, kind, values)
 
 
@@ -398,7 +401,9 @@ def _why(column: Column) -> str:
     """Why a column is left out."""
     if column.type == "identifier":
         return "names its row: almost no value occurs twice"
-    return "has no value at all" if column.gaps else "has one value only"
+    if column.gaps:
+        return "has no value at all"
+    return "has one value only"
 
 
 def _used(columns: Sequence[Column]) -> list[Column]:

@@ -175,7 +175,9 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
             values = values[:, :, None]
         whole = Part(slice(0, len(values)), slice(None), values)
         found = split_scores(self, X, Y, [whole], scoring, sample_weight)
-        return found[:, 0] if self._single else found
+        if self._single:
+            return found[:, 0]
+        return found
 
     @property
     def intercept_(self) -> Any:
@@ -185,8 +187,12 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
 
     @property
     def _output_mean(self) -> Any:
-        return self._mean[0] if self._single else self._mean
+        if self._single:
+            return self._mean[0]
+        return self._mean
 
     def _as_output(self, parts: Array) -> Array:
         values = parts * self._spread
-        return values[..., 0] if self._single else values
+        if self._single:
+            return values[..., 0]
+        return values

@@ -132,7 +132,9 @@ class DistanceSimilarity(Similarity):
         return np.asarray(self._columns(samples)[:, used].astype(np.float32) * factors)
 
     def _columns(self, samples: PreparedSamples) -> Array:
-        return samples.ranked if self.ranked else samples.plain
+        if self.ranked:
+            return samples.ranked
+        return samples.plain
 
     def _points(self, old: PreparedSamples) -> ScaledPoints:
         return ScaledPoints.of(self._columns(old), self.scales, self.kernel.degree)

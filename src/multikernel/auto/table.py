@@ -107,7 +107,9 @@ def as_table(X: Any, new: bool = False) -> Any:
     if isinstance(X, BankRows):
         return _by_kernel(X.bank, X.rows)
     if isinstance(X, KernelBank):
-        return _by_kernel(X) if not new else dict(_matrices("", X))
+        if not new:
+            return _by_kernel(X)
+        return dict(_matrices("", X))
     if new and isinstance(X, np.ndarray) and X.ndim == 3:
         X = list(X)
     if isinstance(X, list | tuple) and X and all(len(getattr(view, "shape", ())) == 2 for view in X):
@@ -122,7 +124,9 @@ def as_table(X: Any, new: bool = False) -> Any:
     refuse_fields(X, "X", "pandas.DataFrame(X) is a table with them as columns")
     if X.dtype.kind == "O" and (X.ndim == 1 or isinstance(listed, list | tuple)) and not holds_cells(listed):
         _refuse_objects("X", listed[0])
-    return X.astype(object) if X.dtype.kind in "US" else X
+    if X.dtype.kind in "US":
+        return X.astype(object)
+    return X
 
 
 def is_views(X: Any) -> bool:
@@ -252,7 +256,9 @@ def _as_table(value: Any) -> Any:
     if hasattr(value, "to_frame"):
         return value.to_frame()
     table = value if hasattr(value, "shape") else np.asarray(value)
-    return table.reshape(-1, 1) if len(table.shape) == 1 else table
+    if len(table.shape) == 1:
+        return table.reshape(-1, 1)
+    return table
 
 
 def _sparse(X: Any) -> GivenTable:

@@ -72,10 +72,15 @@ class RidgeTask:
 
         Weights w are those of squares: W^(1/2) K W^(1/2) and W^(1/2) Y have the same ridge, and W^(1/2) is 1.
         """
-        root = np.ones(len(self.Y)) if self.weight is None else np.sqrt(self.weight)
+        if self.weight is None:
+            root = np.ones(len(self.Y))
+        else:
+            root = np.sqrt(self.weight)
         weighted = np.ascontiguousarray((root[:, None] / alpha * K) * root)  # a matrix of the user's may lie by columns
         left = HeldOut(root[:, None] * self.Y, folds, True, root).residuals(weighted)
-        return None if left is None else self.Y - left.values / root[:, None]
+        if left is None:
+            return None
+        return self.Y - left.values / root[:, None]
 
     def error(self, predicted: Array) -> float:
         """The mean squared error, summed over targets."""

@@ -87,7 +87,10 @@ def _each_trained(
     else:  # one pass for all
         of_learning = posed.beyond.sums(similarities, Z, posed.task.Y.shape[1], plan)
     for m, sums in zip(by_centres, of_learning, strict=True):
-        of_rest = summed(posed, found[m].similarity, rest, Z).total if len(rest) else None
+        if len(rest):
+            of_rest = summed(posed, found[m].similarity, rest, Z).total
+        else:
+            of_rest = None
         yield m, TrainedCandidate.of(posed, found[m], parted, Z, sums, of_rest, (2,))
     for m in np.setdiff1d(plan.used, by_centres).tolist():
         yield m, _trained_in_leaves(posed, found[m], parted, plan.rows)

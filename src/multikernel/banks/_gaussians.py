@@ -195,7 +195,9 @@ def _exp(factor, d, E, spare):  # type: ignore[no-untyped-def]
 
 @overload(_exp, jit_options={"nogil": True, "fastmath": {"contract", "nsz"}})
 def _exp_of_precision(factor, d, E, spare):  # type: ignore[no-untyped-def]
-    return _in_single if E.dtype == types.float32 else _in_double
+    if E.dtype == types.float32:
+        return _in_single
+    return _in_double
 
 
 def _in_double(factor, d, E, spare):  # type: ignore[no-untyped-def]

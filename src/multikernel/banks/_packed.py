@@ -172,7 +172,10 @@ def rows(packed, chosen, K):  # type: ignore[no-untyped-def]
                 i = chosen[a]
                 start = i * (i + 1) // 2
                 for j in range(left, min(left + MIRRORED, n)):
-                    K[a, j] = packed[start + j] if j <= i else packed[j * (j + 1) // 2 + i]
+                    if j <= i:
+                        K[a, j] = packed[start + j]
+                    else:
+                        K[a, j] = packed[j * (j + 1) // 2 + i]
 
 
 @njit(nogil=True, cache=True)

@@ -142,7 +142,9 @@ def sketched(kernels: KernelFamily | tuple[Kernel, ...], X: Any, dtype: Any = No
 def _inside(kernel: Kernel) -> Kernel:
     """The kernel that is scaled, normalised or centred."""
     wrapped = next((fact for fact in kernel.facts() if isinstance(fact, Wrapped)), None)
-    return kernel if wrapped is None else _inside(wrapped.kernel)
+    if wrapped is None:
+        return kernel
+    return _inside(wrapped.kernel)
 
 
 def _on_arrays(kernels: tuple[Kernel, ...], X: Any, memory: int) -> KernelBank:

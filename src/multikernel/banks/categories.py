@@ -48,7 +48,10 @@ class NumericColumns:
         """For a training sample: a table, an array or a CSR matrix."""
         table = as_table(with_missing(X))
         if table is None:
-            fill = np.median(dense(X), axis=0) if X.shape[0] else np.zeros(X.shape[1])
+            if X.shape[0]:
+                fill = np.median(dense(X), axis=0)
+            else:
+                fill = np.zeros(X.shape[1])
             return cls(int(X.shape[1]), np.arange(0), (), degree, np.arange(0), fill)
         absent = np.isnan(table.numbers)
         known = [column[~gone] for column, gone in zip(table.numbers.T, absent.T, strict=True)]
@@ -100,7 +103,11 @@ def weighted_squares(s: Array, X: Array, Z: Array) -> Array:
     s = s[used]
     X = X[:, used]
     Z = Z[:, used]
-    centre = Z.mean(axis=0) if len(Z) else 0.0  # differences do not depend on it, their digits do
+    # differences do not depend on it, their digits do
+    if len(Z):
+        centre = Z.mean(axis=0)
+    else:
+        centre = 0.0
     X = X - centre
     Z = Z - centre
     with np.errstate(over="ignore"):  # new samples may be infinitely far away

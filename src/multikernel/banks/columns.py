@@ -240,7 +240,9 @@ def _form_absolute(X: Array, a: Array) -> Array:
     order = np.argsort(X, axis=0, kind="stable")
     x = np.take_along_axis(X, order, axis=0)
     b = a[order]
-    x = x - x[len(x) // 2] if len(x) else x  # differences do not depend on it, their digits do
+    # differences do not depend on it, their digits do
+    if len(x):
+        x = x - x[len(x) // 2]
     before = np.cumsum(b, axis=0) - b
     weighted = np.cumsum(b * x, axis=0) - b * x
     return 2.0 * (b * (x * before - weighted)).sum(axis=0)
@@ -262,7 +264,10 @@ def _absolute(s: Array, X: Array, Z: Array) -> Array:
 
 def _check_range(numbers: Array, columns: NumericColumns) -> None:
     with np.errstate(over="ignore"):
-        widths = np.ptp(numbers, axis=0) if len(numbers) else np.zeros(numbers.shape[1])
+        if len(numbers):
+            widths = np.ptp(numbers, axis=0)
+        else:
+            widths = np.zeros(numbers.shape[1])
     least = 1e-301 ** (1.0 / columns.degree)
     most = 1e302 ** (1.0 / columns.degree)
     beyond = np.flatnonzero((widths > most) | ((widths > 0.0) & (widths < least)))

@@ -151,7 +151,9 @@ class FactorBank(KernelBank):
     def _self_values(self, F: Any) -> Array:
         if foreign(F):
             sums = [host(namespace(F).sum(in_double(F[:, own]) ** 2, axis=1)) for own in self._own]
-            return np.stack(sums) if sums else np.zeros((0, F.shape[0]))
+            if sums:
+                return np.stack(sums)
+            return np.zeros((0, F.shape[0]))
         if hasattr(F, "multiply"):
             return self._by_kernel(F.multiply(F).toarray().T)
         values = np.empty((len(self), len(F)))
@@ -179,7 +181,10 @@ class FactorBank(KernelBank):
         if self.square:
             right = left
         else:
-            right = squared(self.H) if foreign(self.H) else dense(self.H.T @ self.H)
+            if foreign(self.H):
+                right = squared(self.H)
+            else:
+                right = dense(self.H.T @ self.H)
         return self._by_kernel(self._by_kernel(left * right).T)
 
     def pair_forms(self, A: Array) -> Array:

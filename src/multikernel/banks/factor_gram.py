@@ -123,7 +123,9 @@ class FactorGram(Gram):
     @property
     def _known(self) -> Array | None:
         """F'F where it has been summed up."""
-        return None if self.squares is None else self.squares.known
+        if self.squares is None:
+            return None
+        return self.squares.known
 
     @property
     def large(self) -> bool:
@@ -152,7 +154,9 @@ class FactorGram(Gram):
     def resolution(self) -> float:
         """Singular values of the features are resolved to rounding, so that their squares are to its square."""
         resolution = super().resolution
-        return resolution**2 if self._factored else resolution
+        if self._factored:
+            return resolution**2
+        return resolution
 
     def hidden(self, V: Array) -> float:
         """Little where K V is made of features: what is orthogonal to them is so up to rounding, and that squared."""

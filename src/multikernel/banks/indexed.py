@@ -109,7 +109,10 @@ class IndexedBank(KernelBank):
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
         exact = self.parent.exact(index)
-        part = exact.block if exact.local else partial(IndexedBank.of, exact)  # a view keeps the centre
+        if exact.local:
+            part = exact.block
+        else:
+            part = partial(IndexedBank.of, exact)  # a view keeps the centre
         return part(self.rows, self.columns)
 
     @property
@@ -117,12 +120,16 @@ class IndexedBank(KernelBank):
         return self.parent.local
 
     def compact(self) -> KernelBank:
-        return self.parent.principal(self.rows) if self.same else self
+        if self.same:
+            return self.parent.principal(self.rows)
+        return self
 
     def cross(self, X: Any) -> KernelBank:
         new = self.parent.cross(X)
         every = np.array_equal(self.columns, np.arange(new.shape[1]))
-        return new if every else new.block(slice(None), self.columns)
+        if every:
+            return new
+        return new.block(slice(None), self.columns)
 
     def reference(self, columns: Index = slice(None)) -> KernelBank:
         return self.parent.reference(self.columns[columns])

@@ -56,7 +56,10 @@ class OneMatrixBank(KernelBank):
         product = Work(algebra=2.0 * BLAS_OPERATION * self.B.columns.values.shape[1] * float(n) ** 2)
         if not size:
             return replace(evaluated, sweep=evaluated.sweep + product)
-        exact = evaluated.sweep + product if size < np.dtype(float).itemsize else Work()
+        if size < np.dtype(float).itemsize:
+            exact = evaluated.sweep + product
+        else:
+            exact = Work()
         made = product if stored is None else Work()
         return replace(evaluated, made=made, held=size * float(n) ** 2, beside=size * float(n) ** 2, exact=exact)
 
@@ -65,7 +68,9 @@ class OneMatrixBank(KernelBank):
         if not self._fast:
             return {itemsize, 4}
         double = np.dtype(float).itemsize * float(self.shape[0]) ** 2
-        return {itemsize} if double <= memory else set()
+        if double <= memory:
+            return {itemsize}
+        return set()
 
     @property
     def _fast(self) -> bool:

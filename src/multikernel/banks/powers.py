@@ -56,7 +56,9 @@ class PowersBank(OneMatrixBank):
 
     def exact(self, index: Index = slice(None)) -> PowersBank:
         chosen = self.select(index)
-        return chosen._in_double() if self.square else chosen
+        if self.square:
+            return chosen._in_double()
+        return chosen
 
     def tiles(self, rows: Index) -> Iterator[Array]:
         return running_powers(self.B.entries(rows), self.degrees)

@@ -57,7 +57,9 @@ class PowersGram(Gram):
                 _dense.multiply(K, v, out[r], 0, len(K))
 
         self._over_tiles(self.matrix.part(slice(None), S), rows)
-        return sums[0] if V.ndim == 1 else sums.T
+        if V.ndim == 1:
+            return sums[0]
+        return sums.T
 
     def rows(self, index: Any) -> Array:
         return self._dense_of(self.matrix.part(index, slice(None)))

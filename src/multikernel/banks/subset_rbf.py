@@ -127,7 +127,9 @@ class SubsetRBFBank(KernelBank):
     @property
     def _n_pairs(self) -> int:
         r, c = self.shape
-        return half_size(r) if self.square else r * c
+        if self.square:
+            return half_size(r)
+        return r * c
 
     @cached_property
     def _transposed(self) -> tuple[Array, Array]:

@@ -31,7 +31,9 @@ class Squares:
     @cached_property
     def whole(self) -> Array:
         """F'F of all features."""
-        return squared(self.F) if self.known is None else self.known
+        if self.known is None:
+            return squared(self.F)
+        return self.known
 
     def of(self, kept: Array) -> Array:
         """That of some features, an array of its own in Fortran order."""

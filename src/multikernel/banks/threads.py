@@ -35,7 +35,9 @@ def threads_of(n_jobs: int | None) -> int:
     """As many as ``n_jobs`` asks for, as joblib counts them: -1 is all that there are, -2 all but one."""
     if n_jobs is None:
         return 1
-    return n_jobs if n_jobs > 0 else max(1, n_threads() + 1 + n_jobs)
+    if n_jobs > 0:
+        return n_jobs
+    return max(1, n_threads() + 1 + n_jobs)
 
 
 @cache

@@ -55,11 +55,15 @@ class WeightedBank(WrapperBank):
 
     def _rows(self, A: Array) -> Array:
         """L A, for an array of shape (..., r, t)."""
-        return A if self.left is None else self.left[:, None] * A
+        if self.left is None:
+            return A
+        return self.left[:, None] * A
 
     def _columns(self, C: Array) -> Array:
         """R C, for an array of shape (c, t)."""
-        return C if self.right is None else self.right[:, None] * C
+        if self.right is None:
+            return C
+        return self.right[:, None] * C
 
     def _entries(self, M: Array, power: int = 1) -> Array:
         """L^p M R^p."""
@@ -139,7 +143,9 @@ class WeightedBank(WrapperBank):
 
     @property
     def n_features(self) -> int | None:
-        return self.bank.n_features if self.left is None else None
+        if self.left is None:
+            return self.bank.n_features
+        return None
 
     def by_features(self) -> tuple[Any, Array] | None:
         if self.left is not None:

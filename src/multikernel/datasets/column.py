@@ -92,6 +92,8 @@ def decide(column: Column, task: Task | None) -> tuple[NDArray[np.generic], Task
 
 def _number(cell: str) -> float | None:
     try:
-        return None if "_" in cell else float(cell)  # float() would read 1_000, which is a code
+        if "_" in cell:
+            return None  # float() would read 1_000, which is a code
+        return float(cell)
     except ValueError:
         return None

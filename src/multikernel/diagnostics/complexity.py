@@ -122,7 +122,9 @@ def dual_exponent(q: float) -> float:
     """q / (q - 1), which is inf for q = 1 and 1 for q = inf."""
     if q == 1.0:
         return float("inf")
-    return 1.0 if np.isinf(q) else q / (q - 1.0)
+    if np.isinf(q):
+        return 1.0
+    return q / (q - 1.0)
 
 
 def _constant(r: float) -> float:
@@ -131,4 +133,6 @@ def _constant(r: float) -> float:
     For whole r it is 23/22 r (Cortes, Mohri and Rostamizadeh 2010). Khintchine's inequality gives this, too: its bound
     (2r - 1)!! (tr K)^r is smaller.
     """
-    return 1.0 if r == 1.0 else 23.0 / 22.0 * float(np.ceil(r - 1e-9))
+    if r == 1.0:
+        return 1.0
+    return 23.0 / 22.0 * float(np.ceil(r - 1e-9))

@@ -191,4 +191,6 @@ def _kind(values: Array) -> str:
         return "flat"
     if (values <= edge).all():
         return "concave"
-    return "convex" if (values >= -edge).all() else "a saddle"
+    if (values >= -edge).all():
+        return "convex"
+    return "a saddle"

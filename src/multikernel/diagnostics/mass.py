@@ -52,7 +52,9 @@ def center_of_mass(weights: Any, degrees: Any = None) -> float:
         raise ValueError("weights are all zero: they have no centre of mass")
     largest = float(s.max())
     eta = eta / eta.max()
-    return float((eta / eta.sum()) @ (s / largest)) if largest > 0 else 0.0
+    if largest > 0:
+        return float((eta / eta.sum()) @ (s / largest))
+    return 0.0
 
 
 def effective_number(weights: Any) -> float:

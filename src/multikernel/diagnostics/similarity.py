@@ -70,7 +70,9 @@ def alignment(K: Any, y: Any, centered: bool = True) -> float:
 def _unit(K: Array) -> Array:
     """K scaled to largest entry 1, so that squares neither overflow nor vanish."""
     scale = float(np.abs(K).max())
-    return K / scale if scale > 0 else K
+    if scale > 0:
+        return K / scale
+    return K
 
 
 def _outer(y: Array, centered: bool) -> Array:

@@ -66,7 +66,10 @@ class SmoothingBounds:
             ("corollary 5", self.corollary_5, self.printed_corollary_5),
         ]
         lines = [f"{name:<20}{_short(right):>12}{_short(printed):>12}" for name, right, printed in rows]
-        said = "says nothing" if self.corollary_5 >= self.value else "says something"
+        if self.corollary_5 >= self.value:
+            said = "says nothing"
+        else:
+            said = "says something"
         return "\n".join([*lines, f"{said}: a = 0 is {self.value:.4g} above the minimum at most"])
 
 
@@ -142,4 +145,6 @@ def largest_eigenvalue(bank: KernelBank) -> float:
 
 
 def _short(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.3g}"
+    if isinstance(value, str):
+        return value
+    return f"{value:.3g}"

@@ -113,9 +113,13 @@ def spectral_ratios(bank: KernelBank, weights: Any = None, standardized: bool = 
     ratios[plain] = traces[plain] / np.sqrt(squares[plain])
     for t in np.flatnonzero((traces > 0) & ~plain):  # squares overflow or vanish: the sum itself, of trace one
         ratios[t] = spectral_ratio(bank.combine(W[t] / traces[t]).dense())
-    return _standardized(ratios, bank.shape[0]) if standardized else ratios
+    if standardized:
+        return _standardized(ratios, bank.shape[0])
+    return ratios
 
 
 def _standardized(ratio: Any, n: int) -> Any:
     """(C - 1) / (sqrt(n) - 1)."""
-    return (ratio - 1.0) / (np.sqrt(n) - 1.0) if n > 1 else 0.0 * ratio
+    if n > 1:
+        return (ratio - 1.0) / (np.sqrt(n) - 1.0)
+    return 0.0 * ratio

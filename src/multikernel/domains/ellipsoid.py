@@ -175,7 +175,9 @@ class Ellipsoid(Domain):
     @cached_property
     def _S(self) -> Array:
         S = np.asarray(self.shape, dtype=float)
-        return np.diag(S) if S.ndim == 1 else S
+        if S.ndim == 1:
+            return np.diag(S)
+        return S
 
     @cached_property
     def _L(self) -> Array:

@@ -18,4 +18,6 @@ def norm_of(v: Array, p: float) -> float:
 
 def dual_exponent(p: float) -> float:
     """p* with 1/p + 1/p* = 1."""
-    return p / (p - 1.0) if p > 1 else np.inf
+    if p > 1:
+        return p / (p - 1.0)
+    return np.inf

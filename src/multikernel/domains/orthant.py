@@ -60,7 +60,9 @@ class Orthant(Separable):
 
     def support(self, q: Array) -> float:
         if self.norm == 1:
-            return 0.0 if q.max() <= self.strength else np.inf
+            if q.max() <= self.strength:
+                return 0.0
+            return np.inf
         half = np.maximum(q, 0.0) / (2.0 * self.strength)
         return self.strength * float(half @ half)
 

@@ -214,4 +214,6 @@ def advise_on_constant(name: str, coef: Array, target: Array, numbers: Mapping[s
 
 
 def _named(names: Sequence[Any] | None, column: int) -> str:
-    return f"feature {column}" if names is None else repr(names[column])
+    if names is None:
+        return f"feature {column}"
+    return repr(names[column])

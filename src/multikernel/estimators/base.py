@@ -260,7 +260,9 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         n, c = rows.shape[0], against.shape[0]
         check_memory(float(n) * c, f"the learned kernel of {n} and {c} samples", "take fewer of them at a time")
         K = self._method.gram(self, self._method.binding.against(self, against).cross(rows))
-        return 0.5 * (K + K.T) if Z is None else K
+        if Z is None:
+            return 0.5 * (K + K.T)
+        return K
 
     def contributions(self, X: Any) -> Array:
         """What each kernel adds to each decision value or prediction.
@@ -297,4 +299,6 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
                 )
                 parts.append(predictor.contributions(bank))
         found = check_predicted(np.concatenate(parts), type(self).__name__)
-        return found[:, :, 0] if self.dual_coef_.ndim == 1 else found
+        if self.dual_coef_.ndim == 1:
+            return found[:, :, 0]
+        return found

@@ -121,7 +121,9 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         names = [str(label) for label in self.classes_]
         count = len(np.atleast_2d(self.weights_))
         if len(names) == 2 or count == 1:
-            return names[-1:] if len(names) == 2 else ["all classes"]
+            if len(names) == 2:
+                return names[-1:]
+            return ["all classes"]
         if getattr(self, "multiclass", "ovr") == "ovr":
             return names
         return [f"{a} or {b}" for a, b in combinations(names, 2)]

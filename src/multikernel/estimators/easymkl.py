@@ -55,7 +55,9 @@ def _cost(model: EasyMKLClassifier, bank: BankCost, task: Task) -> Cost:
 
 
 def _names(model: EasyMKLClassifier) -> tuple[str, ...]:
-    return ("lam",) if model.learner == "margin" else ("lam", "C")
+    if model.learner == "margin":
+        return ("lam",)
+    return ("lam", "C")
 
 
 def _candidates(model: EasyMKLClassifier, name: str, whole: Samples) -> Array:

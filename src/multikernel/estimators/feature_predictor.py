@@ -60,7 +60,9 @@ class FeaturePredictor(Predictor):
         rows = None
         if isinstance(self.reference.map, Nystroem):
             rows = self.reference.map.rows
-        return np.arange(0) if rows is None else rows
+        if rows is None:
+            return np.arange(0)
+        return rows
 
     def values(self, bank: KernelBank) -> Array:
         return product(self.features(bank), np.ascontiguousarray(self.coef.T)) + self.intercept

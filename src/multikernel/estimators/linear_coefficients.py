@@ -43,7 +43,10 @@ def linear_coefficients(model: Any) -> dict[str, Array]:
         for bank in model.banks(samples):
             parts.append(np.asarray(bank.matrix(k)) @ (weights[:, k, None] * predictor.over_columns(bank)).T)
         whole = np.concatenate(parts)
-        found[str(model.kernel_names_[k])] = whole[:, 0] if model.dual_coef_.ndim == 1 else whole
+        if model.dual_coef_.ndim == 1:
+            found[str(model.kernel_names_[k])] = whole[:, 0]
+        else:
+            found[str(model.kernel_names_[k])] = whole
     return found
 
 

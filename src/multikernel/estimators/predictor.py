@@ -72,7 +72,8 @@ class KernelPredictor(Predictor):
     ) -> KernelPredictor:
         """From coefficients (problems, n) over a training bank; the support is where one of them is not zero."""
         support = np.flatnonzero(coef.any(axis=0))
-        support = support if len(support) else np.arange(1)  # a constant function, which a bank can still evaluate
+        if not len(support):
+            support = np.arange(1)  # a constant function, which a bank can still evaluate
         reference = bank.reference(support)
         own = coef if len(support) == bank.shape[1] else coef[:, support]
         return cls(reference, support, bank.shape[1], own, intercept, weights, combination)
@@ -116,7 +117,10 @@ class KernelPredictor(Predictor):
             if len(own):
                 # a square bank whose matrices follow the sample is not cut: its part would be another bank
                 cut = len(own) <= SUPPORT_SHARE * len(A) and (bank.local or not bank.square)
-                part, A = (bank.block(slice(None), own), A[own]) if cut else (bank, A)
+                if cut:
+                    part, A = (bank.block(slice(None), own), A[own])
+                else:
+                    part, A = (bank, A)
                 values[:, problems] += self.combination.gram(part, self.weights[p]).multiply(A)
         return values
 

@@ -88,7 +88,9 @@ def _publish_certificate(model: Model, fitted: Sequence[Fitted], single: bool) -
 
 def _joined(parts: Sequence[Array]) -> Array:
     """The rows of several arrays; of one no copy, which of many targets would be large."""
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts)
 
 
 def _check_finite(model: Model, bank: KernelBank, *found: Array) -> None:

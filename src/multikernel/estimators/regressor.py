@@ -56,7 +56,10 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
 
     def _bind(self, X: Any, y: Any, sample_weight: Any = None, sketch: bool = False) -> Training:
         several = self._method.several_targets
-        columns = TargetColumns.of(y) if self._method.reads_columns(self) else None
+        if self._method.reads_columns(self):
+            columns = TargetColumns.of(y)
+        else:
+            columns = None
         if columns is not None:
             given = bind_training(self, X, np.zeros(len(columns)), sample_weight, sketch, y_numeric=True)
             return Training(given.bank, columns, given.weight)
@@ -155,7 +158,9 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         fixed = self._fixed_values(X)
         found = split_scores(self, X, Y, parts_of(self, X), scoring, sample_weight, fixed)
-        return found[:, 0] if self.dual_coef_.ndim == 1 else found
+        if self.dual_coef_.ndim == 1:
+            return found[:, 0]
+        return found
 
     def _fixed_values(self, X: Any) -> Array | None:
         """What columns without penalty add to the predictions, (len(X), t); None where a model has none."""

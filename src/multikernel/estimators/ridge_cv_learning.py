@@ -159,7 +159,9 @@ def _unit_of_all(model: Any, Z: Array, Y: Array, units: Array) -> float:
     if model.criterion == "held_out":
         return float(units.max())
     own = units[varied(Z, Y)]
-    return float(np.exp(np.log(own).mean())) if len(own) else 1.0
+    if len(own):
+        return float(np.exp(np.log(own).mean()))
+    return 1.0
 
 
 def _in_units(solution: DualSolution, kernel: float, units: Array) -> DualSolution:
@@ -194,7 +196,10 @@ def _learn_each(
         model.criterion == "evidence",
     )
     known = _held_out_is_known(model, fixed, folds)
-    target = task.target.in_memory() if isinstance(task.target, TargetColumns) else task.target
+    if isinstance(task.target, TargetColumns):
+        target = task.target.in_memory()
+    else:
+        target = task.target
     weights, solution = ridge_cv_each(bank, target, folds, search, model.n_jobs, observe, fixed)
     if not known:
         weights = replace(weights, errors=np.full(len(weights.errors), np.nan))
@@ -298,4 +303,7 @@ def _publish_effects(model: Any, found: Sequence[RidgeCVWeights]) -> None:
     model.fixed_coef_ = coef[..., first:]
     model.fixed_std_errors_ = errors[..., first:]
     if first:
-        model.intercept_std_error_ = errors[..., 0] if errors.ndim > 1 else float(errors[0])
+        if errors.ndim > 1:
+            model.intercept_std_error_ = errors[..., 0]
+        else:
+            model.intercept_std_error_ = float(errors[0])

@@ -62,7 +62,9 @@ class RidgeModel(KernelEstimator):
         """A number of each smoother, or for several problems or targets an array."""
         with each_warning_once():
             values = np.concatenate([np.atleast_1d(of(smoother)) for smoother in self._known.smoothers])
-        return float(values[0]) if self.dual_coef_.ndim == 1 else values
+        if self.dual_coef_.ndim == 1:
+            return float(values[0])
+        return values
 
     # -- as a linear map of the targets --------------------------------------------------------------------------------
 
@@ -118,7 +120,9 @@ class RidgeModel(KernelEstimator):
         """y_i - f(x_i), f of the others with the same kernel: shape (n,) or (n, t); NaN for samples of weight zero."""
         with each_warning_once():
             residuals, _ = self._known.left_out()
-        return residuals[:, 0] if self.dual_coef_.ndim == 1 else residuals
+        if self.dual_coef_.ndim == 1:
+            return residuals[:, 0]
+        return residuals
 
     # -- as a Gaussian process -----------------------------------------------------------------------------------------
 

@@ -68,7 +68,9 @@ def objects_of(model: Model, X: Any, reset: bool) -> Objects | None:
                 f"{abbreviated(type(X).__name__)}"
             )
         objects = Objects.of(X)
-    return None if objects is None else complete(objects)
+    if objects is None:
+        return None
+    return complete(objects)
 
 
 def features_of(model: Model, X: Any) -> Features:

@@ -187,7 +187,9 @@ def split_scores(
         sums.add(part)
     if done != len(Y):
         raise ValueError(f"{name}: Y has {len(Y)} rows, and X has {'more' if done > len(Y) else done}")
-    return sums.r2(varies) if scoring == "r2" else sums.correlations(varies)
+    if scoring == "r2":
+        return sums.r2(varies)
+    return sums.correlations(varies)
 
 
 def _checked(Y: Any) -> Any:

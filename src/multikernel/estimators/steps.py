@@ -72,7 +72,9 @@ class Steps:
             head, _, name = name.partition("__")
             if head != self.name or not name:
                 return None
-        return name if self.share_a_bank(name) else None
+        if self.share_a_bank(name):
+            return name
+        return None
 
     def share_a_bank(self, name: str) -> bool:
         """Whether models that differ in a parameter of the last step share a bank, so that one may start another."""

@@ -62,7 +62,9 @@ def binary_or_shared_tasks(model: Model, target: Array, sample_weight: Array | N
 def signs_of_classes(labels: Array, n_classes: int) -> Array:
     """+1 in the column of a sample's class and -1 in the others; of two classes the column of the second, (n,)."""
     signs = 2.0 * np.eye(n_classes)[labels] - 1.0
-    return signs[:, 1] if n_classes == 2 else signs
+    if n_classes == 2:
+        return signs[:, 1]
+    return signs
 
 
 # -- weights of losses -------------------------------------------------------------------------------------------------
@@ -123,7 +125,10 @@ def scores_of(model: Model, values: Array) -> Array:
 
 def named(classes: Array, scores: Array) -> Array:
     """The labels of scores."""
-    index = (scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+    if scores.ndim == 1:
+        index = (scores >= 0).astype(int)
+    else:
+        index = scores.argmax(axis=1)
     return classes[index]
 
 

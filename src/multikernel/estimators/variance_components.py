@@ -35,7 +35,10 @@ def components_frame(model: Any, X: Any, y: Any, coverage: float | None) -> Any:
     with one_blas_thread(len(Y)):
         found = VarianceComponents.of(bank, Y, fixed)
         works = [partial(found.target, t, starts[t], coverage) for t in range(Y.shape[1])]
-        components = on_threads(works, model.n_jobs) if len(works) > 1 else [works[0]()]
+        if len(works) > 1:
+            components = on_threads(works, model.n_jobs)
+        else:
+            components = [works[0]()]
     endless = [t for t, each in enumerate(components) if not each.bounded]
     if endless:
         which = "the target"

@@ -113,7 +113,9 @@ def noise_ceiling(
     _AGAINST.check(against, "noise_ceiling: against")
     single, of_mean, signal = _powers(repeats, "noise_ceiling")
     ceiling = _ratio(np.maximum(signal, 0.0), of_mean if against == "mean" else single, repeats)
-    return ceiling if scoring == "r2" else np.sqrt(ceiling)
+    if scoring == "r2":
+        return ceiling
+    return np.sqrt(ceiling)
 
 
 def normalized_scores(scores: Any, ceiling: Any, *, minimum: float = 0.0) -> Any:
@@ -150,7 +152,9 @@ def normalized_scores(scores: Any, ceiling: Any, *, minimum: float = 0.0) -> Any
         )
     known = np.broadcast_to(limit > minimum, values.shape)
     found = np.divide(values, limit, out=np.full(values.shape, np.nan), where=known)
-    return float(found) if found.ndim == 0 else found
+    if found.ndim == 0:
+        return float(found)
+    return found
 
 
 def _powers(repeats: Any, name: str) -> tuple[Array, Array, Array]:
@@ -176,4 +180,6 @@ def _powers(repeats: Any, name: str) -> tuple[Array, Array, Array]:
 def _ratio(part: Array, whole: Array, repeats: Any) -> Any:
     """The part of the whole, zero where that is zero; a float for one target."""
     found = np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
-    return float(found[0]) if np.ndim(repeats) == 2 else found
+    if np.ndim(repeats) == 2:
+        return float(found[0])
+    return found

@@ -43,7 +43,9 @@ class Parameter:
             return "flag"
         if self.choices is not None:
             return "choice"
-        return "number" if isinstance(self.rule, Number | Whole) else "text"
+        if isinstance(self.rule, Number | Whole):
+            return "number"
+        return "text"
 
     @property
     def choices(self) -> tuple[Any, ...] | None:

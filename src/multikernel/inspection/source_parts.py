@@ -217,7 +217,9 @@ def sources_of_columns(family: KernelFamily) -> Sources | None:
             return None
         groups.setdefault(repr(kernel.columns), []).append(k)
     named = {_name_of_group([names[k] for k in own]): np.array(own) for own in groups.values()}
-    return named if len(named) == len(groups) else None
+    if len(named) == len(groups):
+        return named
+    return None
 
 
 def sources_of_views(kernel_names: Sequence[str], view_names: Sequence[str]) -> list[Array]:
@@ -263,4 +265,6 @@ def _name_of_group(names: Sequence[str]) -> str:
     first, last = min(names), max(names)  # what these two share, all share
     same = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
     common, colon, _ = first[:same].rpartition(": ")
-    return common if colon else shortened(names)
+    if colon:
+        return common
+    return shortened(names)

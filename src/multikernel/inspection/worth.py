@@ -271,7 +271,9 @@ def _errors(names: Sequence[str], scores: Mapping[Subset, Array], overlap: float
 def _target(estimator: Any, y: Any) -> Array:
     """The target as an array, checked as a fit checks it."""
     (check_labels if is_classifier(estimator) else check_target)(y)
-    y = y if is_sparse(y) else np.asarray(host(y))  # a sparse one is refused in scikit-learn's words
+    # a sparse one is refused in scikit-learn's words
+    if not is_sparse(y):
+        y = np.asarray(host(y))
     return np.asarray(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
 
 
@@ -405,4 +407,6 @@ def _measure(estimator: Any, scoring: Any) -> str:
         return scoring
     if scoring is not None:
         return str(getattr(scoring, "__name__", "score"))
-    return "accuracy" if is_classifier(estimator) else "R2"
+    if is_classifier(estimator):
+        return "accuracy"
+    return "R2"

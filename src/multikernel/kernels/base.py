@@ -169,7 +169,9 @@ class Kernel(Specification, ABC):
         return standardized(self)
 
     def __radd__(self, other: object) -> Kernel:
-        return self if isinstance(other, int) and other == 0 else NotImplemented  # where sum() begins
+        if isinstance(other, int) and other == 0:
+            return self  # where sum() begins
+        return NotImplemented
 
     def __add__(self, other: object) -> Kernel:
         from multikernel.kernels.algebra import Sum

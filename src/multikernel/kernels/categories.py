@@ -61,7 +61,9 @@ class OneHot(Encoding):
         ones = sparse.csr_array(
             (np.ones(sum(map(len, rows))), (np.concatenate(rows), np.concatenate(columns))), shape=(n, width)
         )
-        return ones if self.sparse else ones.toarray()
+        if self.sparse:
+            return ones
+        return ones.toarray()
 
     @property
     def sources(self) -> tuple[int, ...]:
@@ -105,4 +107,6 @@ def _numbers(column: Array) -> list[Any]:
 
 def _sorted(levels: set[Any]) -> tuple[Any, ...]:
     present = sorted(level for level in levels if level is not None)
-    return (*present, None) if None in levels else tuple(present)
+    if None in levels:
+        return (*present, None)
+    return tuple(present)

@@ -97,7 +97,9 @@ class Tanimoto(Kernel):
         return (Linear().diagonal(X) > 0).astype(float)
 
     def facts(self) -> tuple[Fact, ...]:
-        return (OnDemand(self),) if self.packed else ()
+        if self.packed:
+            return (OnDemand(self),)
+        return ()
 
 
 def _column(X: Any, j: int) -> Array:

@@ -58,7 +58,9 @@ def far_middle(X: Any) -> Any:
     xp = namespace(X)
     middle = xp.mean(X, axis=0)
     spread = xp.mean((X - middle) ** 2, axis=0)
-    return middle if float(middle @ middle) > float(xp.sum(spread)) else None
+    if float(middle @ middle) > float(xp.sum(spread)):
+        return middle
+    return None
 
 
 def _foreign_squares(X: Any, Z: Any) -> Any:

@@ -175,7 +175,9 @@ class Together(Encoding):
     def learned(self, X: Any) -> Together:
         changed = tuple((encoding.learned(X[:, list(columns)]), columns) for encoding, columns in self.parts)
         same = all(new is old for (new, _), (old, _) in zip(changed, self.parts, strict=True))
-        return self if same else Together(changed)
+        if same:
+            return self
+        return Together(changed)
 
     def __call__(self, X: Any) -> Any:
         return beside([encoding(X[:, list(columns)]) for encoding, columns in self.parts])

@@ -176,7 +176,9 @@ class DateParts(Encoding):
 
     @property
     def sources(self) -> tuple[int, ...]:
-        return self.numbers.sources if self.part == "days" else (0, 0)
+        if self.part == "days":
+            return self.numbers.sources
+        return (0, 0)
 
 
 def floats_of(X: Any) -> Any:

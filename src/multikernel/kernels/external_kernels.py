@@ -362,7 +362,9 @@ def unwrapped(X: Any) -> Any:
     if foreign(X):
         return host(X)
     objects = as_objects(X)
-    return as_samples(X) if objects is None else objects
+    if objects is None:
+        return as_samples(X)
+    return objects
 
 
 def for_package(X: Any, single: bool = False) -> Any:
@@ -377,7 +379,9 @@ def for_package(X: Any, single: bool = False) -> Any:
         return list(X.values)
     if isinstance(X, Table):
         return X.texts[:, 0].tolist()
-    return list(dense(X)) if single else as_floats(X)
+    if single:
+        return list(dense(X))
+    return as_floats(X)
 
 
 def _fitted(estimator: Any, X: Any) -> Any:

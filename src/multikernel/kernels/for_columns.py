@@ -255,7 +255,9 @@ def _kernels(column: Column) -> Iterator[tuple[str, Kernel]]:
 def _part(encoding: Encoding) -> str:
     """What a kernel's name has in addition for a part of a date."""
     inner = encoding.numbers if isinstance(encoding, Parsed) else encoding
-    return f": {inner.part}" if isinstance(inner, DateParts) else ""
+    if isinstance(inner, DateParts):
+        return f": {inner.part}"
+    return ""
 
 
 def _label(kernel: Kernel) -> str:

@@ -145,7 +145,9 @@ class Mahalanobis(Kernel):
     def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
         kernel = change(self.kernel)
         same = kernel is self.kernel or not isinstance(kernel, DistanceKernel)
-        return self if same else replace(self, kernel=kernel)  # type: ignore[arg-type]
+        if same:
+            return self
+        return replace(self, kernel=kernel)  # type: ignore[arg-type]
 
     def resolve(self, features: Features) -> Kernel:
         self.kernel.resolve(features)  # which refuses strings

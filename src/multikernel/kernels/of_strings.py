@@ -23,7 +23,10 @@ class StringKernel(Kernel):
 
     def resolve(self, features: Features) -> Self:
         if features.n != 1 or not features.strings:
-            names = "" if features.names is None else f" ({', '.join(features.names)})"
+            if features.names is None:
+                names = ""
+            else:
+                names = f" ({', '.join(features.names)})"
             raise ValueError(
                 f"{self!r} compares strings, and X has {len(features.strings)} columns of strings among "
                 f"{features.n}{names}: pass strings, or restrict it to one column of strings by .on(column)"
@@ -34,7 +37,10 @@ class StringKernel(Kernel):
     def _strings(self, X: Any) -> list[str]:
         table = as_table(X)
         if table is None or table.shape[1] != 1:
-            found = "numbers" if table is None else f"a table of {table.shape[1]} columns"
+            if table is None:
+                found = "numbers"
+            else:
+                found = f"a table of {table.shape[1]} columns"
             raise ValueError(
                 f"{self!r} compares strings, one a sample, and got {found}; restrict it to one column of strings by "
                 ".on(column)"

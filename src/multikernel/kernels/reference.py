@@ -40,7 +40,9 @@ class Reference:
         if type(X) is not type(self.samples):
             return None
         found = [self._known.get(key, -1) for key in _keys(X)]
-        return None if -1 in found else np.array(found, dtype=int)
+        if -1 in found:
+            return None
+        return np.array(found, dtype=int)
 
     @cached_property
     def _known(self) -> dict[Hashable, int]:

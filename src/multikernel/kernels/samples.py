@@ -17,7 +17,9 @@ def as_floats(X: Any) -> Any:
         X = np.asarray(X)
     if foreign(X):  # in double precision since they were checked
         return X
-    return X if X.dtype.kind == "f" else X.astype(np.float64)
+    if X.dtype.kind == "f":
+        return X
+    return X.astype(np.float64)
 
 
 def in_double(X: Any) -> Any:

@@ -114,7 +114,9 @@ class Mismatches(PairKernel):
 
     def learned(self, X: Any) -> Mismatches:
         """With an alphabet, that of the samples where none is given."""
-        return self if self.alphabet else self._with_letters(self._strings(X))
+        if self.alphabet:
+            return self
+        return self._with_letters(self._strings(X))
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return PairKernel.__call__(self.learned(X if Z is None else Z), X, Z)

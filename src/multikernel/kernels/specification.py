@@ -60,4 +60,6 @@ def _has_parameters(value: Any) -> bool:
 
 def plain(value: Any) -> Any:
     """A number of numpy as a number of Python; anything else as it is."""
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, np.generic):
+        return value.item()
+    return value

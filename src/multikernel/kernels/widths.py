@@ -126,4 +126,6 @@ def _deviation(X: Any) -> float:
     mean = float(scaled.sum()) / entries
     stored = scaled.size / entries
     deviation = float(np.hypot(np.sqrt(stored) * size_of(scaled - mean), np.sqrt(1.0 - stored) * mean))
-    return unit * deviation if deviation > ROUNDING * abs(mean) else 0.0
+    if deviation > ROUNDING * abs(mean):
+        return unit * deviation
+    return 0.0

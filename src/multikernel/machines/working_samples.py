@@ -94,7 +94,11 @@ def on_working_samples(
                 break
             aim = finest
             continue
-        staying = _staying(proved, rows) if turn < 4 else rows  # later samples would leave and join without end
+        # later samples would leave and join without end
+        if turn < 4:
+            staying = _staying(proved, rows)
+        else:
+            staying = rows
         if len(staying) >= most:
             break
         aim = max(finest, _LOOSE * min(gap, 1.0))

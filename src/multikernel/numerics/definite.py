@@ -16,7 +16,9 @@ _SINGLE = 1e-5
 
 def rounding(K: Array) -> float:
     """The share of the largest entry, or of the trace, that counts as rounding in a matrix of this precision."""
-    return _SINGLE if K.dtype == np.float32 else _DOUBLE
+    if K.dtype == np.float32:
+        return _SINGLE
+    return _DOUBLE
 
 
 def precision(K: Array) -> float:

@@ -194,4 +194,6 @@ def advance(point: BarrierPoint, system: Callable[[], NewtonSystem], target: flo
             return 0.0, point
         # 0.995 of the way to the boundary: Mehrotra (1992) has 0.99 to 0.9995
         length, moved = newton.arrived(step, min(1.0, 0.995 * point.longest(step)))
-    return (length, moved) if moved.finite else (0.0, point)
+    if moved.finite:
+        return (length, moved)
+    return (0.0, point)

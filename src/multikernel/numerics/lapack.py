@@ -123,7 +123,9 @@ def gemm(A: Array, B: Array, out: Array | None = None, factor: float = 1.0) -> A
     if out is None:
         out = np.empty((m, n))
     if not k:
-        return out if added else np.zeros((m, n))
+        if added:
+            return out
+        return np.zeros((m, n))
     if _gemm is None:
         out[...] = factor * (A @ B) + (out if added else 0.0)
     elif m and n:  # of the transposes, which are in Fortran order: out' = B'A'
@@ -176,7 +178,9 @@ def _wrapper(module: Any, A: Array, name: str) -> Callable[..., Any]:
 
 
 def _half(lower: bool) -> bytes:
-    return b"L" if lower else b"U"
+    if lower:
+        return b"L"
+    return b"U"
 
 
 def _leading(A: Array) -> Any:

@@ -104,5 +104,8 @@ class Curvature:
                 part = min(1.0, -descent / curved) if curved > 0.0 else 1.0
                 x = x + part * step
                 slope = slope + part * image
-                length = float(step @ step) / curved if curved > 0.0 else 1.0 / size
+                if curved > 0.0:
+                    length = float(step @ step) / curved
+                else:
+                    length = 1.0 / size
         return x - z

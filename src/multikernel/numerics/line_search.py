@@ -19,7 +19,9 @@ MOST_NEWTON_STEPS = 200  # a guard of iterations that converge quadratically: si
 def length_of_size(size: float, gradient: Array) -> float:
     """The length t at which |t gradient| is this size; 0 where there is no gradient."""
     norm = float(np.linalg.norm(gradient))
-    return size / norm if norm > 0.0 else 0.0
+    if norm > 0.0:
+        return size / norm
+    return 0.0
 
 
 def shorter(slope: float, rise: float) -> float:

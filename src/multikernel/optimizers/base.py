@@ -151,7 +151,10 @@ class Optimizer(ABC):
         while True:
             asked = max(self.inner_gap(min(max(gap, self.tol), 1.0)), FINEST_GAP)
             found = problem.evaluate(theta, warm, problem.machine.with_tolerance(asked))
-            state = State.first(found) if state is None else state.after(found, self.tol, asked)
+            if state is None:
+                state = State.first(found)
+            else:
+                state = state.after(found, self.tol, asked)
             state = state.certified(self.certificate(problem, state))
             gap = state.certificate.value
             # an inner gap of more than a tenth of the outer one has to shrink before the algorithm goes on

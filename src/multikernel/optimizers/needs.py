@@ -128,7 +128,9 @@ def need_separable(algorithm: str, problem: Problem) -> Separable:
 
 
 def _name(thing: object) -> str:
-    return thing if isinstance(thing, str) else type(thing).__name__
+    if isinstance(thing, str):
+        return thing
+    return type(thing).__name__
 
 
 def _a(thing: object) -> str:

@@ -105,7 +105,9 @@ class QuasiNewton(Optimizer):
                 return
 
     def _typical(self, problem: Problem) -> Array:
-        return problem.start() if self.typical is None else self.typical
+        if self.typical is None:
+            return problem.start()
+        return self.typical
 
     def _units(self, problem: Problem) -> Array:
         """The typical weights where only a penalty bounds the weights, else 1: a projection on a ball has no units."""

@@ -115,7 +115,9 @@ def _criteria(path: Path, ax: Any) -> None:
 def _feature(name: str) -> str:
     """The feature of a linear kernel's name: Linear().on(3) or Linear().on('age')."""
     found = re.fullmatch(r"Linear\(\)\.on\((.*)\)", name)
-    return found[1].strip("'\"") if found else name
+    if found:
+        return found[1].strip("'\"")
+    return name
 
 
 def _error(path: Path, values: Array, order: Array, ax: Any) -> None:

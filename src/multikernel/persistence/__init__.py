@@ -185,7 +185,9 @@ def _of_other_versions(header: dict[str, Any]) -> list[str]:
 def _short(error: str) -> str:
     """The words of an error in one line."""
     words = " ".join(error.split())
-    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
+    if len(words) <= _LONGEST:
+        return words
+    return f"{words[:_LONGEST]}..."
 
 
 def _release(version: str) -> tuple[int, ...]:

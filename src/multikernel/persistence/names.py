@@ -238,7 +238,9 @@ def function_name(value: Any) -> str | None:
     """What a function is called in a file; None for one that models cannot hold."""
     if isinstance(value, np.ufunc):
         modules = [module for module in _UFUNCS if getattr(import_module(module), value.__name__, None) is value]
-        return f"{modules[0]}:{value.__name__}" if modules else None
+        if modules:
+            return f"{modules[0]}:{value.__name__}"
+        return None
     return next((name for name in _FUNCTIONS if _attribute(name) is value), None)
 
 

@@ -108,7 +108,9 @@ class Reader:
 
     def _dtype(self, value: Any) -> Any:
         dtype = np.dtype(value["dtype"])
-        return dtype if value.get("instance") else dtype.type
+        if value.get("instance"):
+            return dtype
+        return dtype.type
 
     def _type(self, value: Any) -> Any:
         return {known.__name__: known for known in TYPES}[value["type"]]

@@ -81,7 +81,10 @@ class Start:
     @classmethod
     def of(cls, weights: Weights, solution: DualSolution) -> Start:
         """The weights that a procedure has found, with the machine's solution that it returned beside them."""
-        variables = solution.warm if weights.variables is None else weights.variables
+        if weights.variables is None:
+            variables = solution.warm
+        else:
+            variables = weights.variables
         return cls(weights.values, variables, weights.witness)
 
 

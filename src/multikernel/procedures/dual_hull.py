@@ -79,4 +79,6 @@ def way_back(domain: Separable, m: int) -> float:
 
     32 fits took 172 rounds, and 217 without.
     """
-    return 0.3 if domain.lets_vanish(m) else 0.0
+    if domain.lets_vanish(m):
+        return 0.3
+    return 0.0

@@ -87,7 +87,9 @@ class OfFeatures(FeatureBasis):
         solved = linalg.solve_triangular(self.R, C, check_finite=False)
         inner[self.chosen] = self.scale[self.chosen, None] * solved
         values = product(self.F, inner)
-        return values if self.root is None else self.root * values
+        if self.root is None:
+            return values
+        return self.root * values
 
     def beyond(self, Y: Array) -> Array:
         return remainder(lambda P: self.samples(self.coordinates(P)), Y)

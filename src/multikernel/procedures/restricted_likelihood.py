@@ -188,7 +188,9 @@ class _Near(DampedModel, TrialPoint):
     def tried(self, step: Array) -> _Near | None:
         check_interrupted()
         there = self.likelihood.at(self.here.theta + step)
-        return None if there is None else replace(self, here=there)
+        if there is None:
+            return None
+        return replace(self, here=there)
 
 
 def maximised(likelihood: Likelihood, start: Local, free: Array, least: float = 0.0) -> Local:

@@ -210,7 +210,9 @@ def _optimizer(domain: Domain) -> type[Optimizer]:
     if isinstance(domain, Simplex):
         return LevelMethod
     around_zero = isinstance(domain, NormBall) and not np.any(domain.center)
-    return BlockNorm if around_zero else ProjectedGradient
+    if around_zero:
+        return BlockNorm
+    return ProjectedGradient
 
 
 # -- the samples that take part ----------------------------------------------------------------------------------------

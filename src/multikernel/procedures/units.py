@@ -97,7 +97,10 @@ class MachineUnits:
 
     def weights(self, found: Known) -> Known:
         """Weights whose objective and its bound are in the user's units."""
-        objective = None if found.objective is None else self.in_user_units(found.objective)
+        if found.objective is None:
+            objective = None
+        else:
+            objective = self.in_user_units(found.objective)
         bound = None if found.bound is None else self.in_user_units(found.bound)
         return replace(found, objective=objective, bound=bound)
 
@@ -256,12 +259,16 @@ def _check_range(restated: Restated) -> None:
 
 def _times(unit: float, values: Array | None) -> Array | None:
     """Values in the user's units, where there are any."""
-    return None if values is None else unit * values
+    if values is None:
+        return None
+    return unit * values
 
 
 def _over(values: Array | None, unit: float) -> Array | None:
     """Values of the user in other units, where there are any."""
-    return None if values is None else values / unit
+    if values is None:
+        return None
+    return values / unit
 
 
 def kernel_size(bank: KernelBank) -> float:

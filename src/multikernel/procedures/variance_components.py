@@ -289,7 +289,9 @@ def _vanishes(likelihood: Likelihood, best: Local) -> bool:
 
 
 def _higher(first: Local, second: Local) -> Local:
-    return second if second.value > first.value else first
+    if second.value > first.value:
+        return second
+    return first
 
 
 def _covariance(best: Local) -> Array:
@@ -337,7 +339,10 @@ class _Profile:
     def lower(self, reach: float) -> float:
         estimate = float(self.best.theta[self.k])
         information = float(self.best.information[self.k, self.k])
-        first = estimate - reach / np.sqrt(information) if information > 0.0 else 0.0
+        if information > 0.0:
+            first = estimate - reach / np.sqrt(information)
+        else:
+            first = 0.0
         return self._crossing(reach, estimate, max(float(first), 0.5 * estimate), 0.0)
 
     def _crossing(self, reach: float, near: float, far: float, limit: float) -> float:
@@ -402,7 +407,10 @@ def null_of_one_kernel(values: Array, beyond: float, draws: int = DRAWS, seed: i
     T = np.sort(np.maximum(T.max(axis=1), 0.0))
     positive = T[T > 1e-6]
     share = len(positive) / draws
-    scale = float(positive.mean()) if len(positive) else 1.0  # of chi-squared with 1 degree, whose mean is 1
+    if len(positive):
+        scale = float(positive.mean())  # of chi-squared with 1 degree, whose mean is 1
+    else:
+        scale = 1.0
 
     def p(tests: Array) -> Array:
         above = (1.0 + draws - np.searchsorted(T, tests)) / (1.0 + draws)

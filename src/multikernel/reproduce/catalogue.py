@@ -92,7 +92,10 @@ def _judged(row: PublishedNumber, experiment: Experiment, binding: Binding, resu
     mark = mark_of(row, measured_by[STATED], binding.better)
     agreeing = tuple(name for name, each in agreements.items() if name != STATED and each.within)
     fitted = tuple(name for name in agreeing if name in experiment.fitted)
-    cause, known = (binding.cause, binding.known) if mark in DIFFERING else ("", "")
+    if mark in DIFFERING:
+        cause, known = (binding.cause, binding.known)
+    else:
+        cause, known = ("", "")
     return Verdict(row, mark, measured_by, agreements, cause, known, agreeing, fitted, binding.quoted)
 
 

@@ -93,7 +93,9 @@ class FeatureScaling:
             Z = Z - ((by - shift) / spread).mean(axis=0)
         if self.centring == "examples":
             Z = Z - Z.mean(axis=1, keepdims=True)
-        return np.column_stack([Z, np.ones(len(Z))]) if self.constant else Z
+        if self.constant:
+            return np.column_stack([Z, np.ones(len(Z))])
+        return Z
 
     def _scales(self, by: Array) -> tuple[Array, Array]:
         low = by.min(axis=0)

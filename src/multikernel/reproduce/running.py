@@ -145,7 +145,9 @@ def _given(task: CellTask, done: Mapping[str, Mapping[Fields, Any]]) -> Mapping[
     if needs is None:
         return {}
     line = done[task.experiment.key].get(needs.fields)
-    return None if line is None else line["found"]
+    if line is None:
+        return None
+    return line["found"]
 
 
 class _Clock:

@@ -243,4 +243,6 @@ def _apart(row: PublishedNumber, measured: Measured, allowed: float) -> int:
     slack = allowed + 1e-9 * max(abs(low), abs(high))
     if high > limits[1] + slack:
         return 1
-    return -1 if low < limits[0] - slack else 0
+    if low < limits[0] - slack:
+        return -1
+    return 0

@@ -178,7 +178,9 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"BankSearchCV: of several metrics say by refit which one decides: {', '.join(names)}")
         if self.refit is not None and self.refit not in names:
             raise ValueError(f"BankSearchCV: refit must be one of {', '.join(names)}, got {self.refit!r}")
-        return names[0] if self.refit is None else self.refit
+        if self.refit is None:
+            return names[0]
+        return self.refit
 
     def _refitted(self, group: Group, searched: SearchedGroup, X: Any, y: Any, groups: Any) -> Any:
         """The best candidate on all samples, on the bank that is there already if no step learns from them."""

@@ -148,7 +148,9 @@ class Trials:
 
     def _groups(self, rows: Array) -> Array | None:
         """The groups of some of the samples."""
-        return None if self.groups is None else np.asarray(self.groups)[rows]
+        if self.groups is None:
+            return None
+        return np.asarray(self.groups)[rows]
 
     def _together(self, group: Group, bank: KernelBank, y: Array, folds: list[Fold]) -> list[list[Scored]]:
         """Candidates that differ in alpha: one decomposition for all, and where possible for all folds as well."""

@@ -96,7 +96,10 @@ def _of_samples(view: str, part: Any, X: Views, families: Callable[[str, Any], K
     features = features_of(part, samples)
     having = np.flatnonzero(present)
     some = samples[having]
-    missing = samples.among(having).missing.tolist() if isinstance(samples, Table) else ()
+    if isinstance(samples, Table):
+        missing = samples.among(having).missing.tolist()
+    else:
+        missing = ()
     takes_objects = family.takes_objects
     with faults_of(view):
         family = family.resolve(replace(features, missing=tuple(missing))).learned(some)

@@ -32,7 +32,9 @@ def _by_name(sentence: str, view: str, labels: Any) -> str:
     def with_label(found: re.Match[str]) -> str:
         row = int(found[1])
         known = labels is not None and row < len(labels)
-        return f"in row {row} ({labels[row]!r})" if known else found[0]
+        if known:
+            return f"in row {row} ({labels[row]!r})"
+        return found[0]
 
     sentence = re.sub(r"\bin row (\d+)\b", with_label, sentence)
     sentence = re.sub(r"(column \S+) of X ", r"\1 ", sentence)

@@ -128,9 +128,10 @@ class FeatureView(ViewSamples):
         before = self.features
         if isinstance(samples, Table):
             samples = samples.with_types(before.strings, before.times)
+        if isinstance(samples, Objects):
+            now = before
         else:
-            samples = samples
-        now = before if isinstance(samples, Objects) else features_of(part, samples)
+            now = features_of(part, samples)
         other = (set(now.strings) ^ set(before.strings)) | (set(now.times) ^ set(before.times))
         if other:
             raise ValueError(f"view {view!r}: {before.name(min(other))} has another type than in training")

@@ -35,7 +35,9 @@ def matrices_between(view: str, X: Views, Z: Views) -> KernelBank:
 
 def rows_of(X: Views) -> Array:
     """Which samples of the parts these are."""
-    return np.arange(len(X)) if X.rows is None else X.rows
+    if X.rows is None:
+        return np.arange(len(X))
+    return X.rows
 
 
 def matched_columns(view: str, given: Any, own: Any, labels: Any) -> Any:
@@ -91,4 +93,6 @@ def stack_of(given: Any) -> Array:
     if isinstance(given, KernelBank):
         return given.matrices()
     values = np.asarray(given, dtype=float)
-    return values[None] if values.ndim == 2 else values
+    if values.ndim == 2:
+        return values[None]
+    return values

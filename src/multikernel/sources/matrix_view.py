@@ -88,7 +88,8 @@ class MatrixView(ViewSamples):
             return bank.self_values(whole)
         present = X.has(self.known.name)
         values = whole.diagonal()[:, rows_of(X)] * present
-        values = values if self.known.kernels is None else values[self.known.kernels]
+        if self.known.kernels is not None:
+            values = values[self.known.kernels]
         return self.known.completed_self_values(values, present, X)
 
     def between(self, X: Views, Z: Views) -> KernelBank:
@@ -113,7 +114,10 @@ class MatrixView(ViewSamples):
                 "samples as parts of the views(...) of training to have it completed"
             )
         right = _among_all(view, Z, whole.shape[0], completion, anchors)
-        left = right if X is Z else _among_all(view, X, whole.shape[0], completion, anchors)
+        if X is Z:
+            left = right
+        else:
+            left = _among_all(view, X, whole.shape[0], completion, anchors)
         return MixedBank(whole, left, right)
 
     def _whole(self, X: Views) -> Any:
@@ -126,5 +130,8 @@ class MatrixView(ViewSamples):
 def _among_all(view: str, X: Views, n: int, completion: Completion, anchors: Array) -> Any:
     """Samples as weighted sums of all n samples of the view's bank, a CSR matrix."""
     present = X.has(view)
-    weights = np.empty((0, len(anchors))) if present.all() else completion.weights(X[~present])
+    if present.all():
+        weights = np.empty((0, len(anchors)))
+    else:
+        weights = completion.weights(X[~present])
     return mixing(present, weights, anchors, rows_of(X), n)

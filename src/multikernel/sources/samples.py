@@ -41,7 +41,10 @@ def samples_of_view(view: str, part: Any, objects: bool = False) -> tuple[Any, A
     except OverflowError:
         raise ValueError(f"view {view!r} holds a number above 1e308: give it in larger units") from None
     except (TypeError, ValueError) as error:
-        more = "; kernels of objects are made by kernels.external(...)" if listed else ""
+        if listed:
+            more = "; kernels of objects are made by kernels.external(...)"
+        else:
+            more = ""
         raise ValueError(f"view {view!r}: {error}{more}") from None
 
 
@@ -50,7 +53,8 @@ def _samples_of(part: Any) -> tuple[Any, Array]:
     check_form(part)
     if getattr(getattr(part, "dtype", None), "kind", "") == "c":
         raise ValueError("Complex data not supported: it holds complex numbers; give their parts as numbers")
-    part = part.reshape(-1, 1) if isinstance(part, np.ndarray) and part.ndim == 1 else part
+    if isinstance(part, np.ndarray) and part.ndim == 1:
+        part = part.reshape(-1, 1)
     table = as_table(part)
     if table is not None:
         return table, ~table.absent

@@ -393,7 +393,9 @@ def _listed(part: Any, name: str) -> Any:
         found = np.asarray(part)
     except ValueError:  # of different lengths
         return Objects.of(part)
-    return found if found.ndim < 3 else Objects.of(part)
+    if found.ndim < 3:
+        return found
+    return Objects.of(part)
 
 
 def _checked(matrices: list[Any], names: Sequence[str], named: bool) -> KernelBank:
@@ -449,7 +451,9 @@ def _values(part: Any) -> Array | None:
         if not all(value is None or isinstance(value, Real) for value in values.flat):
             return None
         values = values.astype(float)
-    return values if values.dtype.kind in "fiub" else None
+    if values.dtype.kind in "fiub":
+        return values
+    return None
 
 
 def _form(part: Any) -> str:

@@ -69,7 +69,10 @@ class Moments:
         ValueError : where shapes do not fit, or a number is NaN or infinite
         """
         Y = as_columns(np.asarray(host(Y), dtype=float))
-        s = np.ones(F.shape[0]) if weight is None else np.asarray(host(weight), float)
+        if weight is None:
+            s = np.ones(F.shape[0])
+        else:
+            s = np.asarray(host(weight), float)
         if len(Y) != F.shape[0] or s.shape != (F.shape[0],):
             raise ValueError(
                 f"Moments: features of {F.shape[0]} samples, {len(Y)} targets and weights of shape {s.shape}"

@@ -130,7 +130,9 @@ def _rows(given: Given, part: slice) -> Any:
 
 
 def _some(given: Given, part: slice) -> Array | None:
-    return None if given is None else np.asarray(_rows(given, part))
+    if given is None:
+        return None
+    return np.asarray(_rows(given, part))
 
 
 def _identity(given: Given) -> str:

@@ -167,7 +167,10 @@ def dask(X: Any, y: Any = None, weight: Any = None, **options: Any) -> DaskSourc
     if hasattr(X, "npartitions") and hasattr(X, "columns"):
         named = y is None or isinstance(y, str) or (isinstance(y, list) and all(isinstance(each, str) for each in y))
         parts = _partitions(X, X.npartitions, "X")
-        weights = None if weight is None else _partitions(weight, X.npartitions, "the weights")
+        if weight is None:
+            weights = None
+        else:
+            weights = _partitions(weight, X.npartitions, "the weights")
         if named:
             return DaskSource(parts=parts, target=y, weights=weights, **options)
         own = _partitions(y, X.npartitions, "the target")

@@ -49,7 +49,9 @@ def date_order(texts: Array) -> Order | None:
     month_first = any(int(match[3]) > 12 for match in matches)
     if day_first == month_first:
         return None
-    return "dmy" if day_first else "mdy"
+    if day_first:
+        return "dmy"
+    return "mdy"
 
 
 def is_ambiguous(texts: Array) -> bool:
@@ -163,4 +165,6 @@ def _time_of_day(hour: str | None, minute: str, second: str | None, half: str | 
     if offset is None or not offset[1:].replace(":", "").isdigit():
         return found
     ahead = timedelta(hours=int(offset[1:3]), minutes=int(offset[3:].replace(":", "") or 0))
-    return found - ahead if offset[0] == "+" else found + ahead
+    if offset[0] == "+":
+        return found - ahead
+    return found + ahead

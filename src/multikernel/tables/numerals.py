@@ -172,7 +172,9 @@ def as_float(text: str) -> float:
         value = float(text)
     except ValueError:
         return nan
-    return value if isfinite(value) else nan
+    if isfinite(value):
+        return value
+    return nan
 
 
 def _split(text: str) -> tuple[str, str] | None:

@@ -92,7 +92,10 @@ class Table:
 
     def __getitem__(self, index: Any) -> Any:
         """Rows, or a pair of rows and columns: a table again, or an array where no string is left."""
-        rows, columns = index if isinstance(index, tuple) else (index, slice(None))
+        if isinstance(index, tuple):
+            rows, columns = index
+        else:
+            rows, columns = (index, slice(None))
         chosen = np.arange(self.shape[1])[columns]
         numbers = self.numbers[rows][:, chosen]
         strings = np.flatnonzero(np.isin(chosen, self.strings))
@@ -152,7 +155,9 @@ def as_samples(X: Any) -> Any:
     table = as_table(X)
     if table is not None:
         return table
-    return X if hasattr(X, "dtype") else np.asarray(X)
+    if hasattr(X, "dtype"):
+        return X
+    return np.asarray(X)
 
 
 def _of_frame(X: Any) -> Table | None:
@@ -162,7 +167,9 @@ def _of_frame(X: Any) -> Table | None:
         values = np.asarray(X)
         if values.dtype.kind != "O":
             absent = values.dtype.kind == "f" and np.isnan(values).any()
-            return Table.of_numbers(values) if absent else None
+            if absent:
+                return Table.of_numbers(values)
+            return None
     table = Table.of_columns(list(frame_columns(X)), X.shape[0])
     if len(table.strings) or len(table.times) or len(table.missing):
         return table

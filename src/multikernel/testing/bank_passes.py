@@ -18,7 +18,9 @@ _SINGLE = 5e-6  # and in single precision, whose unit is 6e-8
 
 def tolerance(bank: KernelBank) -> float:
     """The part of a sum of positive terms that counts as rounding in this bank."""
-    return _DOUBLE if bank.rounding <= 2.0**-53 else _SINGLE
+    if bank.rounding <= 2.0**-53:
+        return _DOUBLE
+    return _SINGLE
 
 
 def check_passes(what: str, bank: KernelBank, K: Array | None) -> Array:

@@ -182,7 +182,9 @@ def _stated(fact: Fact, X: Any) -> Array | None:
             return np.asarray(as_dense(product))
         case Elementary(kernel, degree, normalized):
             values = elementary(kernel, X, X, degree)[-1]
-            return _cosines(values) if normalized else values
+            if normalized:
+                return _cosines(values)
+            return values
         case Wrapped(kernel, "normalized"):
             return _cosines(kernel(X))
         case Wrapped(kernel, "centered"):

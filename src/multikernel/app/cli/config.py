@@ -127,13 +127,17 @@ def _plain(value: Any) -> Any:
         return value.value
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    return str(value) if isinstance(value, Path) else value
+    if isinstance(value, Path):
+        return str(value)
+    return value
 
 
 def _as_value(value: Any) -> Any:
     """A value of --set as TOML has it; what TOML has not, and texts that look like values, as --set takes them."""
     if isinstance(value, str):
-        return value if value_of(value) == value else repr(value)
+        if value_of(value) == value:
+            return value
+        return repr(value)
     simple = (bool, int, float)
     if isinstance(value, simple) or (isinstance(value, list) and all(isinstance(each, simple) for each in value)):
         return value

@@ -127,7 +127,10 @@ def _cross_validate(
     with watch.steps(n_folds, "cross-validation") as observe:
         for k, (fit, held) in enumerate(folds_of_task(task, n_folds, request.seed, y, held_out)):
             groups = held_out.together(fit)
-            own = {} if groups is None else {f"{pipeline.steps[-1][0]}__groups": groups}
+            if groups is None:
+                own = {}
+            else:
+                own = {f"{pipeline.steps[-1][0]}__groups": groups}
             fold = clone(pipeline).fit(some_samples(X, fit), y[fit], **own)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of categories that a small fold did not have
@@ -181,7 +184,10 @@ def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
     model = trained.model
     measure = score_name(trained.samples.task)
     cv = np.array(trained.fold_scores)
-    of = "folds, each later than what was learned from" if trained.later else "folds"
+    if trained.later:
+        of = "folds, each later than what was learned from"
+    else:
+        of = "folds"
     if len(cv):
         held_out = [f"{measure}, cross-validated", f"{cv.mean():.4f} +- {cv.std(ddof=1):.4f} ({len(cv)} {of})"]
     else:

@@ -92,7 +92,10 @@ class StreamOptions:
         """How the numbers of the file, or the first one of a directory, are written; a warning says what is unusual."""
         if _is_parquet(path):
             return WrittenNumbers()
-        first = next(iter(sorted(path.glob("*.csv*"))), path) if path.is_dir() else path
+        if path.is_dir():
+            first = next(iter(sorted(path.glob("*.csv*"))), path)
+        else:
+            first = path
         found = written_in(first, before)
         if found.note:
             warnings.warn(f"{first}: {found.note}", PredictionWarning, stacklevel=2)

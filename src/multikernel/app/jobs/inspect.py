@@ -132,7 +132,10 @@ def inspect_model(model: Any, file: str, targets: tuple[str, ...], tested: tuple
     """
     learner = learner_of(model)
     explanation = getattr(learner, "explanation_", None)
-    names, weights = _mixed(learner) if explanation is None else _blended(explanation)
+    if explanation is None:
+        names, weights = _mixed(learner)
+    else:
+        names, weights = _blended(explanation)
     order = np.argsort(-weights, kind="stable")
     return Inspected(
         file=file,

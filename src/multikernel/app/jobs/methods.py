@@ -261,7 +261,10 @@ def with_search(model: Any, request: FitRequest, task: Task, y: Array, held_out:
     values = METHODS[name].grids[parameter]
     if name in ("best", "proportional"):  # kernels are tried alone inside this search, with every other value
         values = values[1::2]
-    cv = INNER_FOLDS if held_out.decided else shuffled_folds(task, INNER_FOLDS, request.seed)
+    if held_out.decided:
+        cv = INNER_FOLDS
+    else:
+        cv = shuffled_folds(task, INNER_FOLDS, request.seed)
     return BankSearchCV(model, {parameter: values}, cv=cv)
 
 

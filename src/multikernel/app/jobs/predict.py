@@ -124,7 +124,9 @@ def predictions(path: Path, table: CsvTable, proba: bool) -> Predictions:
 
 def learner_of(model: Any) -> Any:
     """The estimator of a model, without the steps that prepare its samples."""
-    return model.steps[-1][1] if hasattr(model, "steps") else model  # of a pipeline
+    if hasattr(model, "steps"):
+        return model.steps[-1][1]  # of a pipeline
+    return model
 
 
 def samples_of(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> Any:

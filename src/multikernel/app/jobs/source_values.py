@@ -223,8 +223,12 @@ def _as_declared(X: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
 
 
 def _known(value: Any) -> Any:
-    return None if isinstance(value, float) and isnan(value) else value
+    if isinstance(value, float) and isnan(value):
+        return None
+    return value
 
 
 def _text(value: float | None, form: str) -> str:
-    return "-" if value is None else format(value, form)
+    if value is None:
+        return "-"
+    return format(value, form)

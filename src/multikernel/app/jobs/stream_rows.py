@@ -56,7 +56,10 @@ def written_in(path: Path, before: Mapping[str, Any] | None = None) -> WrittenNu
     ValueError : where a column that was one of numbers in training holds another text
     """
     found = Records.of(path)
-    numbers, rows = zip(*islice(found, _HEAD), strict=True) if any(True for _ in found) else ((), ())
+    if any(True for _ in found):
+        numbers, rows = zip(*islice(found, _HEAD), strict=True)
+    else:
+        numbers, rows = ((), ())
     if not rows:
         return WrittenNumbers()
     cells = dict(zip(found.names, zip(*rows, strict=True), strict=True))
@@ -151,7 +154,10 @@ class WatchedRows:
                 beyond = self.ranges.beyond_values(name, values)
                 if beyond is not None:
                     count, i = beyond
-                    number = chunk.row + i if chunk.numbers is None else chunk.numbers[i]
+                    if chunk.numbers is None:
+                        number = chunk.row + i
+                    else:
+                        number = chunk.numbers[i]
                     own = BeyondTraining(name, count, f"{chunk.X[name].iloc[i]}", int(number), len(values))
                     self.found[name] = own.after(self.found.get(name))
             yield chunk

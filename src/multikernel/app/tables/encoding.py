@@ -164,7 +164,9 @@ def _frame(features: Sequence[Feature], table: CsvTable) -> pd.DataFrame:
             n = len(part) + len(lacking)
             part = part.set_axis([i for i in range(n) if i not in lacking]).reindex(range(n))
         parts.append(part)
-    return parts[0] if len(parts) == 1 else pd.concat(parts, axis=1)
+    if len(parts) == 1:
+        return parts[0]
+    return pd.concat(parts, axis=1)
 
 
 def scaler_of(views: bool, standardized: bool) -> Any:

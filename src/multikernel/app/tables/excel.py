@@ -199,7 +199,10 @@ def sheet_of(content: BinaryIO, name: str, limits: WorkbookLimits) -> Sheet:
             f"The sheet {sheet.title!r} has more than {limits.most_cells} cells, the most that are read from Excel, "
             "empty ones with a format among them; save it as CSV, or give a part of it."
         )
-    others = () if name else tuple(other.title for other, _ in shown if other is not sheet)
+    if name:
+        others = ()
+    else:
+        others = tuple(other.title for other, _ in shown if other is not sheet)
     unread = [other.title for other, _ in filled if other is not sheet]
     sheet.reset_dimensions()  # what a file says of its size may be wrong by millions of cells
     return Sheet(sheet.title, _rows(sheet, text, limits), tuple(_notes(sheet.title, unread, text)), others)
@@ -213,10 +216,16 @@ def _notes(title: str, others: Sequence[str], text: SheetText) -> Iterator[str]:
             "the name of its sheet"
         )
     if text.merged:
-        count = "a group" if len(text.merged) == 1 else f"{len(text.merged)} groups"
+        if len(text.merged) == 1:
+            count = "a group"
+        else:
+            count = f"{len(text.merged)} groups"
         yield f"each cell of {count} of merged cells has the value of the group"
     if text.not_computed:
-        what = "1 formula" if text.not_computed == 1 else f"{text.not_computed} formulas"
+        if text.not_computed == 1:
+            what = "1 formula"
+        else:
+            what = f"{text.not_computed} formulas"
         yield f"missing are the results of {what}: open the file in a spreadsheet program and save it again"
 
 

@@ -46,8 +46,12 @@ class RowsHeldOut:
         """The group of each of some rows, for folds among them; None where each row is one by itself."""
         if self.times is not None:
             found = _stretches(self.times[rows], _STRETCHES)
-            return found if found.any() else None
-        return None if self.groups is None else self.groups[rows]
+            if found.any():
+                return found
+            return None
+        if self.groups is None:
+            return None
+        return self.groups[rows]
 
     def within_folds(self, count: int) -> Array | None:
         """The group of each row, each within one of ``count`` folds."""

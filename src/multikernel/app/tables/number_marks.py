@@ -69,7 +69,9 @@ def in_plain(cell: str, written: Sequence[str]) -> str:
     if not isnan(as_float(cell)):
         return cell
     value = Numerals(*written)(cell)
-    return cell if isnan(value) else in_writing(value)
+    if isnan(value):
+        return cell
+    return in_writing(value)
 
 
 def _comma(sure: set[str], delimiter: str, cells: Sequence[str], before: Numerals | None) -> bool | None:
@@ -80,13 +82,17 @@ def _comma(sure: set[str], delimiter: str, cells: Sequence[str], before: Numeral
         return True
     if delimiter == "," and not any("," in cell for cell in cells):
         return None  # as programs write that put points before decimals
-    return None if before is None else before.decimal == ","
+    if before is None:
+        return None
+    return before.decimal == ","
 
 
 def _plain(cell: str, numerals: Numerals) -> str:
     """A number as Python writes it, with the digits of its cell."""
     value = numerals(cell)
-    return cell if as_float(cell) == value else in_writing(value)
+    if as_float(cell) == value:
+        return cell
+    return in_writing(value)
 
 
 def _what(numerals: Numerals, pairs: Sequence[tuple[str, str]]) -> tuple[str, tuple[str, str]]:

@@ -117,7 +117,9 @@ class TrainingRanges:
         low, high = self.ranges[name]
         away = np.nan_to_num(np.maximum(low - values, values - high), nan=0.0)
         count = int((away > 0.0).sum())
-        return (count, int(away.argmax())) if count else None
+        if count:
+            return (count, int(away.argmax()))
+        return None
 
     def sentence(self, found: Sequence[BeyondTraining]) -> str:
         """A sentence about columns with such values; "" for none."""

@@ -167,7 +167,9 @@ def _places(cells: Sequence[str]) -> dict[str, int] | None:
     """The row of each name; None where one occurs twice. Rows without a name are left out."""
     named = [(cell, i) for i, cell in enumerate(cells) if not is_missing(cell)]
     found = dict(named)
-    return found if len(found) == len(named) else None
+    if len(found) == len(named):
+        return found
+    return None
 
 
 def _key(files: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
@@ -245,15 +247,21 @@ def _note(
 
 
 def _rows(n: int) -> str:
-    return "row is" if n == 1 else "rows are"
+    if n == 1:
+        return "row is"
+    return "rows are"
 
 
 def _were(n: int) -> str:
-    return "was" if n == 1 else "were"
+    if n == 1:
+        return "was"
+    return "were"
 
 
 def _lack(n: int) -> str:
-    return "lacks" if n == 1 else "lack"
+    if n == 1:
+        return "lacks"
+    return "lack"
 
 
 def full_names(view: str, names: Iterable[str], key: str) -> dict[str, str]:
@@ -274,7 +282,9 @@ def split(frame: pd.DataFrame, views: Mapping[str, Mapping[str, str]]) -> dict[s
 
 def some_samples(X: Any, rows: Array) -> Any:
     """Some samples of a frame, or of ``multikernel.views``."""
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    return X[rows]
 
 
 def view_name(file: str) -> str:

@@ -97,4 +97,6 @@ def time_and_event(columns: Sequence[About]) -> tuple[str, str] | None:
     events = [about for about, name in names.items() if about.distinct == 2 and _EVENT.search(name)]
     times = [about for about, name in names.items() if about.kind == "number" and _TIME.search(name)]
     times = [about for about in times if about.distinct > 2]
-    return (times[0].name, events[0].name) if times and events else None
+    if times and events:
+        return (times[0].name, events[0].name)
+    return None

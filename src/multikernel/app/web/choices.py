@@ -30,7 +30,9 @@ Columns = tuple[tuple[str, ...], ...]  # those of each view that no sample may l
 @lru_cache(maxsize=8)
 def learned_cells(path: Path, views: Columns) -> CsvTable:
     """The samples that are learned from; ValueError where each of them lacks a view."""
-    return complete(cells(path), views) if views else cells(path)
+    if views:
+        return complete(cells(path), views)
+    return cells(path)
 
 
 def _shown(path: Path, views: Columns) -> CsvTable:

@@ -97,7 +97,9 @@ def pace_of(runs: Iterable[StoredRun]) -> float:
         if run.status == "done" and run.recipe["method"] == AUTOMATIC and "parts" in known:
             expected = of_automatic(known["n"], len(run.recipe["columns"]), 0.0, 1.0).of_parts(known["parts"])
             taken.append(known["seconds"] / (expected.seconds or 1.0))
-    return median(taken[:_LATEST]) if taken else _probe() / _SPEED
+    if taken:
+        return median(taken[:_LATEST])
+    return _probe() / _SPEED
 
 
 @cache

@@ -126,7 +126,10 @@ def methods_for(task: Task, several: bool) -> dict[str, MethodForm]:
 def family_fields(word: str) -> tuple[Field, ...]:
     """The parameters of a family of kernels."""
     family = FAMILIES[word]
-    hints = get_type_hints(family.maker) if inspect.isfunction(family.maker) else {}
+    if inspect.isfunction(family.maker):
+        hints = get_type_hints(family.maker)
+    else:
+        hints = {}
     found = []
     for each in parameters_of(family.maker):
         if each.name in _NOT_ASKED_OF_KERNELS:
@@ -145,7 +148,9 @@ def _several(hint: Any) -> bool:
 
 
 def _listed(values: Sequence[Any] | None) -> str:
-    return "" if values is None else ", ".join(map(str, values))
+    if values is None:
+        return ""
+    return ", ".join(map(str, values))
 
 
 def _fields(kind: Any) -> tuple[Field, ...]:
@@ -225,7 +230,10 @@ def _changed(fields: Sequence[Field], given: Mapping[str, str]) -> dict[str, Any
             continue
         if each.choices and text not in each.choices:
             raise ValueError(f"{each.name} must be one of {', '.join(filter(None, each.choices))}, got {text[:60]!r}")
-        found[each.name] = _values(text) if each.kind == "numbers" else _value(text)
+        if each.kind == "numbers":
+            found[each.name] = _values(text)
+        else:
+            found[each.name] = _value(text)
     return found
 
 
@@ -276,7 +284,9 @@ def _text(value: Any) -> str:
     """A value as a person types it."""
     if isinstance(value, list | tuple):
         return ", ".join(map(_text, value))
-    return "" if value is None else str(value)
+    if value is None:
+        return ""
+    return str(value)
 
 
 def _values(text: str) -> Any:

@@ -228,7 +228,9 @@ def _end_of(code: int) -> str:
             f"was killed by signal {_KILL}, as the system does where memory is short: learn from fewer rows, or end "
             "other programs"
         )
-    return f"was killed by signal {-code}" if code < 0 else f"broke with status {code}"
+    if code < 0:
+        return f"was killed by signal {-code}"
+    return f"broke with status {code}"
 
 
 def _started() -> subprocess.Popen[str]:

@@ -71,7 +71,9 @@ def _answer(order: dict[str, Any]) -> dict[str, Any]:
 
 def _sentence(error: Exception, order: dict[str, Any]) -> str:
     text = _plain(str(error)).replace(order["model"], order["name"])
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]} ..."
 
 
 def _plain(text: str) -> str:

@@ -105,7 +105,9 @@ def likely_target(columns: list[About]) -> str:
     able = [
         about.name for about in columns if about.use and about.distinct > 1 and about.kind in ("number", "category")
     ]
-    return able[-1] if able else columns[-1].name
+    if able:
+        return able[-1]
+    return columns[-1].name
 
 
 def leaks(table: CsvTable, columns: Mapping[str, Kind], y: Any, rows: Any, task: Task) -> list[str]:

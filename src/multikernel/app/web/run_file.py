@@ -80,4 +80,6 @@ def in_brief(value: object) -> str:
     value : whatever a file holds
     """
     text = repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}…"
+    if len(text) <= 60:
+        return text
+    return f"{text[:60]}…"

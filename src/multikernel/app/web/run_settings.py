@@ -76,8 +76,14 @@ class TakenSettings:
         views = list(DataChoice.of(data, choice).recipe(data, recipe.task).by_view)
         strange = [view for view in recipe.kernels if view not in views]
         if strange:
-            own = f"the file {in_brief(strange[0])}" if strange[0] else "a single file"
-            here = f"has the files {listed(views)}" if len(views) > 1 else "is a single file"
+            if strange[0]:
+                own = f"the file {in_brief(strange[0])}"
+            else:
+                own = "a single file"
+            if len(views) > 1:
+                here = f"has the files {listed(views)}"
+            else:
+                here = "is a single file"
             raise ValueError(f"The settings have kernels for {own}, and this data set {here}.")
         if recipe.worth and len(views) < 2:
             raise ValueError("The settings ask what each file is worth, and this data set is a single file.")

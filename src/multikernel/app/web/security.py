@@ -77,7 +77,9 @@ class Tokens:
         """The session that a cookie is of; None where this server did not give it out."""
         session, _, signature = cookie.partition(".")
         known = cookie.isascii() and hmac.compare_digest(self._signed("cookie", session), signature)
-        return session if known else None
+        if known:
+            return session
+        return None
 
     def check(self, session: str, token: Any) -> None:
         """HTTPException 403 where the token is not that of the session."""
@@ -200,7 +202,9 @@ def _name(host: str) -> str:
 def _cookie_name(headers: Headers) -> str:
     """The name of our cookie, with the port: a browser sends the cookies of all servers of a host to each of them."""
     port = headers.get("host", "").rpartition(":")[2]
-    return f"{_COOKIE}_{port}" if port.isdecimal() else _COOKIE
+    if port.isdecimal():
+        return f"{_COOKIE}_{port}"
+    return _COOKIE
 
 
 def _cookie(headers: Headers) -> str:

@@ -193,7 +193,10 @@ def _of_scales(rows: list[Mapping[str, Any]]) -> str:
         tail = ""
     if little == 1:
         tail = tail.replace("have", "has").replace("count.", "counts.")
-    whisker = "" if rows[0]["spread"] is None else " A whisker is the deviation between folds."
+    if rows[0]["spread"] is None:
+        whisker = ""
+    else:
+        whisker = " A whisker is the deviation between folds."
     return (
         f"The answer changes fastest along {rows[0]['name']}, which has {rows[0]['part']:.0%} of the sum of the scales "
         f"(in units of the mean distance of its cells).{tail}{whisker}"
@@ -202,7 +205,10 @@ def _of_scales(rows: list[Mapping[str, Any]]) -> str:
 
 def _of_importance(result: Mapping[str, Any]) -> str:
     rows = result["importance"]
-    changes = "the error grows by" if result.get("less_is_better") else "the score loses"
+    if result.get("less_is_better"):
+        changes = "the error grows by"
+    else:
+        changes = "the score loses"
     screened = result.get("screened", 0)  # runs of earlier versions lack it
     if screened:
         tried = f" Of {screened} columns, these {len(rows)} were tried, which extremely randomised trees use most."

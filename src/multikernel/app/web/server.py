@@ -197,7 +197,9 @@ def _deleted_by(request: Request) -> str:
     site: Site = request.app.state.site
     path: str = request.url.path.removeprefix(site.settings.root_path)
     own = len(request.path_params) == 1 and path.count("/") == 2
-    return site.url(f"{path}/delete") if own and not site.settings.read_only else ""
+    if own and not site.settings.read_only:
+        return site.url(f"{path}/delete")
+    return ""
 
 
 def _page(

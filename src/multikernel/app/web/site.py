@@ -160,7 +160,9 @@ def svg_file(chart: object, name: str) -> Response:
 def text_of(form: FormData, name: str, default: str = "") -> str:
     """A field of a form, where it is text."""
     value = form.get(name, default)
-    return value.strip() if isinstance(value, str) else default
+    if isinstance(value, str):
+        return value.strip()
+    return default
 
 
 def numbers_of(request: Request, name: str, below: int = 10**9) -> list[int]:
@@ -214,7 +216,9 @@ def coded(words: str) -> Markup:
 def seconds(value: float) -> str:
     """A duration for reading."""
     if value < 60:
-        return f"{value:.1f} s" if value < 10 else f"{value:.0f} s"
+        if value < 10:
+            return f"{value:.1f} s"
+        return f"{value:.0f} s"
     return f"{value // 60:.0f} min {value % 60:.0f} s"
 
 

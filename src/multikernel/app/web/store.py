@@ -218,7 +218,9 @@ class Store:
         """One by its name in addresses."""
         with self._opened() as db:
             row = db.execute("select * from datasets where id = ?", (name,)).fetchone()
-        return None if row is None else self._dataset(row)
+        if row is None:
+            return None
+        return self._dataset(row)
 
     def set_detail(self, name: str, detail: dict[str, Any]) -> None:
         """What was chosen last on a data set."""
@@ -274,13 +276,17 @@ class Store:
         with self._opened() as db:
             query = f"{_RUNS} where dataset = ? and status in ('queued', 'running') limit 1"
             row = db.execute(query, (dataset,)).fetchone()
-        return None if row is None else self._run(row)
+        if row is None:
+            return None
+        return self._run(row)
 
     def run(self, name: str) -> StoredRun | None:
         """One by its name in addresses."""
         with self._opened() as db:
             row = db.execute(f"{_RUNS} where id = ?", (name,)).fetchone()
-        return None if row is None else self._run(row)
+        if row is None:
+            return None
+        return self._run(row)
 
     def set_run(self, run: str, /, **values: Any) -> None:
         """New values of a run's status, name, words, summary or time of its end."""
@@ -328,7 +334,9 @@ class Store:
         """One by its name in addresses."""
         with self._opened() as db:
             row = db.execute("select * from models where id = ?", (name,)).fetchone()
-        return None if row is None else self._model(row)
+        if row is None:
+            return None
+        return self._model(row)
 
     def rename_model(self, name: str, called: str) -> None:
         """What a person calls a model from now on."""

@@ -39,7 +39,9 @@ class ThresholdLine:
 
 
 def _share(part: int, rest: int) -> float | None:
-    return part / (part + rest) if part + rest else None
+    if part + rest:
+        return part / (part + rest)
+    return None
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,10 @@ class ViewsOfModel:
         found: dict[str, UploadedPart] = {}
         for part in parts:
             like = [view for view, names in self.columns.items() if set(names) <= part.columns.keys()]
-            view = part.name if part.name in self.columns or len(like) != 1 else like[0]
+            if part.name in self.columns or len(like) != 1:
+                view = part.name
+            else:
+                view = like[0]
             if view not in self.columns:
                 raise ValueError(
                     f"{part.name} is none of the views that the model learned from, {listed(list(self.columns))}; name "
@@ -138,7 +141,10 @@ def joined_as(model: ViewsOfModel, parts: Sequence[UploadedPart]) -> JoinedParts
         in_all = all(model.key in part.columns for part in parts)
         return _matched(named, model.key if in_all else "")
     own = full_names(next(iter(named)), first.columns, model.key)
-    names = {model.key: first.columns[model.key]} if model.key in first.columns else {}
+    if model.key in first.columns:
+        names = {model.key: first.columns[model.key]}
+    else:
+        names = {}
     columns = names | {each: first.columns[name] for each, name in own.items()}
     return JoinedParts(columns, {}, first.note, {}, {})
 

@@ -46,7 +46,9 @@ def main() -> int:
     except (OSError, MemoryError, ImportError) as error:
         end = {"error": told(error, order["memory"] >> 20)}
     write_whole(folder / "end.json", json.dumps(end).encode())
-    return 0 if "summary" in end else 1
+    if "summary" in end:
+        return 0
+    return 1
 
 
 def told(error: OSError | MemoryError | ImportError, most: int) -> str:

@@ -246,7 +246,9 @@ def relative_error(K: Array, L: Array, n: int) -> float:
     squares = [float((M * M).sum()) for M in (K - L, K)]
     own = [float((np.diagonal(M) ** 2).sum()) for M in (K - L, K)]
     error, size = (d + others * (whole - d) for d, whole in zip(own, squares, strict=True))
-    return float(np.sqrt(error / size)) if size > 0.0 else 0.0
+    if size > 0.0:
+        return float(np.sqrt(error / size))
+    return 0.0
 
 
 def _landmarks(wanted: Approximation, rank: int, n: int, on: Callable[[Array], KernelBank]) -> Array:
@@ -277,7 +279,9 @@ def _uncentred(kernel: Kernel) -> tuple[Kernel, bool]:
             return fact.kernel, True
         if isinstance(fact, Wrapped) and not isinstance(fact.by, str):
             inside, centred = _uncentred(fact.kernel)
-            return (fact.by * inside, True) if centred else (kernel, False)
+            if centred:
+                return (fact.by * inside, True)
+            return (kernel, False)
     return kernel, False
 
 

@@ -126,7 +126,9 @@ class LowRankBank(SameKernelsBank):
 
     def _features(self, X: Any) -> Array:
         F = self.map(like(self.bank.H, X), self.bank.H.dtype)
-        return F - _beside(F, self.mean) if self.mean.any() else F
+        if self.mean.any():
+            return F - _beside(F, self.mean)
+        return F
 
     def weighted(self, weight: Array) -> KernelBank:
         """By weighted features; a centred kernel follows the sample, and not its weights."""
@@ -137,4 +139,6 @@ class LowRankBank(SameKernelsBank):
 
 def _beside(F: Array, row: Array) -> Array:
     """A row that is added to every row of F, in the precision of F."""
-    return like(F, row) if foreign(F) else row.astype(F.dtype)
+    if foreign(F):
+        return like(F, row)
+    return row.astype(F.dtype)

@@ -262,9 +262,14 @@ def _power(base: Kernel, degree: int, X: Any, rank: int, rng: np.random.Generato
         base = base.kernel
     own = _columns(columns, X)
     if isinstance(base, Normalized):
-        inner = base.kernel if columns is None else Restricted(base.kernel, columns)
+        if columns is None:
+            inner = base.kernel
+        else:
+            inner = Restricted(base.kernel, columns)
         made = _power(inner, degree, X, rank, rng)
-        return None if made is None else Multiplied(made, inner**degree)
+        if made is None:
+            return None
+        return Multiplied(made, inner**degree)
     match base:
         case Linear():
             return polynomial(own, 1.0, 0.0, degree, rank, rng)

@@ -178,7 +178,9 @@ def _ridge_machine(model: GeneralizedModel) -> Machine:
 
 
 def _ridge_names(model: GeneralizedModel) -> tuple[str, ...]:
-    return ("alpha", "penalty") if model.radius is None else ("alpha",)
+    if model.radius is None:
+        return ("alpha", "penalty")
+    return ("alpha",)
 
 
 def _ridges(model: GeneralizedModel, name: str, whole: Samples) -> Array:

@@ -152,7 +152,9 @@ def _finished(model: GeneralizedModel, bank: KernelBank, weight: Array | None) -
             f"{type(model).__name__}: a bank of distances holds no kernel matrices, and combination="
             f"{model.combination!r} needs them; fit on the bank of kernels, or use combination='rbf_product'"
         )
-    return _distances(bank) if _on_distances(model) else bank
+    if _on_distances(model):
+        return _distances(bank)
+    return bank
 
 
 def _of_samples(model: GeneralizedModel, X: Any, weight: Array | None, binder: Binder) -> KernelBank:
@@ -181,11 +183,15 @@ def _of_new(model: GeneralizedModel, X: Any) -> Any:
 
 def _against(model: GeneralizedModel, Z: Any) -> KernelBank:
     bank = kernels_against(model, Z)
-    return _distances(bank) if _on_distances(model) else bank
+    if _on_distances(model):
+        return _distances(bank)
+    return bank
 
 
 def _distances(bank: KernelBank) -> KernelBank:
-    return bank if bank.of_distances else bank.distances()
+    if bank.of_distances:
+        return bank
+    return bank.distances()
 
 
 # -- learning ----------------------------------------------------------------------------------------------------------

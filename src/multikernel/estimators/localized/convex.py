@@ -161,13 +161,18 @@ def _rule(model: LocalizedModel) -> Memberships:
 
 def _domain(model: LocalizedModel, bank: Any) -> Domain:
     """A ball for the weights of each group; a ``BankCost`` knows no groups, and is one of a single one."""
-    groups, m = (1, 1) if isinstance(bank, BankCost) else (_groups(bank), len(bank) // _groups(bank))
+    if isinstance(bank, BankCost):
+        groups, m = (1, 1)
+    else:
+        groups, m = (_groups(bank), len(bank) // _groups(bank))
     return Product.copies(NormBall(norm=model.p), groups, m)
 
 
 def _sizes(model: LocalizedModel, bank: KernelBank) -> KernelBank | None:
     """Of the kernels that the user gave: those of a small group are small, as they should be."""
-    return bank.whole if isinstance(bank, LocalizedBank) else bank
+    if isinstance(bank, LocalizedBank):
+        return bank.whole
+    return bank
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -189,7 +189,9 @@ class GatedModel(KernelEstimator):
         rows = [gates.of(_featured(bank).rows) for bank in self.banks(X)]
         problems = len(predictor.weights)
         found = np.concatenate(rows).reshape(-1, problems, predictor.n_kernels).transpose(0, 2, 1)
-        return found[:, :, 0] if problems == 1 else found
+        if problems == 1:
+            return found[:, :, 0]
+        return found
 
 
 def gated_method(machine: Callable[[Any], Machine], search: Search) -> Method:

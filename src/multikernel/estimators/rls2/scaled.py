@@ -76,7 +76,9 @@ def _candidates(model: ScaledModel, name: str, whole: Samples) -> Array:
 
 def unscaled(model: ScaledModel, bank: KernelBank) -> KernelBank | None:
     """Sizes of kernels matter where they are not brought to one size."""
-    return bank if model.scaling == "none" else None
+    if model.scaling == "none":
+        return bank
+    return None
 
 
 def _scaling(fitted: Fitted) -> Array:

@@ -43,7 +43,9 @@ def _weigh_for_numbers(model: AlignmentModel, bank: KernelBank, task: Task, mach
 
 def _sizes(model: AlignmentModel, bank: KernelBank) -> KernelBank | None:
     """The mix of largest alignment is the same whatever the sizes of the kernels."""
-    return bank if model.method == "align" else None
+    if model.method == "align":
+        return bank
+    return None
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -153,7 +153,9 @@ class RuleFold(Fold):
 
 
 def _names(model: RuleModel) -> tuple[str, ...]:
-    return ("lam",) if model.learner == "margin" else ("C",)
+    if model.learner == "margin":
+        return ("lam",)
+    return ("C",)
 
 
 def _candidates(model: RuleModel, name: str, whole: Samples) -> Array:

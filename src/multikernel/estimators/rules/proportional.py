@@ -72,7 +72,9 @@ def _chance(task: Task, folds: Sequence[Fold]) -> float:
         s = task.sample_weight
     constant = (np.full(len(test), s[train] @ task.target[train]) for train, test in folds)
     found = [_accuracy(task.target[test], f, s[test]) for f, (_, test) in zip(constant, folds, strict=True)]
-    return float(np.mean(found)) if found else 1.0
+    if found:
+        return float(np.mean(found))
+    return 1.0
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -90,7 +90,10 @@ def _fit_to_more(model: ScalesModel, source: Source, seen: Survey, seed: int) ->
     if classes is not None and len(classes) > 2:
         columns = len(classes)
     Y, weight = numbers_of(model, sample, classes, columns), weights_of(model, sample)
-    labels = np.zeros(len(Y), dtype=int) if classes is None else np.searchsorted(classes, y)
+    if classes is None:
+        labels = np.zeros(len(Y), dtype=int)
+    else:
+        labels = np.searchsorted(classes, y)
     advise_on_far_values(name, bank.X, getattr(model, "feature_names_in_", None), "a row of the sample")
     posed = posed_scales(model, bank, Task(np.arange(len(Y)), Y, weight), labels, seed)
     compared = compared_first(len(posed.rows))
@@ -213,7 +216,9 @@ class _Rows:
 
     @property
     def kept(self) -> ChosenScales | None:
-        return None if self.before is None else self.before.chosen
+        if self.before is None:
+            return None
+        return self.before.chosen
 
     def over(self, chosen: ChosenScales) -> Over:
         maker = replace(self.maker.of(chosen), least=-1.0)

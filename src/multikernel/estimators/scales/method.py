@@ -334,7 +334,10 @@ def _publish(model: ScalesModel, bank: KernelBank, fitted: Sequence[Fitted], sin
         model.centres_ = found.centred.rows
         model.approximation_error_ = np.array([found.centred.error])
         reached = found.centred.certificate
-        model.landmark_stationarity_ = np.nan if reached is None else reached.value
+        if reached is None:
+            model.landmark_stationarity_ = np.nan
+        else:
+            model.landmark_stationarity_ = reached.value
 
 
 def scales_method(labels_of: Callable[[Array], Array], from_source: Callable[[Any, Any], None]) -> Method:
@@ -403,7 +406,10 @@ class ScalesModel(RidgeModel):
         ax.set_xscale("log")
         ax.invert_yaxis()
         ax.grid(axis="x", alpha=0.3)
-        most = "" if len(drawn) == scales.shape[1] else f" (the {len(drawn)} largest)"
+        if len(drawn) == scales.shape[1]:
+            most = ""
+        else:
+            most = f" (the {len(drawn)} largest)"
         ax.set_xlabel(f"scale times the mean distance in the feature{most}")
         if len(scales) > 1:
             ax.legend(fontsize="small")

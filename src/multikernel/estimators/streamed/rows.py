@@ -105,7 +105,9 @@ def weights_of(model: Model, chunk: Chunk) -> Array | None:
     if of_class is None:
         return chunk.weight
     weight = np.array([float(of_class.get(label, 1.0)) for label in np.asarray(chunk.y).tolist()])
-    return weight if chunk.weight is None else weight * chunk.weight
+    if chunk.weight is None:
+        return weight
+    return weight * chunk.weight
 
 
 def numbers_of(model: Model, chunk: Chunk, classes: Array | None, targets: int) -> Array:
@@ -193,4 +195,6 @@ def first_absent(chunks: Iterator[Chunk]) -> str | None:
 
 def earlier(one: str | None, other: str | None) -> str | None:
     """The first place of two parts, of which the first one comes before."""
-    return one if one is not None else other
+    if one is not None:
+        return one
+    return other

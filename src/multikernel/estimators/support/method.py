@@ -170,7 +170,9 @@ def single_where_large(model: SupportModel, m: int, n: int) -> Any:
     The others have bounds that come from many of their points.
     """
     large = 4 * m * n * (n + 1) > _LARGE_STACK
-    return np.float32 if large and model.solver == "auto" else np.float64
+    if large and model.solver == "auto":
+        return np.float32
+    return np.float64
 
 
 CLASSIFIER_BINDING = Binding(

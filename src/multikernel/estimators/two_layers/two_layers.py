@@ -57,7 +57,9 @@ def _candidates(model: TwoLayerModel, name: str, whole: Samples) -> Array:
 
 
 def _rules(model: TwoLayerModel, whole: Samples) -> dict[str, Any]:
-    return _chosen_layer(model, whole) if AUTO.accepts(model.second) else {}
+    if AUTO.accepts(model.second):
+        return _chosen_layer(model, whole)
+    return {}
 
 
 def _learn(model: TwoLayerModel, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer) -> Learned:

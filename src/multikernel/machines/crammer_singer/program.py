@@ -201,7 +201,10 @@ class CrammerSingerProgram:
     def _hidden(self, B: Array, intercept: Array, sizes: Array) -> float:
         """How much rounding may change in the dual value, and what coefficients lack of the balance of the classes."""
         form = sum(float(form_rounding(column, sizes)) for column in B.T)
-        imbalance = float(np.abs(B.sum(axis=0)) @ np.abs(intercept)) if self.intercept else 0.0
+        if self.intercept:
+            imbalance = float(np.abs(B.sum(axis=0)) @ np.abs(intercept))
+        else:
+            imbalance = 0.0
         return form + imbalance + EPS * float(B[self.own].sum())
 
 

@@ -242,7 +242,9 @@ def _along(
         further = at(point.A + part * step, point.c, point.F + part * values)
         worse = ~(further.value <= point.value)
         if not worse.any():
-            return further if (further.value < point.value).any() else None
+            if (further.value < point.value).any():
+                return further
+            return None
         part = np.where(worse, 0.5 * part, part)
         part[part <= SHORTEST] = 0.0
     return None

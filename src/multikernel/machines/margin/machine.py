@@ -128,7 +128,9 @@ class MarginMachine(Machine):
         machine = SquaredHingeMachine(C=1.0 / ridge, tol=self.tol, max_iter=self.max_iter)
         found = machine.solve(gram, y)
         proposal = self._solution(gram, y, balanced(found.warm, y), found.n_iter)
-        return proposal if proposal.value >= start.value else start
+        if proposal.value >= start.value:
+            return proposal
+        return start
 
     def _ridge(self, gram: Gram) -> float:
         """What stands beside the matrix once the problem is that of squared hinge losses.
@@ -151,7 +153,9 @@ class MarginMachine(Machine):
 
         g, steps = newton(gram, y, ridge, scale, None if cold else start.warm > 0, self.lam == 0.0, good)
         proposal = self._solution(gram, y, g, start.n_iter + steps, start.history)
-        return proposal if proposal.value >= start.value else start
+        if proposal.value >= start.value:
+            return proposal
+        return start
 
     def _pairwise(self, gram: Gram, y: Array, start: DualSolution, max_iter: int) -> DualSolution:
         """Pairwise steps; rounds of them, since rounding drifts into a gradient that is updated step by step."""
@@ -160,7 +164,10 @@ class MarginMachine(Machine):
         K = gram.dense()
         s = 1.0 - self.lam
         zero = self.tol * FLOOR * self._spread(gram)  # a smaller squared distance is within the tolerance of 0
-        ridge = self.lam if self.lam > 0 else SINGULAR * float(np.diagonal(K).mean())
+        if self.lam > 0:
+            ridge = self.lam
+        else:
+            ridge = SINGULAR * float(np.diagonal(K).mean())
         found = start
         for _ in range(5):  # each from a fresh gradient
             g = found.warm.copy()

@@ -155,7 +155,10 @@ def balanced(g: Array, y: Array) -> Array:
     shares = np.asarray(g, dtype=float).copy()
     for members in (y > 0, y < 0):
         mass = shares[members].sum()
-        shares[members] = shares[members] / mass if mass > 0 else 1.0 / members.sum()
+        if mass > 0:
+            shares[members] = shares[members] / mass
+        else:
+            shares[members] = 1.0 / members.sum()
     return shares
 
 

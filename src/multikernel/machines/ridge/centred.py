@@ -46,7 +46,9 @@ class CentredTargets:
     @property
     def weighted(self) -> Array:
         """S^{1/2} (Y - mean), shape (n, t)."""
-        return self.Y if self.root is None else self.root * self.Y
+        if self.root is None:
+            return self.Y
+        return self.root * self.Y
 
     @property
     def target(self) -> Array:
@@ -56,11 +58,15 @@ class CentredTargets:
     @property
     def intercept(self) -> Any:
         """The mean: a float, or an array (t,) for several targets."""
-        return float(self.mean[0]) if self.single else self.mean
+        if self.single:
+            return float(self.mean[0])
+        return self.mean
 
     def shaped(self, A: Array) -> Array:
         """An array (n, t) in the shape of the target that was given."""
-        return A[:, 0] if self.single else A
+        if self.single:
+            return A[:, 0]
+        return A
 
     def coefficients(self, A: Array) -> Array:
         """S^{1/2} A of an array (n, t), in the shape of the target that was given."""

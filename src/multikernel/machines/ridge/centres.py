@@ -85,7 +85,10 @@ class CentreSums:
 
     def about(self, fit_intercept: bool = True) -> tuple[Moments, Array]:
         """The sums for targets less their constant, and this constant (t,): their mean, or 0 without an intercept."""
-        mean = self.moments.means if fit_intercept else np.zeros_like(self.moments.means)
+        if fit_intercept:
+            mean = self.moments.means
+        else:
+            mean = np.zeros_like(self.moments.means)
         return self.moments.about(mean), mean
 
 
@@ -160,7 +163,9 @@ class CentredRidge:
 
 def _by_columns(M: Array) -> Array:
     """A symmetric matrix, or its transpose, which is the same: that of both which is stored by columns."""
-    return M if M.flags.f_contiguous else M.T
+    if M.flags.f_contiguous:
+        return M
+    return M.T
 
 
 @dataclass(frozen=True, eq=False)

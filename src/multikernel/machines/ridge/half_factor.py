@@ -84,7 +84,9 @@ def _rectangle(n: int, work: Array) -> Array:
 
 def _offsets(n: int) -> tuple[int, int]:
     """How many rows further down the first columns start, and how many columns further to the right the rest."""
-    return (1, 0) if n % 2 == 0 else (0, 1)
+    if n % 2 == 0:
+        return (1, 0)
+    return (0, 1)
 
 
 def _pack(K: Array, shift: np.float32, rectangle: Array) -> None:

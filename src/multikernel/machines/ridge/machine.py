@@ -126,7 +126,11 @@ class _Posed:
         targets = CentredTargets.of(y, machine.fit_intercept, s)
         Y = targets.weighted
         peak = float(np.abs(Y).max(initial=0.0))
-        unit = 1.0 if peak == 0.0 or 1e-100 < peak < 1e100 else peak  # squares of larger ones may overflow
+        # squares of larger ones may overflow
+        if peak == 0.0 or 1e-100 < peak < 1e100:
+            unit = 1.0
+        else:
+            unit = peak
         root = targets.root
         return cls(gram if root is None else gram.congruent(root[:, 0]), targets, Y / unit, unit)
 

@@ -86,7 +86,9 @@ def direct(gram: Gram, Y: Array, alpha: float) -> Solved:
         found = Solved.at(gram, Y, alpha, gram.solve_shifted(alpha, Y))
     except LinAlgError:
         return _nothing(Y, alpha)
-    return found if found.gap <= ROUNDING else found.doubted(gram, Y, alpha)
+    if found.gap <= ROUNDING:
+        return found
+    return found.doubted(gram, Y, alpha)
 
 
 def spectral(spectrum: RidgeSpectrum, gram: Gram, Y: Array, alpha: float) -> Solved:

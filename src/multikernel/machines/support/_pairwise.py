@@ -123,7 +123,10 @@ def relative_gap(gradient, b, c, low, high, ridge, intercept, floor):  # type: i
         slope = gradient[t] - intercept
         step = (high[t] if slope > 0.0 else low[t]) - b[t]
         if ridge[t] > 0.0:
-            step = min(slope / ridge[t], step) if slope > 0.0 else max(slope / ridge[t], step)
+            if slope > 0.0:
+                step = min(slope / ridge[t], step)
+            else:
+                step = max(slope / ridge[t], step)
         if slope != 0.0:
             excess += step * (slope - 0.5 * ridge[t] * step)
         value += 0.5 * b[t] * (c[t] + gradient[t])
@@ -149,7 +152,9 @@ def middle(gradient, b, low, high):  # type: ignore[no-untyped-def]
         return total / count
     if top > -np.inf and bottom < np.inf:
         return 0.5 * (top + bottom)
-    return top if top > -np.inf else bottom
+    if top > -np.inf:
+        return top
+    return bottom
 
 
 @njit(nogil=True, cache=True)

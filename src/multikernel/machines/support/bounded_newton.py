@@ -115,7 +115,9 @@ def _step(U: Array, jitter: float, s: Array, low: Array, high: Array, equality: 
     other = float(s @ climbed) - 0.5 * (float(image @ image) - jitter * float(climbed @ climbed))
     if max(gain, other) <= 0.0:
         return None
-    return climbed if other > gain else part * nearest
+    if other > gain:
+        return climbed
+    return part * nearest
 
 
 def _unbounded(U: Array, s: Array, equality: bool) -> Array:

@@ -117,7 +117,9 @@ class FactoredProgram:
         if not self.exact:
             f = self.values(at.coef)
             at = self._at(at_bounds(self.program, at.warm, f, at.intercept), at.n_iter, found.history[:-1])
-            return at if at.gap < found.gap or at.converged else found
+            if at.gap < found.gap or at.converged:
+                return at
+            return found
         for _ in range(5):
             f = self.values(at.coef)
             at = self._at(settled(self.program, self.G, at.warm, f, at.intercept), at.n_iter, found.history[:-1])
@@ -168,7 +170,9 @@ class FactoredProgram:
 
 def _smaller_gap(first: DualSolution, second: DualSolution) -> DualSolution:
     """Of two solutions the one whose gap is smaller, the first where they are equal."""
-    return second if second.gap < first.gap else first
+    if second.gap < first.gap:
+        return second
+    return first
 
 
 class _FeatureSystem(NewtonSystem):

@@ -109,7 +109,10 @@ class SupportProgram:
     def losses(self, f: Array) -> Array:
         """loss_j at the function values f (intercept included), shape (N,)."""
         slack = np.maximum(self.linear - self.sign * f[self.sample], 0.0)
-        best = np.minimum(slack / self.ridge, self.upper) if self.ridged else self.upper
+        if self.ridged:
+            best = np.minimum(slack / self.ridge, self.upper)
+        else:
+            best = self.upper
         return best * (slack - 0.5 * self.ridge * best)
 
     def primal(self, f: Array, norm: float, intercept: float) -> float:

@@ -83,7 +83,9 @@ def _balls(domain: Domain, values: Array) -> list[tuple[NormBall, Array]]:
     if isinstance(domain, Product):
         groups = zip(domain.domains, domain.split(values), strict=True)
         found = [(part, own) for part, own in groups if isinstance(part, NormBall)]
-        return found if len(found) == len(domain.domains) else []
+        if len(found) == len(domain.domains):
+            return found
+        return []
     return []
 
 

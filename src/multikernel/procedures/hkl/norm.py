@@ -70,7 +70,9 @@ class DualNorm:
     @cached_property
     def value(self) -> float:
         """h."""
-        return float(np.exp(self._log_value)) if self.q.any() else 0.0
+        if self.q.any():
+            return float(np.exp(self._log_value))
+        return 0.0
 
     @cached_property
     def _log_value(self) -> float:

@@ -66,7 +66,10 @@ class HullProblem(InteriorProblem[HullPoint]):
             return self._without_kernels()
         for rho in _approach(self.rho):
             problem = replace(self, rho=rho)
-            asked = tol if rho == self.rho else max(tol, 1e-2)  # on the way there, a gap of 1/100
+            if rho == self.rho:
+                asked = tol
+            else:
+                asked = max(tol, 1e-2)  # on the way there, a gap of 1/100
             point = first if found is None else problem._near(found)
             found = solve(problem, point, self.program.scale, asked, max_iter)
         assert found is not None

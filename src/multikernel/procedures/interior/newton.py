@@ -106,7 +106,10 @@ class Newton(NewtonSystem):
         self.barrier = 1.0 / np.maximum((1.0 / self.theta).reshape(-1, n).sum(axis=0), 1e-300)
         root = products.K.root
         whole = root is not None or hessian is not None
-        self.bordered = np.ones(len(self.T), dtype=bool) if whole else self._swamping()
+        if whole:
+            self.bordered = np.ones(len(self.T), dtype=bool)
+        else:
+            self.bordered = self._swamping()
         self.factor: Array | None = None
         self.diagonal = np.asarray(products.K.diagonal())
         if root is None:

@@ -39,7 +39,9 @@ def tried(error: ScalesError, u: Array) -> Trial | None:
     if not can_curve(error):
         return error.at(u)
     found = begun(error, u)
-    return None if found is None else found.trial()
+    if found is None:
+        return None
+    return found.trial()
 
 
 @dataclass(frozen=True, eq=False)

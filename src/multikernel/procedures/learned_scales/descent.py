@@ -102,7 +102,9 @@ class _ScalesModel(DampedModel):
         found = None
         if not time_is_up():
             found = begun(self.error, self.trial.u + step)
-        return None if found is None else _ScalesCandidate(found, self.bounds)
+        if found is None:
+            return None
+        return _ScalesCandidate(found, self.bounds)
 
 
 @dataclass(frozen=True, eq=False)

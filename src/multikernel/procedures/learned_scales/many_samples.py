@@ -190,8 +190,14 @@ def _starts(posed: PosedScales, first: LearnedScales) -> list[tuple[Array, float
     scales = first.scales[0]
     half = half_distance(posed.combination.kernels[0])
     total = form.total(scales)
-    larger = max(1.0, _WIDEST * half / total) if total > 0.0 else 1.0  # 0 where all features are constant
+    # 0 where all features are constant
+    if total > 0.0:
+        larger = max(1.0, _WIDEST * half / total)
+    else:
+        larger = 1.0
     starts = [(form.parameters(larger * scales), first.alpha * larger**power) for power in (1.0, 1.5, 2.0)]
     if form.wide is form:  # a metric of low rank has no equal scales
         starts += [(form.equal(half), ridge) for ridge in (1e-2, 1.0)]
-    return starts if larger > 1.0 else starts[2:]
+    if larger > 1.0:
+        return starts
+    return starts[2:]

@@ -73,7 +73,9 @@ def _joining(error: ScalesError, trial: Trial, equal: Equal) -> list[Trial]:
     other = None if u is None else tried(error, u)
     if other is None or other.loss > trial.loss:
         return [trial]
-    return [other] if other.loss < 0.8 * trial.loss else [trial, other]
+    if other.loss < 0.8 * trial.loss:
+        return [other]
+    return [trial, other]
 
 
 def given(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chosen:

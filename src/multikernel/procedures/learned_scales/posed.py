@@ -138,7 +138,10 @@ class SampleUnits:
     @classmethod
     def of(cls, posed: PosedScales) -> SampleUnits:
         """Those of some samples."""
-        weight = 1.0 if posed.weight is None else float(posed.weight[posed.rows].mean())
+        if posed.weight is None:
+            weight = 1.0
+        else:
+            weight = float(posed.weight[posed.rows].mean())
         return cls(posed.constant(posed.rows), RegressionUnits.of(posed.Y), weight)
 
     def targets(self, Y: Array) -> Array:
@@ -148,7 +151,9 @@ class SampleUnits:
 
     def weights(self, weight: Array | None) -> Array | None:
         """Weights in these units."""
-        return None if weight is None else weight / self.weight
+        if weight is None:
+            return None
+        return weight / self.weight
 
     def solution(self, found: CentresSolution, loss: Loss) -> CentresSolution:
         """A solution in the units of the user; labels have no units."""

@@ -134,7 +134,10 @@ def learned_scales(
             found = given(few, equal, tol, max_iter)
         error = replace(error, penalty=found.penalty)
     if time_is_up():
-        compared = "the first scales and the penalty" if penalty is None else "the first scales"
+        if penalty is None:
+            compared = "the first scales and the penalty"
+        else:
+            compared = "the first scales"
         warn_of_cut_choice(f"the descents were cut short by which {compared} are compared")
     with one_blas_thread(n, SCALES_ONE_THREAD):
         loss = equal.loss(error)
@@ -162,7 +165,9 @@ def _some(error: ScalesError, count: int, seed: int) -> ScalesError:
         few = error.on(np.sort(np.random.default_rng(seed).permutation(n)[:count]))
     else:
         few = error
-    return few if few.held_out.used > 1 else error
+    if few.held_out.used > 1:
+        return few
+    return error
 
 
 def _result(

@@ -185,7 +185,9 @@ def _coefficients(error: ScalesError, K: Array) -> Array | None:
     K.flat[:: len(K) + 1] += 1.0
     if error.held_out.fit_intercept:
         Y = Y - v[:, None] * (v @ Y / error.held_out.count)
-    return v[:, None] * solved(K.T, Y) if factorise(K.T) else None
+    if factorise(K.T):
+        return v[:, None] * solved(K.T, Y)
+    return None
 
 
 # -- the evidence of each column ---------------------------------------------------------------------------------------

@@ -49,7 +49,10 @@ _LEAST_CENTRES = 100  # centres, whatever the time
 def centres_of(posed: PosedScales, scales: Array, asked: float, total: int) -> Array:
     """The samples that are centres: so many, or as many as an error needs; fewer where the time would not be enough."""
     n = len(posed.rows)
-    count = min(int(asked), n) if asked >= 1 else _enough(posed, scales, asked, total)
+    if asked >= 1:
+        count = min(int(asked), n)
+    else:
+        count = _enough(posed, scales, asked, total)
     wanted = count
     while count > min(_LEAST_CENTRES, n) and _PASSES * forecast.centre_sums(total, count).seconds > seconds_left():
         count = max(min(_LEAST_CENTRES, n), int(0.9 * count))

@@ -55,7 +55,10 @@ def branch_and_bound(problem: Problem, result: Result, tol: float, max_iter: int
     history = list(result.history)
     while True:
         check_interrupted()
-        bound = min(boxes[0][0], search.best.value) if boxes else search.best.value
+        if boxes:
+            bound = min(boxes[0][0], search.best.value)
+        else:
+            bound = search.best.value
         certificate = Certificate.gap(search.best.upper, bound)
         history.append(certificate.value)
         observe(Event(len(history), certificate, search.best.theta, search.best.value, search.best.upper, bound))

@@ -133,7 +133,9 @@ def _solved(
     if problem.linear or hidden_convex(problem):
         known = problem if problem.linear else HiddenConvexProblem.of(problem)
         answer = outcome(proved(known, optimizer, first, observe))
-        return answer if found is None else _closer(found, answer)
+        if found is None:
+            return answer
+        return _closer(found, answer)
     starts = islice(chain([first], _lower(problem, optimizer, middle), further_starts(problem, middle, rng)), n_init)
     results = [
         optimizer.minimise(problem, begin, None, observe) for begin in in_time(starts, n_init, "starts of the weights")
@@ -147,7 +149,9 @@ def _solved(
 def _closer(one: tuple[Weights, DualSolution], other: tuple[Weights, DualSolution]) -> tuple[Weights, DualSolution]:
     """The answer of the smaller gap: rounding may keep the interior point method from the optimum."""
     gaps = [np.inf if answer[0].gap is None else answer[0].gap for answer in (one, other)]
-    return one if gaps[0] <= gaps[1] else other
+    if gaps[0] <= gaps[1]:
+        return one
+    return other
 
 
 def _for_interior_point(problem: Problem) -> bool:

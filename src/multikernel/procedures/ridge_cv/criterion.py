@@ -165,4 +165,6 @@ class Criterion(ABC):
     def bounded(self, v: Array) -> Array:
         """Weights in the same ratios, scaled back where their kernel is too large."""
         size = float(self.diagonals @ v)
-        return v * (self.largest / size) if size > self.largest else v
+        if size > self.largest:
+            return v * (self.largest / size)
+        return v

@@ -26,7 +26,9 @@ def directions(means: Array) -> list[Array]:
     equal_weights = np.where(used, 1.0 / means.sum(), 0.0)
     traces = equal_traces(means)
     alike = np.allclose(equal_weights[used], traces[used])
-    return [traces] if alike else [equal_weights, traces]
+    if alike:
+        return [traces]
+    return [equal_weights, traces]
 
 
 def equal_traces(means: Array) -> Array:

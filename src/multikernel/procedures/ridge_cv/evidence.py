@@ -119,7 +119,9 @@ class Evidence(Criterion):
         if self.basis is not None:
             project(factor.T, self.basis)
         factor.T.flat[:: len(factor) + 1] += 1.0
-        return factor if factorise(factor) else None
+        if factorise(factor):
+            return factor
+        return None
 
     def coef(self, factor: Array, Y: Array) -> Array:
         """The a of targets."""
@@ -141,7 +143,9 @@ class Evidence(Criterion):
 
     def shared(self, v: Array) -> SharedWeights | None:
         factor = self.factor(v)
-        return None if factor is None else SharedFactor(v, self, factor)
+        if factor is None:
+            return None
+        return SharedFactor(v, self, factor)
 
     def of_targets(self, index: Array | list[int]) -> Evidence:
         """Some of the targets."""

@@ -102,7 +102,9 @@ class Folds:
 
     def merged(self, most: int) -> Folds:
         """At most so many folds, each a union of some of these; these themselves where they are few."""
-        return self if self.count <= most else Folds(self.labels % most, most)
+        if self.count <= most:
+            return self
+        return Folds(self.labels % most, most)
 
     def tests(self) -> list[Array]:
         """The samples of each fold."""

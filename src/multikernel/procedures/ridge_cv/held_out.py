@@ -69,14 +69,18 @@ class HeldOutError(Criterion):
     def at(self, v: Array) -> Point | None:
         """The error at weights v >= 0; None where K(v) + I is singular in floating point."""
         left = self.held_out.residuals(self.bank.total(v))
-        return None if left is None else Point(v, left)
+        if left is None:
+            return None
+        return Point(v, left)
 
     def shared(self, v: Array) -> SharedWeights | None:
         if self._by_folds:
             inverse = self.held_out.inverse_by_folds(self.bank, v)
         else:
             inverse = self.held_out.inverse(self.bank.total(v))
-        return None if inverse is None else SharedInverse(v, self, inverse)
+        if inverse is None:
+            return None
+        return SharedInverse(v, self, inverse)
 
     def of_targets(self, index: Index) -> HeldOutError:
         """Some of the targets."""

@@ -259,7 +259,9 @@ class SharedSystems(SharedWeights):
 
 def _columns(M: Array, own: slice) -> Array:
     """Some columns of a symmetric matrix, which lie side by side in memory."""
-    return M[:, own] if M.flags.f_contiguous else M[own].T
+    if M.flags.f_contiguous:
+        return M[:, own]
+    return M[own].T
 
 
 def _sums(F: Any, Y: Array, rows: Array) -> Moments:
@@ -292,7 +294,9 @@ class _System:
         B *= scaled
         B *= scaled[:, None]
         B.flat[:: len(B) + 1] += 1.0
-        return cls(active, roots, B, len(weights)) if factorise(B) else None
+        if factorise(B):
+            return cls(active, roots, B, len(weights))
+        return None
 
     def solve(self, C: Array) -> Array:
         """A C for C of shape (q, t)."""

@@ -172,7 +172,10 @@ def ridge_cv_each(
         if jobs == 1 and np.isfinite(seconds_left()):
             later = seconds_left() * (t - part.stop) / (t - part.start)
         with limited(seconds_left() - later), one_blas_thread(n if jobs == 1 else 0):
-            targets = Y[:, part] if at_once else np.asarray(Y[:, part], dtype=np.float64)
+            if at_once:
+                targets = Y[:, part]
+            else:
+                targets = np.asarray(Y[:, part], dtype=np.float64)
             block = _Block.of(scaled, targets, folds, search, fixed, at_once)
             rows = _Rows(answer, part, block.units, size)
             found = block.ends(rows, progress.observer(number))
@@ -287,7 +290,10 @@ class _Block:
                 self._machine(rows, left[some], weights[place], alpha)
             if self.search.evidence:
                 shared = self.held_out.shared(found.v[place])
-                errors = np.full(len(own), np.nan) if shared is None else shared.errors(own)
+                if shared is None:
+                    errors = np.full(len(own), np.nan)
+                else:
+                    errors = shared.errors(own)
                 answer.errors[part.start + own] = self.units[own] * (self.units[own] * errors)
 
     def _kept(self, rows: _Rows, weights: Array, totals: Array) -> Array:
@@ -302,10 +308,16 @@ class _Block:
             check_interrupted()
             own = np.arange(some.start, some.stop)
             targets = self.Y[:, own] / self.units[own]
-            means = targets.mean(axis=0) if self.search.fit_intercept else np.zeros(len(own))
+            if self.search.fit_intercept:
+                means = targets.mean(axis=0)
+            else:
+                means = np.zeros(len(own))
             coef = rows.coef(own)
             used = np.flatnonzero(weights[own].any(axis=0))
-            images = self.bank.select(used).apply(coef) if len(used) else np.zeros((0, *coef.shape))
+            if len(used):
+                images = self.bank.select(used).apply(coef)
+            else:
+                images = np.zeros((0, *coef.shape))
             values = np.einsum("tk,knt->nt", weights[own][:, used], images)
             for j, t in enumerate(own):
                 one = slice(j, j + 1)

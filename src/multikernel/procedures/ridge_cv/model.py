@@ -111,7 +111,10 @@ class QuadraticModel(ABC):
             high = high + _DECADE
         while excess(low) < 0.0:
             low -= _DECADE
-        log = float(brentq(excess, low, high, xtol=FINEST_GAP)) if low < high else low
+        if low < high:
+            log = float(brentq(excess, low, high, xtol=FINEST_GAP))
+        else:
+            log = low
         return self._on_bound(found, excess, log)
 
     @staticmethod

@@ -63,7 +63,10 @@ def with_own_ridges(
     error = held_out_error(combined, Z, folds, fit_intercept)
     found = each_target(error, tol, max_iter, first=[np.array([1.0 / weights.alpha])])
     ones = np.ones(1)
-    gram = error.gram(ones) if isinstance(error, ErrorInFeatures) else combined.combine(ones)
+    if isinstance(error, ErrorInFeatures):
+        gram = error.gram(ones)
+    else:
+        gram = combined.combine(ones)
     rounded = max(float(combined.traces()[0]) / ROUNDING, weights.alpha)
     v = np.maximum(found.v[:, 0], 1.0 / rounded)
     coef, beyond = np.zeros((2, *Y.shape))
@@ -142,7 +145,9 @@ class AlongWeights(Criterion):
 
     def at(self, v: Array) -> Point | None:
         point = self.error.at(v[0] * self.w)
-        return None if point is None else replace(point, v=v)
+        if point is None:
+            return None
+        return replace(point, v=v)
 
     def model(self, point: Point) -> QuadraticModel:
         near = self.error.model(replace(point, v=point.v[0] * self.w))
@@ -150,7 +155,9 @@ class AlongWeights(Criterion):
 
     def shared(self, v: Array) -> SharedWeights | None:
         whole = self.error.shared(v[0] * self.w)
-        return None if whole is None else SharedAlong(v, whole, self.w)
+        if whole is None:
+            return None
+        return SharedAlong(v, whole, self.w)
 
 
 @dataclass(frozen=True, eq=False)

@@ -102,7 +102,9 @@ class HeldOut:
     @cached_property
     def ones(self) -> Array:
         """The constant function."""
-        return np.ones(len(self.Y)) if self.one is None else self.one
+        if self.one is None:
+            return np.ones(len(self.Y))
+        return self.one
 
     @property
     def count(self) -> float:

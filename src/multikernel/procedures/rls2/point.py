@@ -97,7 +97,9 @@ class Ridge:
         if factor is None:
             return None
         solved = Solved.at(gram, self.Y, self.alpha, factor.solve(self.Y))
-        return None if solved.gap > ROUNDING else (solved, factor.half)
+        if solved.gap > ROUNDING:
+            return None
+        return (solved, factor.half)
 
     def _roughly_factored(self, gram: Gram, work: Array) -> tuple[Solved, Whiten] | None:
         """The same with a factor in single precision: conjugate gradients make its solution accurate."""
@@ -120,7 +122,9 @@ class Ridge:
             C = C + step.change
             left = step.left
         solved = Solved.at(gram, self.Y, self.alpha, C)
-        return None if solved.gap > ROUNDING else (solved, factor.half)
+        if solved.gap > ROUNDING:
+            return None
+        return (solved, factor.half)
 
     def _in_features(self, gram: Gram) -> tuple[Solved, Whiten] | None:
         """The solution from features that are fewer than the samples; None where they are not, or it is not accurate.

@@ -84,8 +84,12 @@ def scaling_factors(
 def _unbiased(s: Array) -> float:
     """n / (n - 1) for the n members of a class; 1 for a single one, whose variance is 0."""
     n = float(s.sum())
-    return n / (n - 1.0) if n > 1.0 else 1.0
+    if n > 1.0:
+        return n / (n - 1.0)
+    return 1.0
 
 
 def _traces(bank: KernelBank, s: Array | None) -> Array:
-    return bank.traces() if s is None else bank.diagonal() @ s
+    if s is None:
+        return bank.traces()
+    return bank.diagonal() @ s

@@ -127,12 +127,16 @@ def kept(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def _share(found: Sequence[Any]) -> Measured | None:
     errors = _errors(found)
-    return None if errors is None else Measured(100.0 * errors[0] / errors[1])
+    if errors is None:
+        return None
+    return Measured(100.0 * errors[0] / errors[1])
 
 
 def _count(found: Sequence[Any]) -> Measured | None:
     errors = _errors(found)
-    return None if errors is None else Measured(float(errors[0]))
+    if errors is None:
+        return None
+    return Measured(float(errors[0]))
 
 
 def _bind(row: PublishedNumber) -> Binding | None:

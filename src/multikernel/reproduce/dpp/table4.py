@@ -119,7 +119,9 @@ def _bind(row: PublishedNumber) -> Binding | None:
 
 def _cause(row: PublishedNumber) -> str:
     if row.method != EASY:
-        return _COST if row.data == "Liver" else ""
+        if row.data == "Liver":
+            return _COST
+        return ""
     if row.data == "Haberman":
         return _HABERMAN
     return "features on [-1, 1] give the published numbers"

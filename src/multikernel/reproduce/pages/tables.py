@@ -87,7 +87,9 @@ class Counts:
 
     def share(self, count: int) -> str:
         """Of those that are judged, in percent."""
-        return f"{100 * count / self.judged:.0f} %" if self.judged else "-"
+        if self.judged:
+            return f"{100 * count / self.judged:.0f} %"
+        return "-"
 
     @property
     def stated_share(self) -> str:
@@ -134,12 +136,16 @@ class ExperimentCost:
     @property
     def each(self) -> str:
         """Seconds of a cell."""
-        return f"{self.seconds / self.finished:.2g}" if self.finished else "-"
+        if self.finished:
+            return f"{self.seconds / self.finished:.2g}"
+        return "-"
 
     @property
     def memory(self) -> str:
         """In gigabytes."""
-        return f"{self.megabytes / 1000:.2f}" if self.megabytes else "-"
+        if self.megabytes:
+            return f"{self.megabytes / 1000:.2f}"
+        return "-"
 
 
 def number(value: float | str, like: str = "") -> str:
@@ -152,7 +158,9 @@ def number(value: float | str, like: str = "") -> str:
         digits = len(like.partition(".")[2]) + 1
     else:
         digits = 2
-    return f"{value:.{digits}f}" if abs(value) < 1e5 else f"{value:.3g}"
+    if abs(value) < 1e5:
+        return f"{value:.{digits}f}"
+    return f"{value:.3g}"
 
 
 def printed(measured: Measured, like: str) -> str:
@@ -163,7 +171,10 @@ def printed(measured: Measured, like: str) -> str:
         return like
     if not isinstance(measured.value, str) and float(measured.value).is_integer() and not measured.deviation:
         return f"{measured.value:.0f}"
-    spread = f" ({number(measured.deviation, like)})" if measured.deviation else ""
+    if measured.deviation:
+        spread = f" ({number(measured.deviation, like)})"
+    else:
+        spread = ""
     return number(measured.value, like) + spread
 
 
@@ -174,7 +185,9 @@ def measure(agreement: Agreement | None, by_errors: bool) -> str:
     held = agreement.errors if by_errors else agreement.deviation
     if held is None:
         return ""
-    return "✓" if held else "–"
+    if held:
+        return "✓"
+    return "–"
 
 
 @dataclass(frozen=True)
@@ -213,7 +226,10 @@ def table_line(verdict: Verdict) -> TableLine:
     if verdict.differs:
         style += " differs"
         if verdict.agreeing:
-            by = "fitted" if set(verdict.agreeing) == set(verdict.fitted) else "variant"
+            if set(verdict.agreeing) == set(verdict.fitted):
+                by = "fitted"
+            else:
+                by = "variant"
             sign += f" ({by} ✓)"
             style += " agreeing"
         else:
@@ -247,7 +263,9 @@ def _ratio(value: str, measured: Measured | None) -> str:
     """How many times less time is measured than published."""
     if measured is None or isinstance(measured.value, str) or not value.replace(".", "").isdigit():
         return ""
-    return f"{float(value) / measured.value:.3g}" if measured.value else ""
+    if measured.value:
+        return f"{float(value) / measured.value:.3g}"
+    return ""
 
 
 @dataclass(frozen=True)

@@ -41,4 +41,6 @@ VARIANTS = {
 
 def sizes(method: PolynomialMethod) -> tuple[float, ...]:
     """The grid beside lambda."""
-    return PENALTIES if method.penalised else RADII
+    if method.penalised:
+        return PENALTIES
+    return RADII

@@ -110,7 +110,10 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
         return printed.chosen(prepare(X), y, method.degree, LAMBDAS, RADII, cell["count"], cell["seed"], change)
     if cell["step"] == "folds":
         return method.chosen(prepare(X), y, method.grid(LAMBDAS, sizes(method)), cell["count"], cell["seed"])
-    parameters = FITTED[cell["method"]] if variant == PROGRAM else given["parameters"]
+    if variant == PROGRAM:
+        parameters = FITTED[cell["method"]]
+    else:
+        parameters = given["parameters"]
     split = share(y, 0.5, cell["seed"], stratified=variant != NO_INTERCEPT)
     return method.tested(prepare(X, split[0]), y, split, parameters, EXPERIMENT.tol)
 

@@ -101,7 +101,10 @@ def _prepared(source: DataSource, name: str, erp: bool) -> tuple[KernelBank, Arr
     """All kernels on all rows, each divided by its trace over training and test rows, and the target."""
     data = source.load(name)
     X = features(source, name)
-    y = data.y.astype(float) if data.task == "regression" else source.signs(name)[1]
+    if data.task == "regression":
+        y = data.y.astype(float)
+    else:
+        y = source.signs(name)[1]
     if erp:
         X = np.column_stack([X, FeatureScaling("standard")(y[:, None])])
         y = _estimates(source)

@@ -141,7 +141,9 @@ def _tested(b: Array, constant: float, X: Array, y: Array) -> dict[str, Any]:
 
 def _column(values: Sequence[float]) -> Measured:
     """A number of the table; a coefficient that is zero is left out, as in print."""
-    return over_repetitions(values) if any(values) else Measured("")
+    if any(values):
+        return over_repetitions(values)
+    return Measured("")
 
 
 def _chosen(X: Array, y: Array, train: Array, seed: int, alphas: Sequence[float]) -> dict[str, Any]:

@@ -27,7 +27,10 @@ def estimator(name: str, bank: KernelBank, y: Array) -> tuple[Any, dict[str, Any
         return LpMKLClassifier("precomputed", p=2.0, **options), {}
     if name == "average":
         return AverageMKLClassifier("precomputed"), {}
-    smoothing = [best_for_bound(bank)] if name == "SMKL, bound" else smoothings(bank, y)
+    if name == "SMKL, bound":
+        smoothing = [best_for_bound(bank)]
+    else:
+        smoothing = smoothings(bank, y)
     return SMKLClassifier("precomputed", **options), {"smoothing": smoothing}
 
 

@@ -130,7 +130,9 @@ def _tables(found: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[s
 
 def _spread(value: float | None, form: str) -> str:
     """A deviation between folds, which one part does not have."""
-    return "" if value is None else format(value, form)
+    if value is None:
+        return ""
+    return format(value, form)
 
 
 def _path(found: dict[str, Any]) -> tuple[str, list[str], list[list[str]]]:

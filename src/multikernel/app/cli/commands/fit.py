@@ -56,7 +56,10 @@ def working_on(scheduler: str | None) -> Iterator[None]:
             warnings.simplefilter("ignore")
             client = Client(scheduler, timeout=_PATIENCE)
     except (OSError, TimeoutError, ValueError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if str(error):
+            reason = str(error).splitlines()[0]
+        else:
+            reason = type(error).__name__
         raise ValueError(
             f"no scheduler of Dask answers at {scheduler!r} ({reason}); `dask scheduler` starts one and prints its "
             "address"

@@ -102,7 +102,10 @@ def single_kernel(recipe: Recipe, known: KnownRows, held: KnownRows) -> Baseline
         warnings.simplefilter("ignore")  # of parameters that are tried, and categories of a test fold
         model.fit(known.X, known.y, **fit_groups(model, groups))
         predicted = model.predict(held.X)
-        word, values = scores(model, held.X) if recipe.task == "classification" else ("", None)
+        if recipe.task == "classification":
+            word, values = scores(model, held.X)
+        else:
+            word, values = ("", None)
         measure = measure_of(recipe.task, recipe.measured.measure)
         score = measure.of(held.y, predicted, values, getattr(model, "classes_", np.empty(0)))
     return BaselineResult(score, held.y, predicted, values, word == "probability")
@@ -205,4 +208,6 @@ def _of_views(model: Any, recipe: Recipe, given: Any) -> Any:
 
 
 def _taken(model: Any, recipe: Recipe, X: pd.DataFrame) -> Any:
-    return X if kernel_learner(model) is None else as_given(X, recipe)
+    if kernel_learner(model) is None:
+        return X
+    return as_given(X, recipe)

@@ -136,7 +136,9 @@ def _answers(learned: LearnedModel, X: pd.DataFrame, place: int) -> Array:
         given = as_taken(learned.model, X, learned.recipe)
         if not is_classifier(learned.model):
             predicted = np.asarray(learned.model.predict(given), dtype=float)
-            return predicted if predicted.ndim == 1 else predicted[:, place]
+            if predicted.ndim == 1:
+                return predicted
+            return predicted[:, place]
         return scores(learned.model, given)[1][:, place]
 
 
@@ -150,4 +152,6 @@ def usual_place(classes: int, targets: int) -> int:
     """
     if classes == 0 and targets == 1:
         return -1
-    return 1 if classes == 2 else 0
+    if classes == 2:
+        return 1
+    return 0

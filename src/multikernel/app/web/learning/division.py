@@ -107,12 +107,16 @@ class Layout:
     @property
     def first_round(self) -> int:
         """The parts of the first round, in which no row is held out twice."""
-        return len(self.rounds[0]) if self.rounds else 1
+        if self.rounds:
+            return len(self.rounds[0])
+        return 1
 
     @property
     def count(self) -> int:
         """How many parts there are."""
-        return sum(map(len, self.rounds)) if self.rounds else 1
+        if self.rounds:
+            return sum(map(len, self.rounds))
+        return 1
 
     def name(self, k: int) -> str:
         """What the part k is called."""
@@ -206,7 +210,10 @@ def layout_of(recipe: Recipe, whole: CsvTable, folder: Path) -> Layout:
         return Layout(recipe, cells, rows, y, [], test=_test_file(recipe, whole, y, folder))
     column = _column(recipe, cells, rows)
     drawn = rounds(measured, task, y, column, recipe.seed)
-    groups = np.array(column.cells) if column is not None and measured.how == "groups" else None
+    if column is not None and measured.how == "groups":
+        groups = np.array(column.cells)
+    else:
+        groups = None
     if recipe.method == COMPARISON and column is not None:
         _check_inner(drawn[0], y, task, groups)
     return Layout(recipe, cells, rows, y, drawn, groups)

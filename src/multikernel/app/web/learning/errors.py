@@ -146,7 +146,10 @@ class HeldOutRows:
             errors = np.where(wrong, values[each, answered] - values[each, own], 0.0)
             sure = values[each, answered]
         order = np.lexsort((rows, np.where(wrong, -sure, sure), -errors, ~wrong))
-        probabilities = sure[order].tolist() if calibrated and values is not None else []
+        if calibrated and values is not None:
+            probabilities = sure[order].tolist()
+        else:
+            probabilities = []
         found = (rows[order].tolist(), own[order].tolist(), answered[order].tolist(), errors[order].tolist())
         named = _of_rows(names, rows[order])
         return cls(*found, probabilities, list(map(str, labels)), names.column, named, names.file)
@@ -218,4 +221,6 @@ def held_out_file(target: int) -> str:
     ----------
     target : int, the place of the target among several; 0 of a single one
     """
-    return f"held_out-{target}.json" if target else "held_out.json"
+    if target:
+        return f"held_out-{target}.json"
+    return "held_out.json"

@@ -52,7 +52,9 @@ class Family:
     def made(self, changed: Mapping[str, Any], *given: Any, **more: Any) -> KernelFamily:
         """The kernels; ValueError where an argument is not what it may be."""
         found = kernels.as_family(self.maker(*given, **{**more, **self.preset, **changed}))
-        return found.normalized() if self.normalized else found
+        if self.normalized:
+            return found.normalized()
+        return found
 
     def code(self, changed: Mapping[str, Any]) -> str:
         """The expression of its kernels, of the columns ``part`` of the types ``own`` where it follows types."""
@@ -125,7 +127,9 @@ def families(given: Any, recipe: Recipe) -> Any:
         types = {bare(name, view): recipe.columns[name] for name in recipe.by_view[view]}
         found[view].append(_family(parts[view], FAMILIES[word], changed, types))
     named = {view: _with_own_names(own) for view, own in found.items()}
-    return named if len(named) > 1 else next(iter(named.values()))
+    if len(named) > 1:
+        return named
+    return next(iter(named.values()))
 
 
 def _with_own_names(parts: Sequence[KernelFamily]) -> KernelFamily:

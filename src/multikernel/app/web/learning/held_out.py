@@ -77,7 +77,9 @@ def held_out(recipe: Recipe, known: KnownRows, held: KnownRows, columns: Sequenc
 
 def spread(values: Sequence[float]) -> float | None:
     """The standard deviation of several values, None of one."""
-    return float(np.std(values, ddof=1)) if len(values) > 1 else None
+    if len(values) > 1:
+        return float(np.std(values, ddof=1))
+    return None
 
 
 def columns_to_shuffle(X: pd.DataFrame, y: Array, task: Task) -> list[str]:
@@ -93,7 +95,10 @@ def columns_to_shuffle(X: pd.DataFrame, y: Array, task: Task) -> list[str]:
         return names
     some = np.random.default_rng(0).permutation(len(X))[:_SCREENED]
     codes = np.column_stack([_codes(X[name].iloc[some]) for name in X.columns])
-    kind = ExtraTreesClassifier if task == "classification" else ExtraTreesRegressor
+    if task == "classification":
+        kind = ExtraTreesClassifier
+    else:
+        kind = ExtraTreesRegressor
     trees = kind(100, max_features="sqrt", min_samples_leaf=3, random_state=0).fit(codes, y[some])
     return [names[k] for k in np.argsort(-trees.feature_importances_, kind="stable")[:_SHUFFLED]]
 

@@ -58,7 +58,9 @@ class Measure:
     @property
     def sign(self) -> float:
         """1, or -1 where less is better: times it, more is better."""
-        return -1.0 if self.error else 1.0
+        if self.error:
+            return -1.0
+        return 1.0
 
     @property
     def scorer_code(self) -> str:

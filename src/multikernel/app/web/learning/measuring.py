@@ -60,7 +60,10 @@ class Measuring:
         if self.how not in HOW:
             raise ValueError(f"How rows are held out must be one of {', '.join(HOW)}, got {self.how!r:.60}.")
         if self.how in ("groups", "time") and not self.column:
-            what = "which rows belong together" if self.how == "groups" else "when each row was"
+            if self.how == "groups":
+                what = "which rows belong together"
+            else:
+                what = "when each row was"
             raise ValueError(f"Choose the column that says {what}.")
         if not (isinstance(self.folds, int) and (self.folds == 0 or self.folds >= 2)):
             raise ValueError(f"Folds must be a whole number from 2 on, got {self.folds}.")
@@ -83,7 +86,10 @@ class Measuring:
         how: Any = typed.get("how") or "rows"
         column = ""
         if how in ("groups", "time"):
-            column = typed.get("group", "") if how == "groups" else typed.get("time", "")
+            if how == "groups":
+                column = typed.get("group", "")
+            else:
+                column = typed.get("time", "")
         file = typed.get("file", "") if how == "file" else ""
         if how == "file" and not file:
             raise ValueError("No test file was chosen. Choose one with the columns of the table and its target.")
@@ -159,7 +165,10 @@ def times_of(column: Column) -> Array:
             )
     if not np.isfinite(times).all():
         wrong = int(np.flatnonzero(~np.isfinite(times))[0])
-        kind = "date or number" if not np.isfinite(times).any() else "date as the others are"
+        if not np.isfinite(times).any():
+            kind = "date or number"
+        else:
+            kind = "date as the others are"
         if np.isfinite(times).any() and times is not days:
             kind = "number as the others are"
         raise ValueError(
@@ -298,7 +307,10 @@ def sentence(
     known : int, how many rows of a test file are like a row of the table
     """
     if measuring.how == "file":
-        alike = f" ({known} of them with the cells of a row of the table)" if known else ""
+        if known:
+            alike = f" ({known} of them with the cells of a row of the table)"
+        else:
+            alike = ""
         return (
             f"Measured once, on the {counted(held, 'row')} of {measuring.name or measuring.file}{alike}, by a model of "
             f"the {counted(n, 'row')} of the table."

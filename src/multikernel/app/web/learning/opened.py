@@ -81,7 +81,9 @@ class OpenedModel:
     @property
     def task(self) -> Task:
         """What it predicts."""
-        return "classification" if is_classifier(self.model) else "regression"
+        if is_classifier(self.model):
+            return "classification"
+        return "regression"
 
     def about(self) -> dict[str, Any]:
         """What a page says of it, as plain values."""

@@ -143,7 +143,10 @@ def predictions(
         found[recipe.key] = list(table.columns[recipe.key].cells)
     with collected_warnings() as messages:
         predicted = model.predict(X)
-        word, values = scores(model, X) if is_classifier(model) else ("", np.empty(0))
+        if is_classifier(model):
+            word, values = scores(model, X)
+        else:
+            word, values = ("", np.empty(0))
     if threshold is not None and word == "probability" and len(model.classes_) == 2:
         predicted = model.classes_[(values[:, 1] >= threshold).astype(int)]
     answers = named_answers(predicted, recipe.targets)
@@ -336,6 +339,10 @@ def _parts(model: Any, X: Any, place: int) -> list[tuple[str, float]]:
         if parts.ndim == 2 and (place < 0 or place >= parts.shape[1] or _is_other(model, parts.shape[1])):
             return []
         own = parts if parts.ndim == 1 else parts[:, place]
-        sign = -1.0 if parts.ndim == 1 and place == 0 else 1.0  # a value of two classes is that of the second
+        # a value of two classes is that of the second
+        if parts.ndim == 1 and place == 0:
+            sign = -1.0
+        else:
+            sign = 1.0
         found = [(name, sign * float(v)) for name, v in zip(in_short(model.kernel_names_), own, strict=True)]
     return sorted((pair for pair in found if pair[1] != 0.0), key=lambda pair: -abs(pair[1]))

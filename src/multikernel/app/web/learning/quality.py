@@ -74,7 +74,9 @@ def quality(
 def _joined(values: Sequence[Array | None], classes: int) -> Array | None:
     """The values of all parts; None where a part has none, or did not know all classes."""
     known = [each for each in values if each is not None and each.shape[1] == classes]
-    return np.concatenate(known) if len(known) == len(values) else None
+    if len(known) == len(values):
+        return np.concatenate(known)
+    return None
 
 
 def _of_baseline(base: Sequence[BaselineResult], labels: Array, same: bool = False) -> dict[str, float]:

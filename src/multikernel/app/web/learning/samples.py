@@ -42,7 +42,9 @@ def values(column: Column, kind: Kind) -> Any:
     if kind == "number":
         return np.array([_number(cell) for cell in column.cells])
     strings = as_strings(column)
-    return pd.Categorical(strings) if kind == "category" else strings
+    if kind == "category":
+        return pd.Categorical(strings)
+    return strings
 
 
 def as_strings(column: Column) -> Array:
@@ -98,7 +100,9 @@ def _number(cell: str) -> float:
         value = float(cell)
     except ValueError:
         return np.nan
-    return value if isfinite(value) else np.nan
+    if isfinite(value):
+        return value
+    return np.nan
 
 
 def target_of(table: CsvTable, target: str, task: Task | None) -> tuple[Array, Task, Array]:
@@ -247,7 +251,9 @@ class TrainingSamples:
     @property
     def first(self) -> Array:
         """Their first target."""
-        return self.y if self.y.ndim == 1 else self.y[:, 0]
+        if self.y.ndim == 1:
+            return self.y
+        return self.y[:, 0]
 
     @property
     def numbers(self) -> Array:
@@ -295,7 +301,9 @@ def as_given(X: pd.DataFrame, recipe: Recipe) -> Any:
 
 def as_taken(model: Any, X: pd.DataFrame, recipe: Recipe) -> Any:
     """New samples in the form that a model takes; methods of earlier versions learned from one frame of all views."""
-    return X if hasattr(model, "feature_names_in_") else as_given(X, recipe)
+    if hasattr(model, "feature_names_in_"):
+        return X
+    return as_given(X, recipe)
 
 
 def scores(model: Any, X: Any) -> tuple[str, Array]:

@@ -33,7 +33,9 @@ def in_short(names: Iterable[object]) -> list[str]:
     """The names in short, a view before and a number behind them as they are; in full where two would be the same."""
     full = list(map(str, names))
     short = list(map(_short, full))
-    return short if len(set(short)) == len(set(full)) else full
+    if len(set(short)) == len(set(full)):
+        return short
+    return full
 
 
 def _short(text: str) -> str:
@@ -141,7 +143,9 @@ def _parts_of_scales(model: Any) -> Array:
 def freedom_of(model: Any) -> list[float] | None:
     """The degrees of freedom of each problem; None of a model that has none."""
     found = getattr(model, "degrees_of_freedom_", None)
-    return None if found is None else np.atleast_1d(found).tolist()
+    if found is None:
+        return None
+    return np.atleast_1d(found).tolist()
 
 
 def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | None:

@@ -116,7 +116,10 @@ def shown(site: Site, request: Request, data: DataSet, refused: str = "") -> Res
     about = _about_target(site, data, choice)
     found = about["target"]
     custom = bool(set(choice.measuring.items()) - {("how", "rows"), ("measure", "accuracy"), ("measure", "r2")})
-    plan = planned(data, choice, found.task) if found is not None and custom else Planned()
+    if found is not None and custom:
+        plan = planned(data, choice, found.task)
+    else:
+        plan = Planned()
     table = choice.samples(data)
     names = list(table.columns)[:_PREVIEW_COLUMNS]
     rows = [[table.columns[name].cells[i] for name in names] for i in range(min(_PREVIEW_ROWS, table.n))]

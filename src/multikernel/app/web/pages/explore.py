@@ -203,7 +203,10 @@ def map_chart(run: StoredRun, table: Path, result: dict[str, Any], href: Callabl
     for k, place in enumerate(found.places.tolist()):
         row = int(samples.numbers[place])
         answer, wrong = held_out.get(row, ("", False))
-        truth = str(samples.y[place]) if classes else number(float(samples.first[place]))
+        if classes:
+            truth = str(samples.y[place])
+        else:
+            truth = number(float(samples.first[place]))
         tip = f"row {row}: {shortened(truth, _LETTERS)}{answer}; {cells[k]}"
         points.append(
             MapPoint(float(found.x[k]), float(found.y[k]), int(group[place]), tip, href(row) if href else "", wrong)
@@ -308,7 +311,9 @@ def _by_importance(result: dict[str, Any], kinds: dict[str, str]) -> list[str]:
 def _answered(run: StoredRun, result: dict[str, Any]) -> list[str]:
     """What the answers are of: the classes, or several targets; empty where one number is predicted."""
     classes: list[str] = result["classes"]
-    return run.targets if len(run.targets) > 1 else classes
+    if len(run.targets) > 1:
+        return run.targets
+    return classes
 
 
 def _class(request: Request, run: StoredRun, result: dict[str, Any]) -> int:

@@ -82,7 +82,10 @@ def _kernels(run: StoredRun) -> list[str]:
     for view, words in run.recipe.get("kernels", {}).items():
         for word in words:
             changed = run.recipe.get("kernel_parameters", {}).get(view, {}).get(word, {})
-            line = f"{view}: {FAMILIES[word].label}" if view else FAMILIES[word].label
+            if view:
+                line = f"{view}: {FAMILIES[word].label}"
+            else:
+                line = FAMILIES[word].label
             line += "".join(f", {name} = {value}" for name, value in changed.items())
             found.append(line)
     return found

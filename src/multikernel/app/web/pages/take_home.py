@@ -62,7 +62,10 @@ def file(site: Site, request: Request) -> Response:
     if data is None:
         raise HTTPException(404, _NO_TABLE)
     if name in ("table.csv", "test.csv"):
-        file = data.table if name == "table.csv" else data.folder / recipe.measured.file
+        if name == "table.csv":
+            file = data.table
+        else:
+            file = data.folder / recipe.measured.file
         if not file.is_file():
             raise HTTPException(404, "This run has no such file.")
         return FileResponse(file, media_type="text/csv; charset=utf-8", headers=headers)
