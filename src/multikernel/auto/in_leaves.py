@@ -101,6 +101,10 @@ class RandomTrees:
         return found
 
 
+class TooAlikeError(ValueError):
+    """More samples than a leaf may have are the same, so that nothing divides them."""
+
+
 @dataclass(frozen=True, eq=False)
 class Grown:
     """Trees, and the samples of their leaves.
@@ -122,7 +126,7 @@ class Grown:
 
         Raises
         ------
-        ValueError : where more samples than a leaf may have are the same
+        TooAlikeError : where more samples than a leaf may have are the same
         """
         n = len(points)
         depth = _SPARE + int(np.ceil(np.log2(n / LEAF))) if n > LEAF else 0
@@ -145,7 +149,7 @@ class Grown:
                 nodes = below
             sizes = [len(own) for own in nodes]
             if max(sizes) > LEAF:
-                raise ValueError(f"{max(sizes)} samples are too much alike for leaves of {LEAF}")
+                raise TooAlikeError(f"{max(sizes)} samples are too much alike for leaves of {LEAF}")
             order[t] = np.concatenate(nodes)
             ends[t] = np.cumsum([0, *sizes])
         return cls(RandomTrees(directions, thresholds), order, ends)
@@ -183,7 +187,7 @@ def divisible(points: Array, seed: int) -> bool:
     """Whether trees over points (n, q) have leaves of few samples."""
     try:
         Grown.of(points, 1, seed)
-    except ValueError:
+    except TooAlikeError:
         return False
     return True
 
@@ -280,7 +284,7 @@ class LeafSolution:
 
         Raises
         ------
-        ValueError : where too many samples are the same
+        TooAlikeError : where too many samples are the same
         LinAlgError : where a kernel matrix in single precision has no factor
         """
         begin = perf_counter()
@@ -400,7 +404,7 @@ class LeafKernel:
         samples, task = train
         try:
             solution = LeafSolution.of(base, alpha, samples, task, len(samples), _FEW_TREES, seed)
-        except (ValueError, LinAlgError):
+        except (TooAlikeError, LinAlgError):
             return None
         values = [each + solution.intercept for each in solution.member(base).of_trees(compared[0])]
         predicted = np.mean(values, axis=0)
