@@ -38,6 +38,7 @@ from multikernel.machines.support.certified import FLOOR
 from multikernel.machines.support.hinge import SquaredHingeMachine
 from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
 
+_LEAST_UNIT = 1e-250  # mean self-value: squares of what follows from smaller ones are not numbers
 _SMALL = 800  # samples up to which pairwise steps alone are faster than linear systems
 # Of the mean self-value: with a larger ridge they are faster whatever the samples. With 1000, 2000 and 4000 they took a
 # tenth to nine tenths of the time with ridges of 1 and 1/9, and up to three times as long with 1/99 and less.
@@ -135,23 +136,22 @@ class MarginMachine(Machine):
     def _ridge(self, gram: Gram) -> float:
         """What stands beside the matrix once the problem is that of squared hinge losses.
 
-        A little at lam = 0, where the minimiser need not be unique without it.
+        A little where it is none, at lam = 0 or in these units: the minimiser need not be unique without it.
         """
-        if self.lam > 0:
-            return self.lam / (1.0 - self.lam)
-        return SINGULAR * float(gram.diagonal().mean())
+        return max(self.lam / (1.0 - self.lam), SINGULAR * float(gram.diagonal().mean()))
 
     def _newton(self, gram: Gram, y: Array, start: DualSolution, cold: bool) -> DualSolution:
         """Newton's proposal, or the start where that is better."""
         scale = float(gram.diagonal().mean())
         ridge = self._ridge(gram)
-        if not ridge > 0.0:
-            return start  # the zero matrix
+        if not (ridge > 0.0 and _LEAST_UNIT < scale < 1.0 / _LEAST_UNIT):
+            return start  # the zero matrix, or one of which squares overflow
 
         def good(g: Array) -> bool:
             return self._solution(gram, y, g).converged
 
-        g, steps = newton(gram, y, ridge, scale, None if cold else start.warm > 0, self.lam == 0.0, good)
+        hard = ridge <= SINGULAR * scale
+        g, steps = newton(gram, y, ridge, scale, None if cold else start.warm > 0, hard, good)
         proposal = self._solution(gram, y, g, start.n_iter + steps, start.history)
         if proposal.value >= start.value:
             return proposal

@@ -35,6 +35,9 @@ from multikernel.banks import Gram
 from multikernel.machines.base import out_of_time
 from multikernel.tuning import SYSTEM_VALUES
 
+_MOST = 120  # systems; most problems take 10 to 80
+_DIRECT = 4  # systems by which a start that is near leads to a hard margin; a far one needs larger ridges
+_FALLING = 0.03  # of the last distance, or less, where hulls meet: .002 to .02 were seen there, .06 and .4 elsewhere
 _RIDGES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # of the mean self-value: settled one after the other before a smaller ridge
 
 
@@ -52,30 +55,52 @@ def newton(
     start : boolean array (n,), the support to start from; None for a cold start. That settles the support on every
         eighth, fourth and second sample first, since a system costs the cube of its support, and with larger ridges
         before small ones, since their supports change less
-    hard : whether the ridge stands for none: larger ones come before it also where there is a start, and the support is
-        settled exactly with each
+    hard : whether the ridge stands for none: where a start does not lead to it at once, larger ones come before it, too
     good : whether a vector is good enough to stop
     """
+    everyone = np.ones(len(y), dtype=bool)
+    steps = 0
+    if start is not None:
+        g, steps = _through([(everyone, ridge)], gram, y, scale, start, False, good, _DIRECT if hard else _MOST)
+        if not hard or good(g):
+            return g, steps
+    stages = list(_stages(y, ridge, scale, cold=start is None))
+    g, further = _through(stages, gram, y, scale, everyone if start is None else start, hard, good, _MOST)
+    return g, steps + further
+
+
+def _through(
+    stages: list[tuple[Array, float]],
+    gram: Gram,
+    y: Array,
+    scale: float,
+    support: Array,
+    hard: bool,
+    good: Callable[[Array], bool],
+    most: int,
+) -> tuple[Array, int]:
+    """Newton's steps with the samples and the ridge of each stage, from a support; ``most`` systems."""
     n = len(y)
-    everyone = np.ones(n, dtype=bool)
-    support = everyone if start is None else start
     g = balanced(support.astype(float), y)
     steps = 0
     work = np.empty(min(n * n, SYSTEM_VALUES))
     half = work.view(np.float32)  # enough to tell who is in the support, at half the cost
     point: _Point | None = None
-    stages = list(_stages(y, ridge, scale, cold=start is None, hard=hard))
+    exactly = hard  # hulls may meet, as far as the stages tell: each settles its support exactly
+    distance = np.inf
     for stage, (universe, own_ridge) in enumerate(stages):
-        # a ridge above 1.5e-7 of the trace survives a factorisation in single precision, and after eight such systems
-        # rounding may be what keeps the support from settling
-        last_rough = steps + 8 if own_ridge > 1.5e-7 * scale * n else steps
+        last = stage == len(stages) - 1
+        # a ridge above 1.5e-7 of the trace survives a factorisation in single precision, if its numbers hold the units;
+        # after eight such systems rounding may be what keeps the support from settling
+        rough = own_ridge > 1.5e-7 * scale * n and 1e-20 < scale < 1e20
+        last_rough = steps + 8 if rough else steps
         precise = False
         while True:
             precise = precise or steps >= last_rough
             check_interrupted()
             S = np.flatnonzero(support & universe)
             memory = work if precise else half
-            if steps == 80 or out_of_time(n) or len(S) ** 2 > len(memory) or len(np.unique(y[S])) < 2:
+            if steps == most or out_of_time(n) or len(S) ** 2 > len(memory) or len(np.unique(y[S])) < 2:
                 return g, steps
             try:
                 b, c = _on_support(gram, y, own_ridge, S, memory)
@@ -97,12 +122,14 @@ def newton(
             support = y * (point.values + point.intercept) < 1.0
             changed = int((before != (support & universe)).sum())
             # the stage ends, and the last one may be optimal
-            settled = whole and changed <= (0.0 if hard and stage < len(stages) - 1 else 0.05) * len(S)
+            settled = whole and changed <= (0.0 if exactly and not last else 0.05) * len(S)
             if settled:
                 g = balanced(np.maximum(y * coef, 0.0), y)
-            if settled and stage < len(stages) - 1:
-                if good(g):
+            if settled and not last:
+                if hard and good(g):
                     return g, steps  # where the hulls of some samples meet, those of all do
+                exactly = exactly and (own_ridge == stages[0][1] or point.distance <= _FALLING * distance)
+                distance = point.distance
                 break
             if settled and precise and (changed == 0 or good(g)):
                 return g, steps
@@ -117,6 +144,12 @@ class _Point:
     coef: Array
     values: Array
     intercept: float
+
+    @property
+    def distance(self) -> float:
+        """The squared distance of the two points, once the coefficients of each class are scaled to sum 1."""
+        total = 0.5 * float(np.abs(self.coef).sum())
+        return float(self.coef / total @ (self.values / total))
 
 
 def _towards(point: _Point, target: _Point, y: Array, universe: Array, ridge: float) -> tuple[_Point, bool]:
@@ -162,7 +195,7 @@ def balanced(g: Array, y: Array) -> Array:
     return shares
 
 
-def _stages(y: Array, ridge: float, scale: float, cold: bool, hard: bool) -> Iterator[tuple[Array, float]]:
+def _stages(y: Array, ridge: float, scale: float, cold: bool) -> Iterator[tuple[Array, float]]:
     """The samples and the ridge of each stage; the last stage has all samples and the ridge itself."""
     everyone = np.ones(len(y), dtype=bool)
     larger = [part * scale for part in _RIDGES if part * scale > 10.0 * ridge]
@@ -173,9 +206,8 @@ def _stages(y: Array, ridge: float, scale: float, cold: bool, hard: bool) -> Ite
         for step in (8, 4, 2):
             if len(y) / step > 100:  # a smaller stage is not worth its systems
                 yield rank % step == 0, max([ridge, *larger])
-    if cold or hard:
-        for step_ridge in larger:
-            yield everyone, step_ridge
+    for step_ridge in larger:
+        yield everyone, step_ridge
     yield everyone, ridge
 
 
