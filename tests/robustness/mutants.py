@@ -31,6 +31,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/machines/test_working_samples.py",
         "tests/conformance/test_machines.py",
     ),
+    "machines/margin/newton.py": ("tests/machines/test_margin.py",),
     "machines/support/certified.py": (
         "tests/machines/test_support_program.py",
         "tests/machines/test_support_machines.py",
