@@ -26,7 +26,7 @@ from typing import Self
 import numpy as np
 
 from multikernel._arrays import part_of
-from multikernel._floats import SINGULAR
+from multikernel._floats import SINGULAR, TINY
 from multikernel._parameters import Count, Positive, WithinOne
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
@@ -38,7 +38,6 @@ from multikernel.machines.support.certified import FLOOR
 from multikernel.machines.support.hinge import SquaredHingeMachine
 from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
 
-_LEAST_UNIT = 1e-250  # mean self-value: squares of what follows from smaller ones are not numbers
 _SMALL = 800  # samples up to which pairwise steps alone are faster than linear systems
 # Of the mean self-value: with a larger ridge they are faster whatever the samples. With 1000, 2000 and 4000 they took a
 # tenth to nine tenths of the time with ridges of 1 and 1/9, and up to three times as long with 1/99 and less.
@@ -144,8 +143,8 @@ class MarginMachine(Machine):
         """Newton's proposal, or the start where that is better."""
         scale = float(gram.diagonal().mean())
         ridge = self._ridge(gram)
-        if not (ridge > 0.0 and _LEAST_UNIT < scale < 1.0 / _LEAST_UNIT):
-            return start  # the zero matrix, or one of which squares overflow
+        if not ridge > TINY:
+            return start  # the zero matrix, or one in units so small that systems overflow
 
         def good(g: Array) -> bool:
             return self._solution(gram, y, g).converged

@@ -33,9 +33,9 @@ from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
 from multikernel.machines.base import out_of_time
+from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 from multikernel.tuning import SYSTEM_VALUES
 
-_MOST = 120  # systems; most problems take 10 to 80
 _DIRECT = 4  # systems by which a start that is near leads to a hard margin; a far one needs larger ridges
 _FALLING = 0.03  # of the last distance, or less, where hulls meet: .002 to .02 were seen there, .06 and .4 elsewhere
 _RIDGES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # of the mean self-value: settled one after the other before a smaller ridge
@@ -61,11 +61,13 @@ def newton(
     everyone = np.ones(len(y), dtype=bool)
     steps = 0
     if start is not None:
-        g, steps = _through([(everyone, ridge)], gram, y, scale, start, False, good, _DIRECT if hard else _MOST)
+        g, steps = _through(
+            [(everyone, ridge)], gram, y, scale, start, False, good, _DIRECT if hard else MOST_NEWTON_STEPS
+        )
         if not hard or good(g):
             return g, steps
     stages = list(_stages(y, ridge, scale, cold=start is None))
-    g, further = _through(stages, gram, y, scale, everyone if start is None else start, hard, good, _MOST)
+    g, further = _through(stages, gram, y, scale, everyone if start is None else start, hard, good, MOST_NEWTON_STEPS)
     return g, steps + further
 
 
@@ -174,7 +176,7 @@ def _towards(point: _Point, target: _Point, y: Array, universe: Array, ridge: fl
     rounding = 1e-9 * abs(here)  # cancellation leaves no more digits where the ridge is small
     if objective(1.0) <= here + rounding or not slope(0.0) < 0.0 < slope(1.0):
         return target, True
-    best = brentq(slope, 0.0, 1.0)
+    best = brentq(slope, 0.0, 1.0, maxiter=1000)
     if objective(best) >= here - rounding:
         return target, True  # what is left to gain is rounding
     moved = _Point(
