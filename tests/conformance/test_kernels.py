@@ -244,6 +244,7 @@ def test_sums_and_products_are_flat() -> None:
 # -- mistakes ----------------------------------------------------------------------------------------------------------
 
 MISTAKES = {
+    "gamma-several": (lambda: RBF([0.1, 1.0]), r"several widths are a list of kernels, \[RBF\(gamma\) for gamma in"),
     "gamma-zero": (lambda: RBF(0.0), "RBF: gamma must be a finite number > 0, 'scale' or 'median', got 0.0"),
     "gamma-negative": (lambda: Laplacian(-1.0), "Laplacian: gamma must be a finite number > 0, .*, got -1.0"),
     "gamma-nan": (lambda: RBF(float("nan")), "RBF: gamma must be .* got nan"),

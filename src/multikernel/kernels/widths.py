@@ -18,7 +18,7 @@ import numpy as np
 from multikernel._arrays import host, is_sparse
 from multikernel._floats import ROUNDING, TINY, size_of
 from multikernel._parameters import POSITIVE, check_parameters
-from multikernel._rules import Choice, Rule
+from multikernel._rules import Choice, Rule, abbreviated
 from multikernel._typing import Array
 from multikernel.kernels.samples import as_floats, dense
 
@@ -107,6 +107,14 @@ class _Gamma(Rule):
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, Width) or _RULES.accepts(value) or POSITIVE.accepts(value)
+
+    def check(self, value: Any, what: str) -> Any:
+        if isinstance(value, list | tuple | np.ndarray):
+            raise ValueError(
+                f"{what} must be {self.words}, got {abbreviated(value)}; several widths are a list of kernels, "
+                f"[{what.partition(':')[0]}(gamma) for gamma in ...]"
+            )
+        return super().check(value, what)
 
 
 Gamma = Annotated[Any, _Gamma()]
