@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import reference as ref
 from multikernel.banks import DenseGram, FactorGram, factor_gram
 from multikernel.machines import HingeMachine, Machine, MarginMachine, RidgeMachine
-from multikernel.machines.margin import _pairwise
+from multikernel.machines.margin import _pairwise, newton
 from multikernel.machines.margin import machine as margin_module
 from zoo import PROBLEMS, optimum
 
@@ -263,6 +264,36 @@ def test_newton_steps_begin_with_the_support_of_the_start(monkeypatch: Any) -> N
     found = machine.solve(DenseGram(K), y, near)
     assert found.converged
     assert found.n_iter <= 2 < cold.n_iter
+
+
+@pytest.mark.parametrize("ridge", [1e-3, 1e-1])
+def test_a_step_that_leads_up_ends_where_the_loss_on_the_way_is_least(ridge: float) -> None:
+    rng = np.random.default_rng(0)
+    K, y = small(12, 14)
+    universe = rng.uniform(size=len(y)) < 0.8
+    coefs = rng.normal(size=(60, len(y))) * np.exp(rng.normal(size=(60, 1)))
+    points = [newton._Point(coef, K @ coef, rng.normal()) for coef in coefs]
+
+    def loss(point: newton._Point) -> float:
+        left = np.maximum(0.0, 1.0 - y * (point.values + point.intercept))[universe]
+        return float(point.coef @ point.values + left @ left / ridge)
+
+    def between(a: newton._Point, b: newton._Point, t: float) -> newton._Point:
+        own = [(1.0 - t) * one + t * other for one, other in zip(vars(a).values(), vars(b).values(), strict=True)]
+        return newton._Point(*own)
+
+    shortened = 0
+    for a, b in pairwise(points):
+        found, whole = newton._towards(a, b, y, universe, ridge)
+        np.testing.assert_allclose(found.values, K @ found.coef, atol=1e-9)
+        least = min(loss(between(a, b, t)) for t in np.linspace(0.0, 1.0, 401))
+        if whole:
+            assert found is b
+            assert loss(b) <= loss(a) * (1.0 + 1e-9) or least >= loss(a) * (1.0 - 1e-3)
+        else:
+            shortened += 1
+            assert loss(found) <= least * (1.0 + 1e-9) < loss(b)
+    assert shortened >= 10
 
 
 def test_pieces_between_which_a_fit_can_be_interrupted_change_nothing(monkeypatch: Any) -> None:
