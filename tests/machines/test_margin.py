@@ -171,6 +171,21 @@ def test_where_hulls_meet_larger_ridges_find_it_and_the_classes_are_told_apart()
     assert steps[0] < steps[2]  # what the tolerance allows is used
 
 
+@pytest.mark.parametrize("unit", [1e-150, 1e-37, 1e30, 1e150])
+@pytest.mark.parametrize("lam", [0.0, 0.05])
+def test_units_of_large_matrices_do_not_matter_to_a_hard_margin(unit: float, lam: float) -> None:
+    """With lam > 0 only large units make a hard margin; small ones make class means. A start that is near is enough."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(850, 5))
+    y = np.sign(X[:, 0] + 0.3 * rng.normal(size=850))
+    K = unit * np.exp(-0.1 * np.square(X[:, None] - X).sum(axis=2))
+    found = MarginMachine(lam, max_iter=300).solve(DenseGram(K), y)
+    assert found.converged
+    again = MarginMachine(lam, max_iter=300).solve(DenseGram(1.001 * K), y, found.warm)
+    assert again.converged
+    assert again.n_iter <= 4
+
+
 def test_zero_matrix_is_solved() -> None:
     y = np.array([1.0, 1.0, -1.0, -1.0, -1.0])
     for lam in (0.0, 0.1, 1.0):

@@ -114,17 +114,14 @@ def _through(
             steps += 1
             coef = np.zeros(n)
             coef[S] = b
-            target = _Point(coef, gram.multiply(coef), c)
-            if point is None:
-                point = target
-                whole = True
-            else:
-                point, whole = _towards(point, target, y, universe, own_ridge)
+            point, whole = _towards(point, _Point(coef, gram.multiply(coef), c), y, universe, own_ridge)
             before = support & universe
             support = y * (point.values + point.intercept) < 1.0
             changed = int((before != (support & universe)).sum())
-            # the stage ends, and the last one may be optimal
-            settled = whole and changed <= (0.0 if exactly and not last else 0.05) * len(S)
+            most_changed = 0.05 * len(S)
+            if exactly and not last:
+                most_changed = 0.0
+            settled = whole and changed <= most_changed  # the stage ends, and the last one may be optimal
             if settled:
                 g = balanced(np.maximum(y * coef, 0.0), y)
             if settled and not last:
@@ -154,11 +151,14 @@ class _Point:
         return float(self.coef / total @ (self.values / total))
 
 
-def _towards(point: _Point, target: _Point, y: Array, universe: Array, ridge: float) -> tuple[_Point, bool]:
+def _towards(point: _Point | None, target: _Point, y: Array, universe: Array, ridge: float) -> tuple[_Point, bool]:
     """The target if b'K b + |max(0, 1 - y f)|^2 / ridge is not larger there, else the least point on the way to it.
 
-    Without this search supports can go round in circles where the ridge is small. Also says whether it is the target.
+    Without this search supports can go round in circles where the ridge is small. Also says whether it is the target,
+    as it is where there is no point to come from.
     """
+    if point is None:
+        return target, True
     step = _Point(target.coef - point.coef, target.values - point.values, target.intercept - point.intercept)
     quadratic = (point.coef @ point.values, 2.0 * (point.coef @ step.values), step.coef @ step.values)
     missing = (1.0 - y * (point.values + point.intercept))[universe]  # of a margin of 1
