@@ -59,6 +59,18 @@ def size_of(values: Array) -> float:
     return peak
 
 
+def all_finite(values: Array) -> bool:
+    """Whether no number is NaN or infinite: their sum tells it, without an array of that shape, but where it overflows.
+
+    Examples
+    --------
+    >>> all_finite(np.array([1e308, 1e308])), all_finite(np.array([1.0, np.nan]))
+    (True, False)
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+
+
 def in_precision(values: Array, dtype: np.dtype[Any]) -> Array:
     """The numbers in another precision, infinite where they are beyond its range."""
     with np.errstate(over="ignore"):

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from multikernel._arrays import is_sparse
+from multikernel._floats import all_finite
 from multikernel._typing import Array
 from multikernel.banks.checks import as_array, check_numbers, refuse_fields
 from multikernel.tables.cells import check_names, is_frame, is_null
@@ -61,9 +62,8 @@ def check_target(y: Any) -> None:
 
 def check_finite_target(target: Array) -> None:
     """ValueError with the row where a target of numbers is not finite."""
-    finite = np.isfinite(target)
-    if not finite.all():
-        row = int(np.argwhere(~finite)[0, 0])
+    if not all_finite(target):
+        row = int(np.argwhere(~np.isfinite(target))[0, 0])
         raise ValueError(f"y has a NaN or infinity at row {row}: fill it in, or leave the sample out")
 
 

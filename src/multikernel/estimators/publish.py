@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from multikernel._floats import all_finite
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel._workers import time_is_up
@@ -95,7 +96,7 @@ def _joined(parts: Sequence[Array]) -> Array:
 
 def _check_finite(model: Model, bank: KernelBank, *found: Array) -> None:
     """ValueError where numbers overflowed, which names the kernel that is the cause where one is."""
-    finite = all(np.isfinite(each).all() for each in found)
+    finite = all(all_finite(each) for each in found)
     if not (finite and model.converged_):
         check_values(bank, getattr(model, "kernel_names_", ()))
     if not finite:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from multikernel._parameters import check_parameters
+from multikernel._floats import all_finite
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.banks import Gram
@@ -136,7 +137,7 @@ def checked_target(target: Array, several: bool = False) -> Array:
         if several:
             columns = ", or a matrix with a column for each of several targets"
         raise ValueError(f"this machine needs a target of one number for each sample{columns}; got shape {y.shape}")
-    if not np.isfinite(y).all():
+    if not all_finite(y):
         raise ValueError("the target has entries that are NaN or infinite; give a finite number for each sample")
     return y
 
