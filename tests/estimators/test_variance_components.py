@@ -267,7 +267,8 @@ def test_tables_of_several_targets_and_forms_of_samples():
     assert table.shape == (6, 8)
     assert table[["lower", "upper"]].isna().all(axis=None)
     for t in range(2):
-        alone = MultipleKernelRidgeCV(family, fixed=["age", "site"], criterion="evidence").fit(frame, Y[:, t])
+        alone = MultipleKernelRidgeCV(family, fixed=["age", "site"], criterion="evidence", tol=1e-8)
+        alone.fit(frame, Y[:, t])
         expected = alone.variance_components(frame, Y[:, t])
         pd.testing.assert_frame_equal(
             table.loc[t].drop(columns=["lower", "upper"]), expected.drop(columns=["lower", "upper"]), rtol=1e-4
