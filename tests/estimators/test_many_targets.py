@@ -10,6 +10,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import GroupKFold, KFold
 
 from multikernel import MultipleKernelRidgeCV, bind, kernels, precomputed
+from multikernel._floats import all_finite
 from multikernel.procedures.ridge_cv import Folds, HeldOutError, held_out_error, ridge_cv
 from multikernel.procedures.ridge_cv.each_target import each_target
 
@@ -346,6 +347,20 @@ def test_a_fit_holds_one_matrix_at_a_time():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1.8 * 8 * 900**2
+
+
+def test_an_answer_is_checked_without_an_array_of_its_shape():
+    answer = np.full((1000, 1000), 1e301)  # whose sum is finite
+    tracemalloc.start()
+    assert all_finite(answer)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < answer.size / 100
+    assert all_finite(1e6 * answer)  # whose sum is not
+    for wrong in (np.nan, np.inf, -np.inf):
+        answer[3, 5] = wrong
+        assert not all_finite(answer)
+    assert not all_finite(np.array([np.inf, -np.inf]))
 
 
 def test_says_how_many_targets_are_how_far():
