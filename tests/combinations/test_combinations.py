@@ -107,7 +107,7 @@ def test_features_and_matrices_agree(name: str, columns: int) -> None:
 
 @combinations
 def test_rank_one_kernels_are_never_a_stack(name: str) -> None:
-    n, p = 40, 3000
+    n, p = 40, 1000
     wide = np.random.default_rng(4).normal(size=(n, p))
     small = bound(name, "features")
     COMBINATIONS[name].pullback(small, weights(3), Y)  # whatever is compiled or imported is there from now on

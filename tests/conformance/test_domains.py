@@ -26,10 +26,10 @@ def test_every_domain_of_the_package_is_here() -> None:
 
 
 @names
-@pytest.mark.parametrize(("m", "seed"), [(1, 0), (2, 1), (7, 2), (7, 0)])
+@pytest.mark.parametrize(("m", "seed"), [(1, 0), (2, 1), (7, 2)])
 def test_a_domain_keeps_what_domains_have_to_keep(name: str, m: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    check_domain(made(name, m), m, np.array([DOMAINS[name].points(rng, m) for _ in range(20)]), seed)
+    check_domain(made(name, m), m, np.array([DOMAINS[name].points(rng, m) for _ in range(8)]), seed)
 
 
 # -- domains with a fault, which the suite has to find --------------------------------------------------------------
