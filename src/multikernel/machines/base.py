@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from multikernel._parameters import check_parameters
 from multikernel._floats import all_finite
+from multikernel._parameters import check_parameters
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.banks import Gram
