@@ -1,6 +1,7 @@
 """Many targets with weights of their own: against each target alone, in other units, from a file, as coefficients."""
 
 import tracemalloc
+import weakref
 
 import numpy as np
 import pytest
@@ -423,6 +424,23 @@ class TestSpacesWithoutARidge:
             endless += gained > 0.0
             assert gained <= 3e-4 * fitted.cv_loss_[t]
         assert endless
+
+    def test_the_matrix_of_a_point_is_gone_before_that_of_another_is_made(self, monkeypatch):
+        parts, Y = data(n=150, t=30, seed=5, sizes=(3, 15, 40))
+        error = HeldOutError.of(precomputed(stack(parts)), Y, Folds.of(3, len(Y), Y))
+        made, together = [], []
+        shared = HeldOutError.shared
+
+        def noted(self, v):
+            together.append(sum(point() is not None for point in made))
+            found = shared(self, v)
+            made.append(weakref.ref(found))
+            return found
+
+        monkeypatch.setattr(HeldOutError, "shared", noted)
+        each_target(error)
+        assert len(made) > 10
+        assert max(together) == 0
 
     def test_a_weight_far_beyond_the_least_error_leads_the_others_to_theirs(self):
         parts, Y = data(n=150, t=30, seed=5, sizes=(3, 15, 40))

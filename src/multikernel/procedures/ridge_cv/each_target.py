@@ -305,19 +305,23 @@ class _Descent:
     def _gain_further(self, own: Array, step: Array, enough: float) -> float | None:
         """What larger weights gain a target, if that is not enough; else it moves to them, or the model is right."""
         best = 0.0
-        error = float(self.errors[own[0]])
         for v in further(self.v[own[0]], step):
-            shared = self.error.shared(self.error.bounded(v))
-            if shared is None:
-                return None
-            errors = shared.errors(own)
-            gained = error - float(errors[0])
-            if not level(gained, enough):
-                if gained > 0.0:
-                    self.move(shared, own, errors)
+            gained = self._gain_at(self.error.bounded(v), own, enough)
+            if gained is None or not level(gained, enough):
                 return None
             best = max(best, gained)
         return best
+
+    def _gain_at(self, v: Array, own: Array, enough: float) -> float | None:
+        """What a target gains at weights, to which it moves if that is much; None where their matrix is singular."""
+        shared = self.error.shared(v)
+        if shared is None:
+            return None
+        errors = shared.errors(own)
+        gained = float(self.errors[own[0]] - errors[0])
+        if gained > 0.0 and not level(gained, enough):
+            self.move(shared, own, errors)
+        return gained
 
     def _steps(self, own: Array, damping: Array, moving: Array | None = None) -> tuple[Array, Array]:
         """Steps of all weights or the ``moving`` ones, and what the models without and with damping lose by them."""
