@@ -40,6 +40,18 @@ def made(machine: SupportMachine, rng: np.random.Generator, n: int) -> SupportPr
 
 
 @machines
+def test_a_program_on_some_samples_has_all_their_variables(machine: SupportMachine) -> None:
+    whole = made(machine, np.random.default_rng(0), 8)
+    rows = np.array([6, 1, 4])
+    own = np.flatnonzero(np.isin(whole.sample, rows))
+    np.testing.assert_array_equal(np.sort(whole.variables(rows)), own)
+    part = whole.restricted(rows)
+    np.testing.assert_array_equal(rows[part.sample], whole.sample[whole.variables(rows)])
+    for name in ("sign", "linear", "upper", "ridge"):
+        np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[whole.variables(rows)])
+
+
+@machines
 @given(seed=seeds, n=st.integers(2, 12), integers=st.booleans())
 @settings(deadline=None, max_examples=30)
 def test_no_intercept_is_better(machine: SupportMachine, seed: int, n: int, integers: bool) -> None:
