@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from multikernel._arrays import checked, foreign, library, like, unmasked
+from multikernel._floats import all_finite
 from multikernel._rules import abbreviated, shortened
 from multikernel.estimators.given import check_samples
 from multikernel.estimators.protocol import Model
@@ -163,9 +164,8 @@ def table_of(model: Model, X: Any) -> Table | None:
     """Samples that are more than finite numbers; an array with missing cells only where the kernels take these."""
     if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"):
         return as_table(X)
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.sum()) or np.isinf(X).any() or not np.isnan(X).any():
-            return None
+    if all_finite(X) or np.isinf(X).any():
+        return None
     table = Table.of_numbers(X)
     try:
         _check_complete(model, table)

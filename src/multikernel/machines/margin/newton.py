@@ -92,10 +92,8 @@ def _through(
     distance = np.inf
     for stage, (universe, own_ridge) in enumerate(stages):
         last = stage == len(stages) - 1
-        # a ridge above 1.5e-7 of the trace survives a factorisation in single precision, if its numbers hold the units;
-        # after eight such systems rounding may be what keeps the support from settling
-        rough = own_ridge > 1.5e-7 * scale * n and 1e-20 < scale < 1e20
-        last_rough = steps + 8 if rough else steps
+        # after eight systems in single precision rounding may be what keeps the support from settling
+        last_rough = steps + 8 if _survives_single_precision(own_ridge, scale, n) else steps
         precise = False
         while True:
             precise = precise or steps >= last_rough
@@ -134,6 +132,14 @@ def _through(
                 return g, steps
             precise = precise or changed <= 0.003 * len(S)  # the next system is likely the last
     return g, steps
+
+
+def _survives_single_precision(ridge: float, scale: float, n: int) -> bool:
+    """Whether a factorisation in single precision still has the ridge: if it is not rounding beside the trace.
+
+    Single precision also has to hold the units, ``scale``, of the matrix.
+    """
+    return ridge > 1.5e-7 * scale * n and 1e-20 < scale < 1e20
 
 
 @dataclass(frozen=True, eq=False)

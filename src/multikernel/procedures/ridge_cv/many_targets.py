@@ -120,7 +120,7 @@ class _Answer:
         coef = self.coef.T
         beyond = None
         if self.beyond:
-            beyond = np.zeros(self.coef.shape).T  # memory of zeros is taken where they are written to
+            beyond = np.zeros(self.coef.shape).T  # zeros take memory only where they are written to
             for rows, own in self.beyond:
                 beyond[:, rows] = own
         known = gap <= 0.05
