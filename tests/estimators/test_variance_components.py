@@ -77,7 +77,7 @@ def test_slopes_of_subjects_as_lme4_finds_them():
 @pytest.mark.parametrize("family", [TWO, TWO[1:]])
 def test_scores_and_information(family):
     """Finite differences; the information is the mean of the observed and the expected one."""
-    fixed, y = FixedColumns.of(F), RNG.normal(size=(N, 1)) + X[:, 2:3]
+    fixed, y = FixedColumns.of(F), np.random.default_rng(11).normal(size=(N, 1)) + X[:, 2:3]
     bank = bind(family, X)
     K, Q = bank.matrices(), np.linalg.svd(F)[0][:, 2:]
     D = np.stack([*(Q.T @ each @ Q for each in K), np.eye(N - 2)])
@@ -129,7 +129,7 @@ def test_likelihood_without_noise(family):
 
 
 def test_intervals_end_where_a_general_solver_rejects():
-    y = np.sin(2.0 * X[:, 0]) + 0.3 * X[:, 2] + 0.5 * RNG.normal(size=N)
+    y = np.sin(2.0 * X[:, 0]) + 0.3 * X[:, 2] + 0.5 * np.random.default_rng(12).normal(size=N)
     bank = bind(TWO, X)
     Q = np.linalg.svd(np.ones((N, 1)))[0][:, 1:]
     D = np.stack([*(Q.T @ each @ Q for each in bank.matrices()), np.eye(N - 1)])
@@ -227,7 +227,7 @@ def test_null_distribution_of_one_kernel():
 
 
 def test_kernels_that_explain_the_same_or_nothing():
-    y = 2.0 * X[:, 2] + RNG.normal(size=N)
+    y = 2.0 * X[:, 2] + np.random.default_rng(13).normal(size=N)
     linear = bind(TWO, X).matrices()[1]
     age = F[:, 1] - F[:, 1].mean()
     matrices = {"one": linear, "two": linear, "none": 0.0 * linear, "age": np.outer(age, age), "people": F[:, 1:]}
@@ -248,7 +248,7 @@ def test_kernels_that_explain_the_same_or_nothing():
 
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 def test_units(unit):
-    y, matrices = np.sin(2.0 * X[:, 0]) + RNG.normal(size=N), views_of(X)
+    y, matrices = np.sin(2.0 * X[:, 0]) + np.random.default_rng(14).normal(size=N), views_of(X)
     base = fitted(matrices, y, fixed=[])[1]
     other = fitted({"rbf": unit * matrices["rbf"], "linear": matrices["linear"]}, y / unit, fixed=[])[1]
     factor = np.array([unit**3, unit**2, unit**2])[:, None]
@@ -260,7 +260,8 @@ def test_units(unit):
 
 def test_tables_of_several_targets_and_forms_of_samples():
     frame = pd.DataFrame(X, columns=list("abcdef")).assign(age=F[:, 1], site=np.where(X[:, 0] > 0.0, "A", "B"))
-    Y = np.column_stack([X[:, 2] + RNG.normal(size=N), RNG.normal(size=N)])
+    rng = np.random.default_rng(15)
+    Y = np.column_stack([X[:, 2] + rng.normal(size=N), rng.normal(size=N)])
     family = [kernels.RBF(0.3).on(["a", "b"]), kernels.Linear().on(["c", "d", "e", "f"])]
     model = MultipleKernelRidgeCV(family, fixed=["age", "site"], criterion="evidence", n_jobs=2).fit(frame, Y)
     table = model.variance_components(frame, Y, coverage=None)
@@ -311,6 +312,6 @@ def test_steps_look_whether_anybody_waits_for_them(monkeypatch):
 
     monkeypatch.setattr(restricted_likelihood, "check_interrupted", interrupted)
     bank = bind(TWO, X)
-    components = VarianceComponents.of(bank, RNG.normal(size=(N, 1)), None)
+    components = VarianceComponents.of(bank, np.random.default_rng(17).normal(size=(N, 1)), None)
     with pytest.raises(Interrupted):
         components.target(0)
