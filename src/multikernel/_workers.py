@@ -154,9 +154,9 @@ def _as_tasks(works: Sequence[Call[T]], **options: Any) -> list[T]:
     def given(value: Any) -> _Shared:
         return shared.setdefault(id(value), _Shared(value))
 
-    calls = [(work.func, work.args, work.keywords) if isinstance(work, partial) else (work, (), {}) for work in works]
+    calls = [work if isinstance(work, partial) else partial(work) for work in works]
     found = Parallel(**options)(
-        delayed(_elsewhere)(seconds_left(), function, *map(given, args), **named) for function, args, named in calls
+        delayed(_elsewhere)(seconds_left(), call.func, *map(given, call.args), **call.keywords) for call in calls
     )
     warn_once(message for _, messages in found for message in messages)
     return [result for result, _ in found]

@@ -166,7 +166,10 @@ class ArrayBank(KernelBank):
                 else:
                     made[number] = fact.base(X, self.Z)
             B = made[number]
-            yield fact.kernel.profile(B) if isinstance(fact, OfDistance) else B ** int(fact.degree)
+            if isinstance(fact, OfDistance):
+                yield fact.kernel.profile(B)
+            else:
+                yield B ** int(fact.degree)
 
     def _rows(self) -> Iterator[slice]:
         """The rows of which a tile is made."""

@@ -371,7 +371,9 @@ def new_banks(model: Model, X: Any, width: int = 1) -> Iterator[KernelBank]:
     if isinstance(X, KernelBank):
         check_new_bank(X, predictor.n_kernels, predictor.n_train)
         # a square bank whose matrices follow the sample is not cut: its part would be another bank
-        yield X if X.square and not X.local else X.block(slice(None), predictor.support)
+        if not X.square or X.local:
+            X = X.block(slice(None), predictor.support)
+        yield X
     elif is_precomputed(model) or not hasattr(model, "n_features_in_"):
         yield from _crossed(predictor.reference, [X])
     else:

@@ -118,7 +118,9 @@ class Ledger:
 
 def _readable(file: Path) -> Iterator[Line]:
     """The lines that are whole."""
-    for text in file.read_text(encoding="utf-8", errors="replace").splitlines() if file.exists() else ():
+    if not file.exists():
+        return
+    for text in file.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             line = json.loads(text)
         except ValueError:

@@ -72,10 +72,13 @@ def learned_views(X: Views, families: Callable[[str, Any], KernelFamily]) -> lis
     ------
     ValueError : where no sample has a view, or a kernel does not take what a column holds
     """
-    return [
-        _of_matrices(view, part, X) if isinstance(part, KernelBank) else _of_samples(view, part, X, families)
-        for view, part in X.items()
-    ]
+    learned = []
+    for view, part in X.items():
+        if isinstance(part, KernelBank):
+            learned.append(_of_matrices(view, part, X))
+        else:
+            learned.append(_of_samples(view, part, X, families))
+    return learned
 
 
 def _of_matrices(view: str, bank: KernelBank, X: Views) -> LearnedView:

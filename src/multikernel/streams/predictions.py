@@ -66,8 +66,10 @@ def _predicted(model: Any, method: Method, chunk: Chunk) -> Array:
     try:
         return np.asarray(getattr(model, method)(chunk.X))
     except ValueError as error:
-        bad = chunk.first_absent()
-        raise ValueError(f"{bad}: the cell is empty or infinite ({error})" if bad else str(error)) from None
+        reason = str(error)
+        if bad := chunk.first_absent():
+            reason = f"{bad}: the cell is empty or infinite ({error})"
+        raise ValueError(reason) from None
 
 
 def write_predictions(model: Any, source: Source, path: str | Path, method: Method = "predict") -> int:

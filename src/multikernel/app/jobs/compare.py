@@ -252,7 +252,8 @@ def methods_to_compare(
     types : what columns are declared to hold
     grouped : bool, whether fits are given groups, which inner folds hold out whole
     """
-    inner: Any = group_folds(task, INNER_FOLDS, seed) if grouped else shuffled_folds(task, INNER_FOLDS, seed)
+    folds_of = group_folds if grouped else shuffled_folds
+    inner: Any = folds_of(task, INNER_FOLDS, seed)
     trees = {"n_estimators": _TREES, "random_state": seed}
 
     def prepared(model: Any) -> Any:

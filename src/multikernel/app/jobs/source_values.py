@@ -94,12 +94,15 @@ def worth_of(
         model, X, own = _automatic(table, request, task, found, sources)
     else:
         model, X, own = _by_method(table, request, sources)
+    splits: Any = folds
+    if held_out.times is not None:
+        splits = held_out.folds(y, task, folds, request.seed)
     with watch.steps(folds * repeats, Path(table.file).name) as observe:
         values = source_values(
             model,
             X,
             y,
-            folds if held_out.times is None else held_out.folds(y, task, folds, request.seed),
+            splits,
             held_out.within_folds(folds),
             sources=own,
             repeats=repeats,

@@ -226,11 +226,12 @@ class CsvTable:
     @property
     def held_out(self) -> RowsHeldOut:
         """Which rows folds hold out together."""
-        if self.grouped_by is None:
-            groups = None
-        else:
+        groups = times = None
+        if self.grouped_by is not None:
             groups = np.array(self.columns[self.grouped_by].cells)
-        return RowsHeldOut(groups, None if self.timed_by is None else times_of(self.columns[self.timed_by]))
+        if self.timed_by is not None:
+            times = times_of(self.columns[self.timed_by])
+        return RowsHeldOut(groups, times)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -164,10 +164,10 @@ def check_recipe(recipe: Recipe) -> None:
         check(known[recipe.method].kind, recipe.parameters)
         if recipe.path:
             _one_of("path", recipe.path, known[recipe.method].paths)
+    elif recipe.automatic and recipe.task == "classification":
+        check(mk.MultiKernelClassifier, recipe.parameters)
     elif recipe.automatic:
-        check(
-            mk.MultiKernelClassifier if recipe.task == "classification" else mk.MultiKernelRegressor, recipe.parameters
-        )
+        check(mk.MultiKernelRegressor, recipe.parameters)
     for view, words in recipe.kernels.items():
         _one_of("kernels: view", view, list(recipe.by_view))
         for word in words:

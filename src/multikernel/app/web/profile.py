@@ -85,8 +85,10 @@ def _marks(found: Typed, n: int, known: int, distinct: int) -> tuple[str, ...]:
     marks = []
     if found.type == "identifier":
         marks.append("Identifier: it names its row, and nothing can be learned from it.")
+    elif found.type == "empty" and distinct:
+        marks.append("Constant: one value only, so it cannot help.")
     elif found.type == "empty":
-        marks.append("Constant: one value only, so it cannot help." if distinct else "Empty: no cell has a value.")
+        marks.append("Empty: no cell has a value.")
     elif found.type == "date":
         marks.append("Date: learned from as the day, and the place in the year and the week.")
     if found.strange:

@@ -118,7 +118,10 @@ def joined(parts: Sequence[UploadedPart], key: str) -> JoinedParts:
         return JoinedParts(parts[0].columns, {}, parts[0].note, {}, parts[0].written)
     named: dict[str, UploadedPart] = {}
     for part in parts:
-        named[part.name if part.name not in named else f"{part.name} {len(named) + 1}"] = part
+        name = part.name
+        if name in named:
+            name = f"{name} {len(named) + 1}"
+        named[name] = part
     return _matched(named, key)
 
 

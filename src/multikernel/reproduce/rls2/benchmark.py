@@ -160,11 +160,12 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
     seconds = time.perf_counter() - start
     values = np.stack([new.combine(d).multiply(c) + mean for d, c in zip(weights, coefs, strict=True)])
     if regression:
-        wrong = (values - y[test]) ** 2
+        performance = np.sqrt(((values - y[test]) ** 2).mean(axis=1))
     else:
         wrong = np.where(values >= 0, 1.0, -1.0) != y[test]
+        performance = 100.0 * (1.0 - wrong.mean(axis=1))
     return {
-        "performance": np.sqrt(wrong.mean(axis=1)) if regression else 100.0 * (1.0 - wrong.mean(axis=1)),
+        "performance": performance,
         "kernels": [int((d > _ZERO * d.max()).sum()) for d in weights],
         "iterations": iterations,
         "total": int(sum(iterations)),

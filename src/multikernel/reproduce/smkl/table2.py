@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,16 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
     return compared(own, y[train], new, y[test], cell["seed"], costs, names)
 
 
+def _cells(quick: bool) -> Sequence[Cell]:
+    if quick:
+        return grid(data=["heart_statlog"], seed=range(2), grid=["coarse"])
+    return [
+        *grid(data=list(DATA.values()), seed=range(SPLITS), grid=["full"]),
+        *grid(data=list(DATA.values()), seed=range(FEWER), grid=["full"], variant=[LARGE]),
+        *grid(data=[DATA["pima"]], seed=range(FEWER), grid=["full"], variant=list(BETWEEN)),
+    ]
+
+
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.place == "Table 2":
         where = {"data": DATA[row.data]}
@@ -90,15 +100,7 @@ EXPERIMENT = Experiment(
         "Beside the paper's methods stand SMKL at that bound, the average of the kernels, and weights "
         "by the accuracy of each kernel alone (PWMK), which the paper does not compare with."
     ),
-    cells=lambda quick: (
-        grid(data=["heart_statlog"], seed=range(2), grid=["coarse"])
-        if quick
-        else [
-            *grid(data=list(DATA.values()), seed=range(SPLITS), grid=["full"]),
-            *grid(data=list(DATA.values()), seed=range(FEWER), grid=["full"], variant=[LARGE]),
-            *grid(data=[DATA["pima"]], seed=range(FEWER), grid=["full"], variant=list(BETWEEN)),
-        ]
-    ),
+    cells=_cells,
     measure=_measure,
     bind=_bind,
     tables=(2,),

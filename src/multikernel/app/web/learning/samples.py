@@ -311,7 +311,9 @@ def scores(model: Any, X: Any) -> tuple[str, Array]:
     if hasattr(model, "predict_proba"):
         return "probability", np.asarray(model.predict_proba(X))
     decision = np.asarray(model.decision_function(X))
-    return "decision", np.column_stack([-decision, decision]) if decision.ndim == 1 else decision
+    if decision.ndim == 1:
+        decision = np.column_stack([-decision, decision])
+    return "decision", decision
 
 
 def is_of(kernel: str, view: str) -> bool:

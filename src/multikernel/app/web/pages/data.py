@@ -192,6 +192,9 @@ def keep(site: Site, data: DataSet, form: FormData) -> DataSet:
     task = text_of(form, "task")
     if target != text_of(form, "shown", choice.target):  # the page had the task of another column
         task = ""
+    missing = text_of(form, "missing")
+    if missing not in MISSING:
+        missing = choice.missing
     detail = data.detail | {
         "choice": {
             "target": target,
@@ -199,7 +202,7 @@ def keep(site: Site, data: DataSet, form: FormData) -> DataSet:
             "kinds": kinds,
             "used": used,
             "task": task if task in ("classification", "regression") else None,
-            "missing": text_of(form, "missing") if text_of(form, "missing") in MISSING else choice.missing,
+            "missing": missing,
             "measuring": typed(form, data, choice.measuring),
         }
     }
