@@ -83,7 +83,7 @@ def facts(
         measure=measure,
         bind=bind,
         tables=tuple(int(place[-1]) for place in places if place.startswith("Table")),
-        seconds=0.2,
+        seconds=0.03,
     )
 
 

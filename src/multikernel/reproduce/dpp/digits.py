@@ -169,5 +169,5 @@ EXPERIMENT = Experiment(
     tables=(5,),
     variants=VARIANTS,
     tol=1e-4,
-    seconds=3.0,
+    seconds=10.0,
 )

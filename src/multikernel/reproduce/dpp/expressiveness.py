@@ -88,7 +88,7 @@ EXPERIMENT = Experiment(
     measure=_measure,
     figures=(1, 7, 8),
     variants={"standardised": STANDARDISED},
-    seconds=2.0,
+    seconds=0.2,
     draw=(
         *(
             Figure(

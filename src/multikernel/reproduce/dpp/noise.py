@@ -56,6 +56,6 @@ EXPERIMENT = Experiment(
     cells=lambda quick: grid(data=[""], seed=range(1 if quick else 10), percent=(0, 10, 50) if quick else PERCENTAGES),
     measure=_measure,
     figures=(9,),
-    seconds=0.5,
+    seconds=0.05,
     draw=(Figure("Centre of mass", "Weight moves from low to high degrees as labels become noise.", _draw),),
 )

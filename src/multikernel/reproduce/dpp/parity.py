@@ -114,7 +114,7 @@ EXPERIMENT = Experiment(
     measure=_measure,
     figures=(10,),
     tol=1e-4,
-    seconds=120.0,
+    seconds=45.0,
     whole=_whole,
     part=(
         "The paper trains on 60,000 digits at all D. That is run at two of twelve D; the other ten take about 4.3 "

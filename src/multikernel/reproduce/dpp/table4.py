@@ -149,5 +149,5 @@ EXPERIMENT = Experiment(
         CONSTANT: "A constant feature beside those on [0, 1]: a sample of unit length still shows how long it was.",
     },
     tol=1e-3,
-    seconds=20.0,
+    seconds=5.0,
 )

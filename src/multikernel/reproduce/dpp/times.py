@@ -64,5 +64,5 @@ EXPERIMENT = Experiment(
     measure=_measure,
     bind=_bind,
     tables=(3,),
-    seconds=3.0,
+    seconds=1.0,
 )

@@ -139,7 +139,7 @@ EXPERIMENT = Experiment(
     bind=_bind,
     figures=(2,),
     tol=1e-2,
-    seconds=5.0,
+    seconds=3.0,
     draw=tuple(
         Figure(
             title, "Learned weights beside uniform ones as bigrams are added.", _draw, {"data": name, "step": "test"}

@@ -127,7 +127,7 @@ EXPERIMENT = Experiment(
     figures=(3,),
     variants=VARIANTS,
     tol=1e-4,
-    seconds=10.0,
+    seconds=1.2,
     draw=(
         Figure(
             "As stated", f"Even degrees fail on centred features. {_SEE}", _draw, {"variant": "stated", "step": "test"}

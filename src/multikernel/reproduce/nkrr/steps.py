@@ -98,5 +98,5 @@ EXPERIMENT = Experiment(
     cells=_cells,
     measure=_measure,
     bind=_bind,
-    seconds=5.0,
+    seconds=4.5,
 )

@@ -58,6 +58,6 @@ EXPERIMENT = Experiment(
     measure=_measure,
     bind=_bind,
     figures=(1,),
-    seconds=1.0,
+    seconds=0.2,
     draw=tuple(Figure(f"lambda = {lam}", _SEE, _draw, {"lambda": lam}) for lam in LAMBDAS),
 )

@@ -114,5 +114,5 @@ EXPERIMENT = Experiment(
     fitted=frozenset({HALF}),
     version=2,
     tol=1e-6,
-    seconds=0.3,
+    seconds=0.5,
 )

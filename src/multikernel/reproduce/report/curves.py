@@ -97,7 +97,7 @@ EXPERIMENT = Experiment(
     cells=_cells,
     measure=_measure,
     figures=tuple(range(1, 13)),
-    seconds=20.0,
+    seconds=1.5,
     draw=(
         *(
             Figure(

@@ -186,5 +186,5 @@ EXPERIMENT = Experiment(
     },
     fitted=frozenset({PROGRAM}),
     tol=1e-6,
-    seconds=1.5,
+    seconds=0.5,
 )

@@ -305,7 +305,7 @@ EXPERIMENT = Experiment(
     fitted=frozenset({TIED}),
     version=2,
     tol=1e-4,
-    seconds=3.0,
+    seconds=0.7,
     draw=tuple(
         Figure(
             f"{name}: {quantity}",

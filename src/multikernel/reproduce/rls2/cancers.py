@@ -82,6 +82,6 @@ EXPERIMENT = Experiment(
     measure=_measure,
     tables=(5,),
     figures=(9,),
-    seconds=30.0,
+    seconds=5.0,
     draw=(Figure("Accuracy along the path", "A plateau of lambdas that all separate the four kinds.", _draw),),
 )

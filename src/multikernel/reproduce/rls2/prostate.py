@@ -235,7 +235,7 @@ EXPERIMENT = Experiment(
     variants={TWENTY: "Lambda has 20 values from 1e4 to 1e-4, a number that is taken from the published coefficients."},
     fitted=frozenset({TWENTY}),
     version=3,
-    seconds=1.0,
+    seconds=0.6,
     draw=(
         Figure(
             "Error of ten folds",

@@ -154,7 +154,7 @@ EXPERIMENT = Experiment(
     measure=_measure,
     bind=_bind,
     figures=(1,),
-    seconds=20.0,
+    seconds=1.6,
     draw=(
         Figure(
             "All sizes",

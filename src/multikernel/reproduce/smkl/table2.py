@@ -110,7 +110,7 @@ EXPERIMENT = Experiment(
     },
     fitted=frozenset(BETWEEN),
     tol=GAP,
-    seconds=60.0,
+    seconds=9.0,
     draw=(
         Figure(
             "Methods beside the average",

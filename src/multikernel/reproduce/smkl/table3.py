@@ -94,5 +94,5 @@ EXPERIMENT = Experiment(
     bind=_bind,
     tables=(3,),
     tol=GAP,
-    seconds=60.0,
+    seconds=20.0,
 )

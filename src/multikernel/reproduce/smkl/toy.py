@@ -88,6 +88,6 @@ EXPERIMENT = Experiment(
     bind=_bind,
     figures=(1,),
     tol=GAP,
-    seconds=5.0,
+    seconds=2.0,
     draw=(Figure("Accuracy", "With most features relevant, even weights are best and L1-MKL is behind.", _draw),),
 )
