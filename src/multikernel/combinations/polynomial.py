@@ -135,9 +135,14 @@ def _power(S: Gram, degree: int) -> Gram:
         kept = np.flatnonzero(S.weights)
         if len(kept) and 4 * comb(len(kept) + degree - 1, degree) <= S.shape[1]:
             return _monomials(S.F[:, kept], S.weights[kept], None if S.F is S.H else S.H[:, kept], degree)
-    K = np.multiply(S.dense(), S.dense(), dtype=float)  # powers soon leave the range of single precision
-    for _ in range(degree - 2):
-        K *= S.dense()
+    M = S.dense()
+    K = np.multiply(M, M, dtype=float)  # powers soon leave the range of single precision
+    power = 2
+    while 2 * power <= degree:
+        K *= K
+        power *= 2
+    for _ in range(degree - power):
+        K *= M
     return DenseGram(K)
 
 
