@@ -74,6 +74,9 @@ def test_any_coefficients_have_their_own_values() -> None:
     found = Solved.at(DenseGram(K), Y, alpha, C)
     assert (found.value, found.upper) == pytest.approx(values(K, Y, alpha, C, C), rel=1e-12)
     assert found.gap == pytest.approx((found.upper - found.value) / found.upper, rel=1e-9)
+    less = found.less(3.0)
+    assert (less.value, less.upper) == (found.value - 3.0, found.upper - 3.0)
+    assert less.gap == pytest.approx((found.upper - found.value) / abs(less.upper), rel=1e-9)
 
 
 @pytest.mark.parametrize("reached", [True, False])

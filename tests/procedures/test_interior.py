@@ -314,6 +314,23 @@ def test_kernels_leave_and_enter_with_their_reduced_cost() -> None:
     assert there is moved
 
 
+@pytest.mark.parametrize("domain", ["simplex", "orthant-1", "orthant-1-strong"])
+def test_at_the_optimum_kernels_with_a_weight_have_the_largest_score_and_others_less(domain: str) -> None:
+    """Of a program whose value is twice its own: beside a score a penalty then counts half."""
+    saddle = problem("random", machines(1.0)["squared"], domain)
+    assert saddle.program.scale == 2.0
+    found = interior_point(saddle, 1e-11)
+    scores = saddle.bank.quad(saddle.program.coef(found.a))
+    used = found.weights > 1e-6 * found.weights.max()
+    largest = scores[used].max()
+    multiplier = 0.0
+    if saddle.domain.constrained:
+        multiplier = 0.5 * largest
+    assert saddle.largest_score(multiplier) == pytest.approx(largest, rel=1e-5)
+    np.testing.assert_allclose(scores[used], largest, rtol=1e-4)
+    assert (scores <= largest * (1.0 + 1e-5)).all()
+
+
 def test_the_first_set() -> None:
     saddle = problem("random", machines(1.0)["hinge"], "simplex")
     b = saddle.program.coef(central(saddle.program))
