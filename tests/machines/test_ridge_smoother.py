@@ -185,6 +185,9 @@ def test_a_weight_of_two_is_a_sample_that_is_there_twice(intercept: bool) -> Non
             np.testing.assert_allclose(model.criterion(name), twice.criterion(name), err_msg=name)
 
 
-def test_weights_that_count_no_sample_are_refused() -> None:
+def test_weights_that_count_no_sample_are_refused_and_others_not() -> None:
     with pytest.raises(ValueError, match=r"add up to 0\.12"):
         _ = smoothers(np.full(N, 0.01), True)[0].scale
+    for model in smoothers(np.full(N, 0.8 / N), False):
+        with pytest.warns(UserWarning, match="fits all samples"):
+            assert (model.scale > 0).all()
