@@ -49,10 +49,11 @@ def test_single_precision_is_solved_in_double() -> None:
     np.testing.assert_allclose(form.solve(0.1), want, rtol=1e-9)
 
 
-def test_a_matrix_that_is_no_kernel_is_refused() -> None:
+@pytest.mark.parametrize("unit", [1e-20, 1.0])
+def test_a_matrix_that_is_no_kernel_is_refused(unit: float) -> None:
     K = matrix(20, 20) - 5.0 * np.eye(20)
     with pytest.raises(ValueError, match="no negative eigenvalues"):
-        along(DenseGram(K), np.ones((20, 1)), [100.0, 1000.0])
+        along(DenseGram(unit * K), np.ones((20, 1)), [100.0 * unit, 1000.0 * unit])
 
 
 def test_a_system_that_fails_is_no_number() -> None:

@@ -331,6 +331,18 @@ def test_at_the_optimum_kernels_with_a_weight_have_the_largest_score_and_others_
     assert (scores <= largest * (1.0 + 1e-5)).all()
 
 
+def test_coefficients_that_cannot_be_made_smaller_prove_nothing_where_scores_exceed_a_penalty() -> None:
+    """With a given sum no part of them is feasible; without, a part is, and bounds the optimum."""
+    for name, bounded in (("hinge", True), ("one-class", False)):
+        saddle = problem("random", machines(1.0)[name], "orthant-1")
+        a = central(saddle.program)
+        scores = saddle.bank.quad(saddle.program.coef(a))
+        scores *= 10.0 * saddle.domain.strength / scores.max()
+        bound = saddle.bound(a, scores)
+        assert bound < np.inf
+        assert np.isfinite(bound) == bounded
+
+
 def test_the_first_set() -> None:
     saddle = problem("random", machines(1.0)["hinge"], "simplex")
     b = saddle.program.coef(central(saddle.program))
