@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-_LONGEST = 60  # characters of a value in a message
 _MOST_THREADS = 1024  # a larger number is a slip: no machine of today has so many cores
 
 
@@ -259,10 +258,10 @@ def shortened(names: Sequence[str], most: int = 5) -> str:
     return words
 
 
-def abbreviated(value: Any) -> str:
-    """The value that a user gave, as text for a message, cut after a number of characters."""
+def abbreviated(value: Any, most: int = 60) -> str:
+    """The value that a user gave, or an error, as text in one line for a message; cut after so many characters."""
     text = repr(value) if isinstance(value, str) else str(value)
     text = " ".join(text.split())
-    if len(text) <= _LONGEST:
+    if len(text) <= most:
         return text
-    return f"{text[:_LONGEST]}..."
+    return f"{text[:most]}..."

@@ -63,8 +63,7 @@ MACHINE_PAIR = 6e-9  # each pair of samples in a machine that starts from the la
 MACHINE_FRESH = 2.0  # times as long takes a machine that starts from nothing, to a small gap
 NUMPY_VALUE = 2e-9  # each product of a kernel in NumPy's arithmetic
 MIXTURE_PROBLEM = 8e-3  # the smallest problem of the mixtures of machines
-SMALLEST_STEP = 1e-3  # the smallest step of any procedure
-SMALLEST_FIT = 2e-3  # what does not follow the size: checks, certificates, what is published
+SMALLEST_STEP = 1e-3  # the smallest step of any procedure; and checks, certificates, and what is published
 
 # -- how many steps there will be; benchmarks/forecast.py measures what they forecast ----------------------------------
 
@@ -133,7 +132,6 @@ SUPPORT_SHARE = 0.7  # of the samples in a form or a product, up to which leavin
 STACK_TINY = 32 << 20  # bytes of a stack that is made in a few milliseconds in any way
 
 # banks/kinds.py
-STACK_SMALL = 256 << 20  # bytes of a stored stack up to which a pass over it is faster than new exponentials
 DIFFERENCES_FEATURES = 8  # Gaussians on more columns share a matrix of distances, which is one matrix product
 
 # banks/factor_gram.py

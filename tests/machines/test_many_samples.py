@@ -9,7 +9,7 @@ import pytest
 
 from multikernel.banks import FactorGram
 from multikernel.machines import EpsilonMachine, HingeMachine, OneClassMachine, SquaredHingeMachine, SupportMachine
-from multikernel.machines.support import _coordinates, base, factored, many
+from multikernel.machines.support import _coordinates, base, factored
 from multikernel.machines.support.factored import FactoredProgram
 from multikernel.machines.support.many import ManySamples
 from multikernel.machines.support.program import SupportProgram
@@ -96,9 +96,9 @@ def test_programs_of_some_samples_need_no_exact_end(monkeypatch: pytest.MonkeyPa
     machine, target = CASES["hinge"]
     made: list[Any] = []
     monkeypatch.setattr(factored, "settled", lambda *given: made.append(given))
-    monkeypatch.setattr(many, "_MOST", 0)  # programs only
-    program, gram = machine.program(target, None), FactorGram(F, WEIGHTS, F)
-    found = ManySamples(program, F, WEIGHTS, gram.diagonal(), 1e-6).solve(None, 1000)
+    program = machine.program(target, None)
+    problem = ManySamples(program, F, WEIGHTS, FactorGram(F, WEIGHTS, F).diagonal(), 1e-6)
+    found = problem._by_programs(problem._certified(program.feasible(None), 0, ()), 1000)
     assert found.converged
     assert found.gap <= 1.1e-6
     assert not made

@@ -60,7 +60,7 @@ from multikernel.kernels.samples import in_double
 from multikernel.kernels.subsets import RBFSubsets
 from multikernel.tables.objects import as_objects, complete
 from multikernel.tables.table import as_table
-from multikernel.tuning import STACK_SMALL, STACK_TINY
+from multikernel.tuning import KEPT_BYTES, STACK_TINY
 
 
 def bind_samples(
@@ -212,7 +212,7 @@ def _groups(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> list[_Grou
             gaussians_bank,
             lambda members, gaussian: gaussian and few_differences([kernels[k] for k in members], X),
         )
-    if len(left) * half_size(n) * itemsize > STACK_SMALL:
+    if len(left) * half_size(n) * itemsize > KEPT_BYTES:
         take(
             OfDistance,
             matrix_of,

@@ -21,7 +21,7 @@ from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance, is_exponential, squared_distances
 from multikernel.kernels.facts import Elementary, ExplicitFeatures, OnDemand, PowerOf
-from multikernel.tuning import DIFFERENCES_FEATURES, STACK_SMALL
+from multikernel.tuning import DIFFERENCES_FEATURES, KEPT_BYTES
 
 # Fewer powers, widths or sets of columns are stored in a packed stack: the matrix that they share takes two halves of
 # one, and a pass over it evaluates every kernel anew.
@@ -133,7 +133,7 @@ def subsets_bank(subsets: tuple[Columns, ...], gammas: tuple[float, ...], X: Any
         row[: len(columns)] = columns
     bank = SubsetRBFBank.of(X, table, np.array(gammas), storage.dtype)
     size = len(bank) * half_size(X.shape[0]) * storage.dtype.itemsize
-    if size <= min(storage.memory, STACK_SMALL):
+    if size <= min(storage.memory, KEPT_BYTES):
         return bank.stored()
     return bank
 

@@ -25,7 +25,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils import check_random_state
 
-from multikernel._floats import EPS
+from multikernel._floats import EPS, SINGULAR
 from multikernel._parameters import SEED
 from multikernel._rules import AnyOf, Instance, Nothing, Whole
 from multikernel._typing import Array
@@ -35,8 +35,6 @@ from multikernel.diagnostics import _input
 from multikernel.domains import NormBall
 from multikernel.domains.norms import norm_of
 from multikernel.machines import RidgeMachine
-
-_ZERO_EIGENVALUE = 1e-9  # times the largest absolute eigenvalue: smaller eigenvalues count as zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +65,12 @@ class Convexity:
     @property
     def convex(self) -> Array:
         """At which points F is convex: no eigenvalue is negative; shape (s,)."""
-        return self.smallest >= -_ZERO_EIGENVALUE * np.maximum(np.abs(self.smallest), np.abs(self.largest))
+        return self.smallest >= -SINGULAR * np.maximum(np.abs(self.smallest), np.abs(self.largest))
 
     @property
     def concave(self) -> Array:
         """At which points F is concave: no eigenvalue is positive; shape (s,)."""
-        return self.largest <= _ZERO_EIGENVALUE * np.maximum(np.abs(self.smallest), np.abs(self.largest))
+        return self.largest <= SINGULAR * np.maximum(np.abs(self.smallest), np.abs(self.largest))
 
     def __str__(self) -> str:
         s = len(self.points)
@@ -186,7 +184,7 @@ def _sample(ball: NormBall, m: int, count: int, random_state: Any) -> list[Array
 
 
 def _kind(values: Array) -> str:
-    edge = _ZERO_EIGENVALUE * float(np.abs(values).max())
+    edge = SINGULAR * float(np.abs(values).max())
     if (np.abs(values) <= edge).all():
         return "flat"
     if (values <= edge).all():

@@ -12,7 +12,7 @@ from multikernel._typing import Array
 
 COLORS = ("#4a7fe0", "#dd8a33", "#3f9c6b", "#b5526b", "#7d66c4", "#2fa3b5", "#a58a2c", "#6b7387")
 GREY, INK = "#8a92a3", "#39404f"  # of lines and of text
-_SHOWN = 40  # names
+SHOWN = 40  # kernels in a figure, the heaviest
 _ROW, _BAR = 0.26, 0.13  # inches
 
 
@@ -39,10 +39,10 @@ def draw_bars(
             spread = spread.mean(axis=0, keepdims=True)
     largest = np.argsort(-np.abs(values).max(axis=0), kind="stable")
     shown = np.arange(len(names))
-    if len(names) > _SHOWN:
+    if len(names) > SHOWN:
         some = np.abs(values).max(axis=0)[largest] > 0
-        shown = largest[: max(1, min(_SHOWN, int(some.sum())))]
-        if some.sum() > _SHOWN:
+        shown = largest[: max(1, min(SHOWN, int(some.sum())))]
+        if some.sum() > SHOWN:
             label += f" (the {len(shown)} largest)"
         else:
             label += f" (0 for the other {len(names) - len(shown)})"

@@ -37,7 +37,6 @@ SEARCH_FOLDS = 3  # fewer than elsewhere: every candidate is fitted in each
 Estimator = TypeVar("Estimator", bound=Model)
 
 SEARCHED_SAMPLES = 500  # that choose at most
-_STRIDE = 2  # candidates are tried in such steps first, and then those beside the best of them
 TUBE = 0.1  # of the spread of the target: residuals that cost nothing where epsilon is "auto"
 RIDGES = np.geomspace(1e4, 1e-6, 16)  # of a kernel whose mean self-value is 1
 MARGINS = np.geomspace(1e2, 1e-4, 10)
@@ -271,12 +270,13 @@ def best_place(model: Model, name: str, learn: Any, whole: Samples) -> int:
         return int(np.argmax(errors <= 1.001 * errors.min()))
 
     if folds and improves(middle):
+        # every second candidate is tried first, and then those beside the best of them;
         # a more complex model has to bring 1/100 of the error, which is more than a simpler one may cost
-        for place in range(middle + _STRIDE, count, _STRIDE):
+        for place in range(middle + 2, count, 2):
             if not improves(place, 0.01):
                 break
         if best() == middle:
-            for place in range(middle - _STRIDE, -1, -_STRIDE):
+            for place in range(middle - 2, -1, -2):
                 if not improves(place):
                     break
         found = best()

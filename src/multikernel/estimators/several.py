@@ -20,8 +20,6 @@ from multikernel.banks.threads import one_blas_thread, slices
 from multikernel.estimators.predictor import KernelPredictor, with_known_values
 from multikernel.tuning import KEPT_BYTES, LARGE_VALUES
 
-_FEW = 1000  # kernels of which the products with all coefficients are kept
-
 
 def share_reference(models: Sequence[Any], bank: KernelBank) -> None:
     """One reference to the training samples for all models, in place of one for each."""
@@ -46,7 +44,7 @@ def informed(models: Sequence[Any], X: Any) -> list[Any]:
     predictors = [model.predictor_ for model in models]
     each = len(predictors[0].coef)  # problems, or targets, which may share their weights
     weights = np.concatenate([np.broadcast_to(p.weights, (each, p.weights.shape[1])) for p in predictors])
-    width = len(weights) * max(len(predictors[0].support), _FEW)
+    width = len(weights) * len(predictors[0].support)
     parts = [
         _sums(bank, weights, np.concatenate([p.over_columns(bank) for p in predictors]))
         for bank in models[0].banks(X, width)
@@ -69,7 +67,7 @@ def _sums(bank: KernelBank, weights: Array, coef: Array) -> Array:
     if (weights == weights[0]).all():
         return bank.combine(weights[0]).multiply(coef.T)
     active = np.flatnonzero(weights.any(axis=0))
-    if not bank.square and len(active) <= _FEW:
+    if not bank.square and len(active) * bank.shape[0] * len(coef) <= LARGE_VALUES:
         with one_blas_thread(0):  # the pass has threads of its own
             products = bank.select(active).apply(coef.T)
         return np.einsum("pk,krp->rp", weights[:, active], products)

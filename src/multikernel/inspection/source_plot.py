@@ -9,8 +9,6 @@ import numpy as np
 from multikernel.estimators.bars import COLORS, GREY, INK
 from multikernel.estimators.names import short_names
 
-_ROW = 0.45  # inches
-
 
 def source_pairs(values: Any) -> Any:
     """Whether the sources repeat or complete each other, pair by pair.
@@ -67,7 +65,7 @@ def _draw(values: Any, score: float, constant: float, measure: str, ax: Any = No
 
     count = len(values)
     if ax is None:
-        _, ax = plt.subplots(figsize=(8.0, 1.4 + _ROW * count), layout="constrained")
+        _, ax = plt.subplots(figsize=(8.0, 1.4 + 0.45 * count), layout="constrained")
     at = np.arange(count)
     ax.axvline(score, color=INK, lw=1, label=f"all sources, {score:.3g}")
     ax.axvline(constant, color=GREY, lw=1, ls=":", label=f"constant prediction, {constant:.3g}")

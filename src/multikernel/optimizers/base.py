@@ -25,16 +25,12 @@ import numpy as np
 from multikernel._parameters import Count, Positive, check_parameters
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
-from multikernel.certificate import FINEST_GAP, Certificate
+from multikernel.certificate import FINEST_GAP, STALLED, Certificate
 from multikernel.observer import Observer, silent
 from multikernel.optimizers.state import Proposal, Result, State
 from multikernel.problem import Problem
 
 Search = Generator[Proposal, State, None]
-
-# Evaluations in a row that show no fall above what the machine leaves unknown. After twenty, 180 more on features of
-# four decades, of whose values 0.3 to 20 % are rounding, lowered them by 0.4 % at most; after ten, by 0.5 %.
-_UNRESOLVED = 20
 
 
 @dataclass(frozen=True)
@@ -122,7 +118,7 @@ class Optimizer(ABC):
 
     def _finished(self, state: State) -> bool:
         # so many values in a row were mostly unknown, or differ by less than the machine resolves
-        given_up = state.unknown >= 3 or state.unresolved >= _UNRESOLVED
+        given_up = state.unknown >= 3 or state.unresolved >= STALLED
         over = len(state.history) >= self.max_iter or given_up or time_is_up()
         return over or state.certificate.reached(self.tol)
 

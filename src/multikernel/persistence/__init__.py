@@ -29,7 +29,6 @@ __all__ = ["Checkpoint", "checkpoints", "load", "read", "register", "save"]
 FORMAT = "multikernel model"
 VERSION = 4  # of the files that are written
 _SEALED = 3  # the first version with digests, and with metadata that are written like the model
-_LONGEST = 300  # characters of an error that a sentence repeats
 
 
 def save(model: Any, path: str | os.PathLike[str], metadata: dict[str, Any] | None = None) -> None:
@@ -138,11 +137,11 @@ def read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
                     metadata = reader.decode(metadata)
                 warnings = _of_other_versions(header)
         except RefusedError as error:
-            raise ValueError(f"{path} cannot be loaded: {_short(str(error))}") from None
+            raise ValueError(f"{path} cannot be loaded: {abbreviated(error, 300)}") from None
         except Exception as error:  # whatever a damaged file leads to, the message names the file as the cause
             raise ValueError(
                 f"{path} is not a model saved by multikernel, or is damaged "
-                f"({_short(f'{type(error).__name__}: {error}')})"
+                f"({type(error).__name__}: {abbreviated(error, 300)})"
             ) from None
     for warning in warnings:
         warn_user(f"{path} {warning}")
@@ -180,14 +179,6 @@ def _of_other_versions(header: dict[str, Any]) -> list[str]:
             "install that version"
         )
     return warnings
-
-
-def _short(error: str) -> str:
-    """The words of an error in one line."""
-    words = " ".join(error.split())
-    if len(words) <= _LONGEST:
-        return words
-    return f"{words[:_LONGEST]}..."
 
 
 def _release(version: str) -> tuple[int, ...]:

@@ -56,7 +56,6 @@ from multikernel.tuning import (
     ROUNDS_PRODUCTS,
     ROUNDS_SMOOTH,
     ROUNDS_USUAL_GAP,
-    SMALLEST_FIT,
     SMALLEST_STEP,
     SUPPORT_MATRICES,
     SUPPORT_MATRICES_MANY,
@@ -159,7 +158,7 @@ def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
             copies = ROUNDS_COPIES
         else:
             copies = FEATURE_COPIES
-        return Cost(INTERIOR_STEPS * step + Work(steps=SMALLEST_FIT), copies * _features(bank))
+        return Cost(INTERIOR_STEPS * step + Work(steps=SMALLEST_STEP), copies * _features(bank))
     inside = interior_steps(bank)
     found = inside
     if domain.constrained:
@@ -169,7 +168,7 @@ def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
     certified = 2.0 * bank.exact
     if bank.exact.seconds:
         certified = certified + Work(steps=MACHINE_PAIR * n**2)
-    return Cost(found.work + certified + Work(steps=SMALLEST_FIT), 8.0 * _support_values(bank, domain))
+    return Cost(found.work + certified + Work(steps=SMALLEST_STEP), 8.0 * _support_values(bank, domain))
 
 
 def _support_values(bank: BankCost, domain: Separable) -> float:
@@ -220,8 +219,8 @@ def hinge(bank: BankCost) -> Cost:
     n = float(bank.n)
     q = bank.features
     if q is not None and few_features(q, bank.n):
-        return Cost(Work(algebra=20.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_FIT), 8.0 * n * q)
-    return Cost(gram(bank) + Work(steps=MACHINE_FRESH * MACHINE_PAIR * n**2 + SMALLEST_FIT), 8.0 * n**2)
+        return Cost(Work(algebra=20.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_STEP), 8.0 * n * q)
+    return Cost(gram(bank) + Work(steps=MACHINE_FRESH * MACHINE_PAIR * n**2 + SMALLEST_STEP), 8.0 * n**2)
 
 
 def margin(bank: BankCost) -> Cost:
@@ -230,14 +229,14 @@ def margin(bank: BankCost) -> Cost:
     q = bank.features
     if q is not None and few_features(q, bank.n):
         return Cost(
-            Work(algebra=20.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_FIT),
+            Work(algebra=20.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_STEP),
             FEATURE_COPIES * _features(bank),
         )
     return Cost(
         gram(bank)
         + Work(
             algebra=MARGIN_FACTORISATIONS * BLAS_OPERATION * n**3 / 3.0,
-            steps=MACHINE_PAIR * n**2 + SMALLEST_FIT,
+            steps=MACHINE_PAIR * n**2 + SMALLEST_STEP,
         ),
         2.0 * 8.0 * n**2,
     )
@@ -248,9 +247,9 @@ def ridge(bank: BankCost) -> Cost:
     n = float(bank.n)
     q = bank.features
     if q is not None and q < bank.n:
-        return Cost(Work(algebra=2.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_FIT), 2.0 * 8.0 * n * q)
+        return Cost(Work(algebra=2.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_STEP), 2.0 * 8.0 * n * q)
     return Cost(
-        gram(bank) + Work(algebra=BLAS_OPERATION * n**3 / 3.0, memory=NUMPY_VALUE * n**2, steps=SMALLEST_FIT),
+        gram(bank) + Work(algebra=BLAS_OPERATION * n**3 / 3.0, memory=NUMPY_VALUE * n**2, steps=SMALLEST_STEP),
         (8.0 if bank.on_demand else 16.0) * n**2,  # of the matrix and its factor, which may have its place
     )
 
@@ -282,7 +281,7 @@ def rls2(bank: BankCost, tol: float = 1e-4) -> Cost:
     copied = 8.0 * int(max(min(m, RLS2_COPIED), m * RLS2_WORKING_PART_LATE)) * half_size(bank.n)
     if bank.held or bank.features is not None or copied > MEMORY:
         copied = 0.0
-    work = count * (step + some) + 3.0 * bank.sweep + bank.exact + Work(steps=SMALLEST_FIT)
+    work = count * (step + some) + 3.0 * bank.sweep + bank.exact + Work(steps=SMALLEST_STEP)
     in_single = bank.features is None and bank.n >= RLS2_HALF_FROM and tol >= 1e-5  # procedures/rls2/point.py decides
     return Cost(_of_samples(bank, work), _matrices(bank, RLS2_MATRICES_HALF if in_single else RIDGE_MATRICES) + copied)
 
@@ -295,7 +294,7 @@ def polynomial(bank: BankCost, degree: int) -> Cost:
         memory=4.0 * NUMPY_VALUE * degree * n**2,
         steps=SMALLEST_STEP,
     )
-    work = 6.0 * (step + 2.0 * bank.sweep) + Work(steps=SMALLEST_FIT)
+    work = 6.0 * (step + 2.0 * bank.sweep) + Work(steps=SMALLEST_STEP)
     return Cost(_of_samples(bank, work), _matrices(bank, 4.0))
 
 
@@ -319,7 +318,7 @@ def ridge_cv(bank: BankCost, folds: int) -> Cost:
         algebra=BLAS_OPERATION * (2.0 * n**3 + 2.0 * columns * m * n**2 + 4.0 * n * m**2),
         steps=SMALLEST_STEP,
     )
-    work = 18.0 * (step + 2.0 * bank.sweep) + Work(steps=SMALLEST_FIT)
+    work = 18.0 * (step + 2.0 * bank.sweep) + Work(steps=SMALLEST_STEP)
     return Cost(
         _of_samples(bank, work),
         _matrices(bank, RIDGE_CV_MATRICES if bank.features is None else FEATURE_COPIES),
@@ -343,7 +342,7 @@ def many_targets(bank: BankCost, folds: int, targets: int, by_folds: bool = True
     if nearby < algebra:
         candidates = few
         algebra = nearby
-    work = Work(algebra=BLAS_OPERATION * algebra, steps=candidates * SMALLEST_STEP + SMALLEST_FIT)
+    work = Work(algebra=BLAS_OPERATION * algebra, steps=candidates * SMALLEST_STEP + SMALLEST_STEP)
     work = work + candidates * bank.sweep
     copied = 0.0  # targets beside matrices are read where they are
     if bank.features is not None:

@@ -14,8 +14,8 @@ import numpy as np
 
 from multikernel._floats import TINY
 from multikernel._typing import Array
+from multikernel.estimators.bars import SHOWN
 
-_DRAWN = 60  # nodes
 _LONGEST = 40  # characters of a name
 _ROW, _LETTER, _LINES = 0.3, 0.078, 0.9  # inches: between nodes, for a letter, for lines between two columns
 _INK, _QUIET = "#4a7fe0", "#aab1bf"
@@ -71,10 +71,10 @@ def _chosen(nodes: Sequence[Node], weights: Array) -> tuple[list[int], str]:
         return [], "no node has weight"
     closed = [k for k, v in enumerate(nodes) if any(set(v) <= set(nodes[w]) for w in heavy)]
     caption = f"area: weight, the largest {_unit(nodes, weights):.3g}"
-    if len(closed) <= _DRAWN:
+    if len(closed) <= SHOWN:
         ancestors = len(closed) - len(heavy)
         return closed, caption + (f"; ancestors without weight: {ancestors}" if ancestors else "")
-    largest = sorted(sorted(heavy, key=lambda k: -weights[k])[:_DRAWN])
+    largest = sorted(sorted(heavy, key=lambda k: -weights[k])[:SHOWN])
     return largest, f"{caption}; the {len(largest)} largest of {len(heavy)} nodes with weight"
 
 

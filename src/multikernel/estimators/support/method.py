@@ -40,13 +40,13 @@ from multikernel.optimizers import Optimizer, QuasiNewton
 from multikernel.problem import Problem
 from multikernel.procedures import SimplicialDecomposition, Start, outcome, solved_in_own_units, support_mkl
 from multikernel.procedures.forecast import Cost, support
+from multikernel.tuning import STACK_TINY
 
 JointScheme = Literal["ovr", "ovo", "crammer_singer"]
 # The machine's last Newton steps double its digits: predictions then do not follow the order of the samples, or weights
 # in place of repeated samples, in more than 1e-7.
 _MIXTURES = partial(SimplicialDecomposition, accuracy=1e-8)
 _TIMES = tuple(2.0**power for power in range(-6, 1))  # of scikit-learn's gamma; narrower ones lose rare classes
-_LARGE_STACK = 64 << 20  # bytes of a double-precision stack beyond which passes are made in single precision
 
 
 class SupportModel(Model, Protocol):
@@ -169,7 +169,7 @@ def single_where_large(model: SupportModel, m: int, n: int) -> Any:
 
     The others have bounds that come from many of their points.
     """
-    large = 4 * m * n * (n + 1) > _LARGE_STACK
+    large = 4 * m * n * (n + 1) > STACK_TINY
     if large and model.solver == "auto":
         return np.float32
     return np.float64

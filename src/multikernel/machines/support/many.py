@@ -25,7 +25,6 @@ from multikernel.machines.support.program import SupportProgram
 from multikernel.tuning import BUFFER_VALUES
 
 _PASSES = 10  # between two certificates, of which the first alone is over all variables
-_MOST = 300  # passes before the first program
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +50,7 @@ class ManySamples:
         """From variables of an earlier solution on."""
         found = self._certified(self.program.feasible(start), 0, ())
         passes = 0
-        while not found.converged and passes < min(_MOST, max_iter) and not out_of_time(self.program.n):
+        while not found.converged and passes < max_iter and not out_of_time(self.program.n):
             before = found.gap
             trial = self._certified(self._passes(found, passes), found.n_iter + _PASSES, found.history)
             if trial.gap < found.gap:
@@ -124,14 +123,13 @@ class ManySamples:
 
     def _by_programs(self, found: DualSolution, max_iter: int) -> DualSolution:
         """The best of several programs of the variables that may move."""
-        # slopes below this part of the largest linear term let variables move
+        # slopes below this part of the largest linear term let variables move; where that does not help even with
+        # slopes of twice the term, rounding has the rest
         band = 0.05
         best = found
-        for _ in range(12):
-            if best.converged or best.n_iter >= max_iter or out_of_time(self.program.n):
-                break
+        while not best.converged and band < 2.0 and best.n_iter < max_iter and not out_of_time(self.program.n):
             trial = self._program(best, band)
-            band = 0.5 * band if trial.gap < best.gap else 2.0 * band
+            band = 0.5 * band if trial.gap < NO_PROGRESS * best.gap else 4.0 * band
             if trial.gap < best.gap:
                 best = trial
             else:

@@ -29,7 +29,7 @@ from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
-from multikernel.certificate import Certificate
+from multikernel.certificate import INNER, Certificate
 from multikernel.duality import best_multiple, form_rounding
 from multikernel.machines import DualSolution, SupportMachine, SupportProgram
 from multikernel.machines.support.coefficients import central, feasible
@@ -42,7 +42,6 @@ from multikernel.procedures.hkl.node_kernels import NodeKernels
 from multikernel.procedures.hkl.restricted import HullPoint, HullProblem
 from multikernel.procedures.units import MachineUnits, kernel_size
 
-_ON_HULL = 0.1  # the gap on the hull may be this part of the gap over all nodes
 _GOAL = 0.8  # the search goes on to this part of the gap asked for: leaving nodes out at the end takes the rest
 
 
@@ -145,7 +144,7 @@ class _Search:
         self, max_iter: int, max_nodes: int, start: Iterable[Node], observe: Observer
     ) -> tuple[NodeWeights, DualSolution]:
         tol = self.machine.tol
-        finest = _ON_HULL * self.machine.tol
+        finest = INNER * self.machine.tol
         hull = self.graph.first(self.kernels.base, self.program.coef(central(self.program)), start)
         inner = max(1e-2, finest)  # the first hulls will grow
         steps = 0
@@ -169,8 +168,8 @@ class _Search:
                 if pair.certificate.reached(tol) or last or inner <= finest:
                     return pair.answer(tol, len(hull), steps, history)
             if near or not entering:
-                inner *= _ON_HULL
-            inner = max(finest, min(inner, _ON_HULL * reached.value))
+                inner *= INNER
+            inner = max(finest, min(inner, INNER * reached.value))
             hull = hull.extended(entering)
 
     def _bound(self, problem: HullProblem, found: HullPoint) -> tuple[float, list[Node]]:
@@ -198,7 +197,7 @@ class _Search:
         """The machine at the active nodes, solved for on their own; at the whole hull where that is not enough."""
         few = _on_active_nodes(problem, found)
         if few is not None:
-            pair = _Pair.of(self.machine, few, few.solved(_ON_HULL * self.machine.tol, MOST_NEWTON_STEPS), bound)
+            pair = _Pair.of(self.machine, few, few.solved(INNER * self.machine.tol, MOST_NEWTON_STEPS), bound)
             if pair.certificate.reached(self.machine.tol):
                 return pair
         return _Pair.of(self.machine, problem, found, bound)

@@ -25,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel._workers import CHOICE_TIME, limited, seconds_left, time_is_up, warn_of_cut_choice
+from multikernel.certificate import INNER
 from multikernel.machines.ridge.centres import CentresSolution
 from multikernel.observer import Observer, silent
 from multikernel.procedures.centres import LandmarkRows, Parted, compared_first
@@ -37,7 +38,6 @@ from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.tuning import ALL_SAMPLES
 
 _WIDEST = 0.05  # mean distance at which a descent in single precision begins, in those that halve the kernel
-_FINER = 0.1  # times the tolerance: with ten times as much, six columns of twenty had .902 right labels, not .910
 
 
 def scales_of_many(
@@ -168,7 +168,7 @@ def _learned_further(
     )
     starts = _starts(posed, first)
     start, alpha = min(starts, key=lambda each: error.value(*each))
-    found = scales_by_landmarks(error, start, alpha, _FINER * tol, max_iter, observe)
+    found = scales_by_landmarks(error, start, alpha, INNER * tol, max_iter, observe)
     if time_is_up():
         warn_of_cut_choice("the descent by which scales are learned on some thousands of samples was cut short")
     elif not found.settled:

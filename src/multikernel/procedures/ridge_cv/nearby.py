@@ -43,6 +43,7 @@ from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import slices
+from multikernel.certificate import INNER
 from multikernel.numerics.cholesky import solved
 from multikernel.numerics.conjugate_gradients import MOST_STEPS, preconditioned_steps
 from multikernel.numerics.levenberg_marquardt import ACCEPTED, FIRST_DAMPING, changed_damping
@@ -59,7 +60,6 @@ _BASES = 4
 _WORTHWHILE = 4  # 2 n^2 operations of each product beside n^3 of an inverse: 2 gained a tenth of 400 samples, and 50 MB
 _RICHER = 4  # times that a basis is made richer at most: with 2, 3 and 4 of them 88, 118, 131 of 150 hard targets ended
 _FURTHEST = 10.0  # times a weight of v0, to which targets are followed: points of the first survey are a decade apart
-_CONFIRMED = 0.1  # of ``tol``, by the richer model: with 1 some targets were at 3 ``tol`` in truth
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ class Neighbourhood:
             left = space.left(v)
             near = space.model.at(v)
             digits = near.errors > ROUNDING * space.model.squares / space.model.count  # a difference of such squares
-            ended = digits & (near.stationarities(v) <= _CONFIRMED * tol) & left.known(before, tol) & self._reached(v)
+            ended = digits & (near.stationarities(v) <= INNER * tol) & left.known(before, tol) & self._reached(v)
             ends.append(Ends(index[ended], v[ended], near.errors[ended], near.slopes[ended], near.curvatures[ended]))
         return Ends.joined(ends, len(self.v0))
 
@@ -276,7 +276,7 @@ class _Left:
         rho, size = _norms(self.rho), _norms(self.residuals)
         better = (2.0 * rho <= _norms(before.rho)) | (rho <= SINGULAR * size)
         change = _norms(self.residuals - before.residuals)
-        return np.asarray(better & (change**2 <= _CONFIRMED * tol * size**2))
+        return np.asarray(better & (change**2 <= INNER * tol * size**2))
 
 
 def _norms(X: Array) -> Array:
@@ -359,7 +359,7 @@ class _SmallModel:
         for _ in range(MOST_STEPS):
             steps, decreases = near.steps(v, damping[:, None] * scale)
             predicted = decreases[:, 0]
-            if (predicted <= _CONFIRMED**2 * tol * errors).all():
+            if (predicted <= INNER**2 * tol * errors).all():
                 break
             trial = np.maximum(v + steps, 0.0)
             there = self.at(trial)
