@@ -189,7 +189,7 @@ def test_all_candidates_of_a_fold_are_told_in_one_pass(cancer, monkeypatch):
 @pytest.mark.parametrize("steps", [[StandardScaler()], []], ids=["a scaler", "no step before"])
 def test_candidates_are_compared_on_the_kernels_as_stored_and_the_best_is_certified(steps, cancer, monkeypatch):
     """Kernels in double precision are evaluated anew in every pass: for the model that is kept, and for no other."""
-    monkeypatch.setattr(support, "_LARGE_STACK", 0)
+    monkeypatch.setattr(support, "STACK_TINY", 0)
     X, y = cancer
     X = X if steps else StandardScaler().fit_transform(X)
     pipeline = make_pipeline(*steps, L1MKLClassifier(kernels.per_feature(kernels.rbf_grid([0.1, 1.0])), tol=1e-6))

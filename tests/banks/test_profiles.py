@@ -53,7 +53,7 @@ FAMILY = [Cauchy(g) for g in (0.1, 0.5, 2.0, 7.0)]
 def bound(kind: type, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The bank of the family, stored or on its matrix of distances; binding computes that matrix once."""
     if kind is ProfilesBank:  # which large stacks become
-        monkeypatch.setattr(sys.modules["multikernel.banks.bind"], "STACK_SMALL", 0)
+        monkeypatch.setattr(sys.modules["multikernel.banks.bind"], "KEPT_BYTES", 0)
     Cauchy.calls.clear()
     bank = bind(FAMILY, X)
     assert type(bank) is kind
@@ -63,7 +63,7 @@ def bound(kind: type, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.mark.parametrize("limit", [0, 1 << 30])
 def test_a_profile_of_its_own_is_not_raised_to_powers(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["multikernel.banks.bind"], "STACK_SMALL", limit)
+    monkeypatch.setattr(sys.modules["multikernel.banks.bind"], "KEPT_BYTES", limit)
     family = [CauchyOfRBF(gamma) for gamma in (0.5, 1.0, 2.0, 4.0)]
     truth = np.stack([cauchy(kernel.gamma, X, X) for kernel in family])
     np.testing.assert_allclose(bind(family, X).matrices(), truth, rtol=1e-12)
@@ -91,7 +91,7 @@ def test_passes_over_new_samples_compute_distances_once(monkeypatch: pytest.Monk
 
 
 def test_profiles_of_one_distance_stand_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["multikernel.banks.bind"], "STACK_SMALL", 0)
+    monkeypatch.setattr(sys.modules["multikernel.banks.bind"], "KEPT_BYTES", 0)
 
     @dataclass(repr=False)
     class Multiquadric(DistanceKernel):
@@ -119,7 +119,7 @@ def test_only_what_is_one_at_distance_zero_is_normalised_already() -> None:
 
 
 def test_other_distances_are_not_mixed_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["multikernel.banks.bind"], "STACK_SMALL", 0)
+    monkeypatch.setattr(sys.modules["multikernel.banks.bind"], "KEPT_BYTES", 0)
     gammas = (0.1, 0.2, 0.3, 0.7)
     family = [kernel for g in gammas for kernel in (RBF(g), Laplacian(g), RBF(g).on([1, 0]))]
     for found, kernel in zip(bind(family, X).matrices(), family, strict=True):

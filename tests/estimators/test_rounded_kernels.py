@@ -47,7 +47,7 @@ def samples() -> tuple[Array, Array]:
 
 @pytest.fixture(autouse=True)
 def every_stack_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(method, "_LARGE_STACK", 0)
+    monkeypatch.setattr(method, "STACK_TINY", 0)
 
 
 def data(given: str) -> tuple[Any, Array, Array]:

@@ -20,11 +20,11 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import Gram
+from multikernel.certificate import ROUGH
 from multikernel.machines.base import DualSolution, out_of_time
 from multikernel.tuning import ALL_SAMPLES
 
 TOLERATED = 0.25  # of the gap asked for: what the violations of samples that do not join may add to it
-_LOOSE = 1e-3  # of the gap over all samples: the gap to reach on the working set while that is the larger of the two
 _BYTES = 4 << 30  # the largest block of the matrix that is formed
 
 
@@ -69,7 +69,7 @@ def on_working_samples(
     history: tuple[float, ...] = ()
     best: DualSolution | None = None
     finest = 0.4 * tol  # the gap on the working set: with what is tolerated outside, less than the gap asked for
-    aim = max(finest, _LOOSE)
+    aim = finest if len(rows) == gram.shape[0] else max(finest, ROUGH)
     if variables is not None:
         proved = certify(rows, variables)
         if proved.solution.converged:
@@ -101,7 +101,7 @@ def on_working_samples(
             staying = rows
         if len(staying) >= most:
             break
-        aim = max(finest, _LOOSE * min(gap, 1.0))
+        aim = max(finest, ROUGH * min(gap, 1.0))
         rows = np.sort(np.concatenate([staying, joining[: most - len(staying)]]))
     assert best is not None
     return replace(best, n_iter=steps, history=history)

@@ -50,7 +50,6 @@ _MOST_PRODUCTS = 100
 # Newton steps on one problem; one that needs more has too large an s. 400 samples of 4 classes with C = 1e4 took 270
 # with 40 and 342 with 200.
 _MOST_STEPS = 40
-_TRIED = 0.3  # of the cost of a factorisation: so long conjugate gradients go on before it
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,32 +94,40 @@ class ProximalProblem:
         value -= 0.5 * self.damping * float(((intercept - self.intercept) ** 2).sum())
         return _Iterate(P, F, intercept, B, active, value)
 
+    # a step that overflows has an infinite value, or NaN, and is refused
+    @np.errstate(over="ignore", invalid="ignore")
     def solved(self, start: _Iterate, most: int) -> tuple[_Iterate, int, bool]:
         """A point that nearly solves the problem, how many steps were made, and whether it does."""
         at = self.at(start.P, start.F, start.intercept)
         for count in range(1, most + 1):
             step = self._newton(at)
             if not step.slope > 0.0:
-                return at, count, self._nearly(at, 1.0)
+                return at, count, self._nearly(at)
             length = 1.0
             new = self._along(at, step, length)
-            while not new.value >= at.value + ARMIJO * length * step.slope and length > SHORTEST:
+            while not at.value + ARMIJO * length * step.slope <= new.value < np.inf and length > SHORTEST:
                 length *= 0.5
                 new = self._along(at, step, length)
             if length <= SHORTEST:  # the value rises by less than rounding
-                return at, count, self._nearly(at, 1.0)
+                return at, count, self._nearly(at)
             at = new
-            if self._nearly(at, _ROUGH) or out_of_time(len(at.B)):  # then the point that was reached is the answer
+            if self._nearly(at) or out_of_time(len(at.B)):  # then the point that was reached is the answer
                 return at, count, True
         return at, most, False
 
     def _along(self, at: _Iterate, step: _Step, length: float) -> _Iterate:
         return self.at(at.P + length * step.P, at.F + length * step.F, at.intercept + length * step.intercept)
 
-    def _nearly(self, at: _Iterate, part: float) -> bool:
-        """Whether what is left to do is a part of the way made."""
-        way = part * float(np.linalg.norm(at.B - self.B))
-        return bool(max(np.linalg.norm(at.B - at.P), np.linalg.norm(self._excess(at))) <= way)
+    def _nearly(self, at: _Iterate) -> bool:
+        """Whether what is left to do is a small part of the way made.
+
+        B is as far from the solution as s |K (B - P)| at most, P being free where K has no values.
+        """
+        way = _ROUGH * float(np.linalg.norm(at.B - self.B))
+        if np.linalg.norm(self._excess(at)) > way:
+            return False
+        missing = at.B - at.P
+        return bool(np.linalg.norm(missing) <= way or self.length * np.linalg.norm(self.gram.multiply(missing)) <= way)
 
     def _excess(self, at: _Iterate) -> Array:
         """The gradient in the intercepts; zero where there are none."""
@@ -138,8 +145,12 @@ class ProximalProblem:
         x = X[:, 0]
         change = excess
         if self.program.intercept:
-            border = self.length * moves.vector.T @ X[:, 1:] + self.damping * np.eye(len(excess))
-            change = np.linalg.solve(border, excess - self.length * moves.vector.T @ x)
+            # the moves are zero in sum, so nothing but the damping holds the mean of the intercepts, or of those of
+            # classes without a common move: with a large s it is below the rounding error of the other directions
+            curvature = self.length * moves.vector.T @ X[:, 1:]
+            size, direction = np.linalg.eigh(0.5 * (curvature + curvature.T))
+            along = direction.T @ (excess - self.length * moves.vector.T @ x)
+            change = direction @ (along / (np.maximum(size, 0.0) + self.damping))
             x = x + X[:, 1:] @ change
         dP = missing - self.length * moves.spread(x[:, None])
         slope = float(np.vdot(dP, image) + change @ excess)
@@ -150,30 +161,19 @@ class ProximalProblem:
         return _Step(dP, self.gram.multiply(dP), change, slope)
 
     def _system(self, moves: _Moves, right: Array) -> Array:
-        """X of shape (f, t) with (I + s Q'K Q) X = ``right``; rough where there are many moves.
-
-        Conjugate gradients are tried as long as they cost a part of a factorisation.
-        """
+        """X of shape (f, t) with (I + s Q'K Q) X = ``right``; rough where there are many moves."""
         f, t = right.shape
-        n, c = self.B.shape
+        if not f:
+            return right
         unit = np.maximum(np.linalg.norm(right, axis=0), TINY)
         right = right / unit
 
         def times(X: Array) -> Array:
             return np.asarray(X + self.length * moves.read(self.gram.multiply(moves.spread(X))))
 
-        factored = f <= FACTORED
-        if factored:
-            most = int(_TRIED * f**3 / (6.0 * t * c * float(n) ** 2))
-        else:
-            most = _MOST_PRODUCTS
-        if most > 0:
+        if f > FACTORED:
             enough = SINGULAR * float(np.sqrt(t))
-            X = conjugate_gradients(times, right, np.zeros((f, t)), enough, most)
-            if not factored or np.linalg.norm(times(X) - right) <= 2.0 * enough:
-                return np.asarray(X * unit)
-        if not f:
-            return right
+            return np.asarray(conjugate_gradients(times, right, np.zeros((f, t)), enough, _MOST_PRODUCTS) * unit)
         rows, place = np.unique(moves.sample, return_inverse=True)
         M = self.gram.principal(rows).dense()[np.ix_(place, place)].astype(np.float64)
         M *= self.length * (moves.vector @ moves.vector.T)
@@ -258,6 +258,7 @@ def proximal(
         if not well:
             length *= 0.1
             stalled += 1
+            at = replace(at, P=start, F=gram.multiply(start), intercept=intercept)
             continue
         length *= 3.0 if count < 9 else 1.5
         start = at.B
