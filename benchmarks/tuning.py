@@ -132,7 +132,6 @@ FITS: dict[str, Callable[[], object]] = {
     "ORDER_SMALL": lambda: scales(600),
     "SCALES_ONE_THREAD": lambda: scales(2500),
     "STRETCH": lambda: hierarchical(300),
-    "HKL_PIECES": lambda: hierarchical(300),
     "HKL_CHILDREN": lambda: hierarchical(300),
 }
 

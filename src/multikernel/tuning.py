@@ -49,7 +49,6 @@ JACOBIAN_COLUMNS = 2.0  # in products with one matrix, in multiples of the sampl
 SCALES_ONE_THREAD = 2000  # samples up to which BLAS has one thread: the passes have theirs, and would wait for BLAS's
 
 # hierarchical kernel learning: also benchmarks/hkl.py
-HKL_PIECES = 32  # that a thread splits in one call
 HKL_CHILDREN = 1e11  # multiplications for the tables of children: a hull that would take more has far to grow anyhow
 
 # -- seconds of one operation, on one thread: benchmarks/forecast.py ---------------------------------------------------

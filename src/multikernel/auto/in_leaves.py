@@ -48,7 +48,6 @@ from multikernel.procedures.centres import TILE, lowest_step
 # with 1300 .724 in 5, 2 with 2600 .723 in 7, 16 with 325 .726 in 7, and 16 with 650 .729 in 11.
 LEAF = 700
 TREES = 8
-_SPARE = 2  # levels beside those that halves of equal size need: where samples are the same, halves are not
 _FEW_TREES = 2  # to choose a kernel by; by a single one another was chosen on letter than by the mean of eight
 _LEAF_SECONDS = 0.02  # that a leaf takes: .014 to .025 s were measured, of 9 to 110 columns
 _TRIALS = 6  # of kernels and of ridges: four kernels at most, and two ridges at least
@@ -129,7 +128,8 @@ class Grown:
         TooAlikeError : where more samples than a leaf may have are the same
         """
         n = len(points)
-        depth = _SPARE + int(np.ceil(np.log2(n / LEAF))) if n > LEAF else 0
+        # two levels more than halves of equal size need: where samples are the same, halves are not
+        depth = 2 + int(np.ceil(np.log2(n / LEAF))) if n > LEAF else 0
         rng = np.random.default_rng(seed)
         directions = rng.normal(size=(count, depth, points.shape[1]))
         thresholds = np.full((count, 2**depth - 1), np.inf)

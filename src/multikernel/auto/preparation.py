@@ -32,7 +32,6 @@ from multikernel.tables.cells import Cells
 from multikernel.tables.columns import Column, Declared, checked_types, type_of
 from multikernel.tables.table import Table
 
-_LEFT_OUT_NAMED = 10  # columns left out that have a sentence each
 _NUMBERS = ("number", "ordinal", "date")
 _ORDERS = {"dmy": "day first, 12.03.2020 as 12 March", "mdy": "month first, 12/03/2020 as 3 December"}
 
@@ -321,11 +320,11 @@ class Preparation:
             if column.note:
                 yield f"{column.note[0].upper()}{column.note[1:]}."
 
-    def _left_out(self) -> list[str]:
+    def _left_out(self, most: int = 10) -> list[str]:
+        """A sentence for each column that is left out, for so many at most, and one for the others."""
         sentences = [f"Column {each.name!r} is left out: it {_why(each)}." for each in self.columns if not each.used]
-        if len(sentences) > _LEFT_OUT_NAMED:
-            more = f"{len(sentences) - _LEFT_OUT_NAMED} more columns are left out."
-            return [*sentences[:_LEFT_OUT_NAMED], more]
+        if len(sentences) > most:
+            return [*sentences[:most], f"{len(sentences) - most} more columns are left out."]
         return sentences
 
 

@@ -16,7 +16,6 @@ from multikernel._floats import TINY
 from multikernel._typing import Array
 from multikernel.estimators.bars import SHOWN
 
-_LONGEST = 40  # characters of a name
 _ROW, _LETTER, _LINES = 0.3, 0.078, 0.9  # inches: between nodes, for a letter, for lines between two columns
 _INK, _QUIET = "#4a7fe0", "#aab1bf"
 
@@ -122,10 +121,10 @@ def _places(columns: list[list[int]], labels: Sequence[str]) -> tuple[Array, Arr
     return x, y, ends, (max(left - _LINES + 0.4, 3.0), _ROW * tallest + 0.6)
 
 
-def _short(factors: Sequence[str]) -> str:
-    """The factors with signs between them; of long ones the beginning and the end, where all are too long together."""
-    half = max(4, (_LONGEST // max(len(factors), 1) - 1) // 2)
+def _short(factors: Sequence[str], most: int = 40) -> str:
+    """The factors with signs between them; both ends of long ones, where all have more than ``most`` characters."""
+    half = max(4, (most // max(len(factors), 1) - 1) // 2)
     whole = " * ".join(factors) or "1"
-    if len(whole) <= _LONGEST:
+    if len(whole) <= most:
         return whole
     return " * ".join(f if len(f) <= 2 * half + 1 else f"{f[:half]}…{f[-half:]}" for f in factors)

@@ -26,7 +26,7 @@ from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import weights_of_pairs
 from multikernel.banks.threads import one_blas_thread, over_rows
 from multikernel.procedures.hkl.lattice import Node, in_order
-from multikernel.tuning import HKL_PIECES, PIECE_VALUES
+from multikernel.tuning import PIECE_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,7 @@ class Sums(ProductSums):
         over_rows(
             lambda r: _pieces.split(self.K, self.M, self.c, roles, sums, r.start, r.stop),
             len(pieces),
-            HKL_PIECES,
+            1,
         )
         sums.clip(min=0.0, out=sums)
         return [
