@@ -28,8 +28,16 @@ from multikernel.reproduce.results import Ledger
     ({"runs": {"L1": {"accuracy": -1.0}}}, {"runs": {"L1": {"accuracy": 1.0}}}, 2.0),
 ])  # fmt: skip
 def test_the_largest_relative_difference(old: object, new: object, apart: float) -> None:
-    assert again.difference(old, new) == pytest.approx(apart)
-    assert again.difference(new, old) == pytest.approx(apart)
+    assert again.farthest(old, new)[0] == pytest.approx(apart)
+    assert again.farthest(new, old)[0] == pytest.approx(apart)
+
+
+def test_the_number_that_differs_most_is_named() -> None:
+    old = {"areas": {"K_D": [0.5, 0.7], "K_sum": 0.6}, "steps": 10, "seconds": 1.0}
+    assert again.farthest(old, {**old, "areas": {"K_D": [0.5, 0.8], "K_sum": 0.61}}) == (
+        pytest.approx(0.125),
+        "areas K_D",
+    )
 
 
 def test_the_same_code_gives_the_same_numbers_and_a_changed_line_is_found(small_data: Path, tmp_path: Path) -> None:
@@ -47,5 +55,6 @@ def test_the_same_code_gives_the_same_numbers_and_a_changed_line_is_found(small_
     assert all(10.0 < each.megabytes < 20_000.0 for each in checks)
     text = again.said(checks)
     assert re.match(r"3 cells of at most \d+ seconds, drawn at random", text)
+    assert re.search(r"2 gave the kept numbers to all digits, 0 others to 1e-06\. .* 1 others: values of nkrr/", text)
     assert again.said([]) == ""
     assert again.read(tmp_path) == []

@@ -46,6 +46,7 @@ class Check:
     package : str, the version that measured it now
     megabytes : float, the most memory of its process, which measures cells of this experiment only
     difference : float, the largest relative difference of two numbers, infinite where they have another form
+    number : str, the name of the number that differs most
     """
 
     experiment: str
@@ -56,6 +57,7 @@ class Check:
     package: str
     megabytes: float
     difference: float
+    number: str = ""
 
 
 def read(directory: Path) -> list[Check]:
@@ -65,22 +67,23 @@ def read(directory: Path) -> list[Check]:
     return [Check(**json.loads(text)) for text in lines]
 
 
-def difference(old: Any, new: Any) -> float:
-    """The largest relative difference of two results, but for times and certificates."""
+def farthest(old: Any, new: Any, place: str = "") -> tuple[float, str]:
+    """The largest relative difference of two results, but for times and certificates, and the name of its number."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         if old.keys() != new.keys():
-            return math.inf
-        return max((difference(old[name], new[name]) for name in old.keys() - _UNEQUAL), default=0.0)
+            return math.inf, place
+        parts = [farthest(old[name], new[name], f"{place} {name}".strip()) for name in sorted(old.keys() - _UNEQUAL)]
+        return max(parts, default=(0.0, place))
     if isinstance(old, list) and isinstance(new, list):
         if len(old) != len(new):
-            return math.inf
-        return max(map(difference, old, new), default=0.0)
+            return math.inf, place
+        return max((farthest(a, b, place) for a, b in zip(old, new, strict=True)), default=(0.0, place))
     numbers = isinstance(old, int | float) and isinstance(new, int | float)
     if old == new or (numbers and math.isnan(old) and math.isnan(new)):
-        return 0.0
+        return 0.0, place
     if not numbers or not math.isfinite(old) or not math.isfinite(new):
-        return math.inf
-    return abs(old - new) / max(abs(old), abs(new), _ROUNDING)
+        return math.inf, place
+    return abs(old - new) / max(abs(old), abs(new), _ROUNDING), place
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,7 @@ def check(sample: Sequence[CellAgain], source: DataSource, pool: Callable[[], Ex
                     continue
                 now = process.submit(measured, source, key, each.cell, each.given).result()
                 found = json.loads(json.dumps(dict(now.found), default=plain))
+                apart, number = farthest(each.line["found"], found)
                 yield Check(
                     experiment=key,
                     fields=dict(each.cell.fields),
@@ -141,7 +145,8 @@ def check(sample: Sequence[CellAgain], source: DataSource, pool: Callable[[], Ex
                     now=round(now.seconds, 3),
                     package=packages[key],
                     megabytes=now.megabytes,
-                    difference=0.0 if key in _TIMES else difference(each.line["found"], found),
+                    difference=0.0 if key in _TIMES else apart,
+                    number=number,
                 )
 
 
@@ -150,18 +155,19 @@ def said(checks: Sequence[Check]) -> str:
     drawn = [each for each in checks if each.drawn]
     if not drawn:
         return ""
-    worst = max(drawn, key=lambda each: each.difference)
     before = sum(each.before for each in drawn)
     now = sum(each.now for each in drawn)
     same = sum(each.difference == 0.0 for each in drawn)
     close = sum(0.0 < each.difference <= _CLOSE for each in drawn)
+    apart = sorted((each for each in drawn if each.difference > _CLOSE), key=lambda each: -each.difference)
     versions = ", ".join(dict.fromkeys(each.package for each in drawn))
     longest = max(each.before for each in drawn)
+    others = "; ".join(f"{each.number or 'a number'} of {each.experiment} by {each.difference:.2g}" for each in apart)
     return (
         f"{len(drawn)} cells of at most {longest:.0f} seconds, drawn at random, were measured again by version "
-        f"{versions}: {same} gave the kept numbers to all digits, {close} others to {_CLOSE:g}, and the largest "
-        f"relative difference of two numbers is {worst.difference:.2g} ({worst.experiment}). They took {now:.0f} "
-        f"processor seconds, for {before:.0f} that are kept."
+        f"{versions}: {same} gave the kept numbers to all digits, {close} others to {_CLOSE:g}. "
+        + (f"The largest relative differences of the {len(apart)} others: {others}. " if apart else "")
+        + f"They took {now:.0f} processor seconds, for {before:.0f} that are kept."
     )
 
 
@@ -180,7 +186,10 @@ def main() -> None:
     checks = []
     for each in check(chosen(ledger, source, given.count, given.limit, given.seed), source):
         checks.append(each)
-        print(f"{each.experiment} {each.before} s, now {each.now} s, apart by {each.difference:.2g}", flush=True)
+        print(
+            f"{each.experiment} {each.before} s, now {each.now} s, apart by {each.difference:.2g} {each.number}",
+            flush=True,
+        )
     text = "".join(json.dumps(asdict(each)) + "\n" for each in checks)
     write_whole(given.directory / NAME, text.encode())
 
