@@ -45,3 +45,12 @@ def test_an_automatic_model_of_a_constant_has_no_weights():
     model = MultiKernelRegressor(random_state=0).fit(X, np.full(40, 3.0))
     assert len(model.weights_) == len(model.kernel_names_) == 0
     np.testing.assert_allclose(model.predict(X), 3.0)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # the advice to centre them, and that rounding ends the descent
+@pytest.mark.parametrize("name", [*SECOND, "auto"])
+def test_columns_far_from_zero_are_learned_from(name):
+    """Outputs of spread one are of size 1e8: the ridge is below the rounding error of the second layer's kernel."""
+    model = TwoLayerRegressor([kernels.Linear()], second=name, alpha=1e-9).fit(X + 1e8, Y)
+    assert np.isfinite(model.predict(X + 1e8)).all()
+    assert np.isfinite(model.objective_)

@@ -369,7 +369,9 @@ def _chosen_layer(model: TwoLayerModel, whole: Samples) -> dict[str, Any]:
     return {"second": best, "alpha": ridges[best]}
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _plainly_best(losses: dict[str, Array]) -> str:
+    """The layer of the lowest mean loss, if it is plainly lower; a mean beyond all numbers is infinite."""
     simplest = _LAYERS[0]
     best = min(losses, key=lambda name: losses[name].mean())
     better = losses[simplest] - losses[best]

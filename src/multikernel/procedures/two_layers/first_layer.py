@@ -36,9 +36,10 @@ from multikernel._linalg import as_columns, product
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel._workers import in_time, limited, seconds_left, time_is_up
-from multikernel.banks import DenseGram, KernelBank
+from multikernel.banks import DenseGram, Gram, KernelBank
 from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, RidgeMachine
+from multikernel.machines.ridge.spectrum import RidgeSpectrum
 from multikernel.numerics.lbfgs import remembering
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
@@ -165,10 +166,17 @@ class _Outputs:
     def _coefficients(self, gram: DenseGram) -> Array:
         """(K + alpha S^{-1})^{-1} y, S the weights of the samples."""
         if self.weight is None:
-            return gram.solve_shifted(self.alpha, self.y)
+            return self._ridge(gram, self.y)
         root = np.sqrt(self.weight)
         scale = root if self.y.ndim == 1 else root[:, None]
-        return np.asarray(scale * gram.congruent(root).solve_shifted(self.alpha, scale * self.y))
+        return np.asarray(scale * self._ridge(gram.congruent(root), scale * self.y))
+
+    def _ridge(self, gram: Gram, y: Array) -> Array:
+        """(K + alpha I)^{-1} y; of a K so large that alpha is below its rounding error by its eigenvalues."""
+        try:
+            return gram.solve_shifted(self.alpha, y)
+        except np.linalg.LinAlgError:
+            return RidgeSpectrum.of(gram, as_columns(y)).solve(self.alpha).reshape(y.shape)
 
     def start(self, rng: np.random.Generator | None) -> Array:
         """Outputs of spread one, of size one where they are constant.

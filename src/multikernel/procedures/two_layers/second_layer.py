@@ -15,6 +15,7 @@ import numpy as np
 
 from multikernel._linalg import product
 from multikernel._typing import Array
+from multikernel.kernels.distance import squared_distances
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,12 @@ class SecondLayer:
 
     def __call__(self, Z: Array, W: Array) -> Array:
         """Between outputs (r, m) and (c, m): shape (r, c)."""
-        inner = product(np.ascontiguousarray(Z), np.ascontiguousarray(W.T))
         match self.kind:
             case "linear":
-                return inner
+                return _inner(Z, W)
             case "polynomial":
-                return (1.0 + inner) ** self.degree
-        squares = (Z**2).sum(axis=1)[:, None] + (W**2).sum(axis=1) - 2.0 * inner
-        return np.exp(-0.5 * np.maximum(squares, 0.0))
+                return (1.0 + _inner(Z, W)) ** self.degree
+        return np.exp(-0.5 * squared_distances(Z, None if W is Z else W))
 
     def diagonal(self, Z: Array) -> Array:
         """Of each output with itself, shape (r,)."""
@@ -57,7 +56,12 @@ class SecondLayer:
             case "linear":
                 return 2.0 * product(M, Z)
             case "polynomial":
-                inner = 1.0 + product(Z, np.ascontiguousarray(Z.T))
-                return 2.0 * product(M * (self.degree * inner ** (self.degree - 1)), Z)
+                return 2.0 * product(M * (self.degree * (1.0 + _inner(Z, Z)) ** (self.degree - 1)), Z)
         V = M * K
-        return 2.0 * (product(V, Z) - V.sum(axis=1)[:, None] * Z)
+        centred = Z - Z.mean(axis=0)  # the difference below would lose the digits of what is common to all
+        return 2.0 * (product(V, centred) - V.sum(axis=1)[:, None] * centred)
+
+
+def _inner(Z: Array, W: Array) -> Array:
+    """Z W'."""
+    return product(np.ascontiguousarray(Z), np.ascontiguousarray(W.T))
