@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import matplotlib as mpl
@@ -321,10 +322,30 @@ def test_missing_numbers_have_a_distance_of_their_own(kernel: kernels.Kernel, tm
     np.testing.assert_allclose(complete.predict(median), complete.predict(lacking))  # what training never missed
 
 
-def test_where_rounding_leaves_one_value_only_it_is_said() -> None:
+def test_a_value_far_from_all_others_takes_no_digits_from_them() -> None:
+    """Samples are measured from their medians: the mean is at 1e12 / 40, and squares there have few digits."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
     y = np.sin(2.0 * X[:, 0]) + X[:, 1]
     X[3, 0] = 1e12
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model = LearnedScalesRegressor().fit(X, y)
+    assert any("feature 0 is 1e+12 in row 3" in str(each.message) for each in told)
+    others = np.arange(40) != 3
+    assert model.score(X[others], y[others]) > 0.9
+    assert 0.1 < model.scales_[0] / model.scales_[1] < 10.0
+
+
+def test_where_rounding_leaves_one_value_only_it_is_said() -> None:
+    """In each column clusters that are so far apart that there are no digits for the differences inside them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1]
+    rng = np.random.default_rng(11)
+    count = int(rng.integers(2, 6))
+    cluster = rng.integers(0, count, 40)
+    X[:, 0] += 1e12 * rng.normal(size=count)[cluster]
+    X[:, 1] += 1e13 * rng.normal(size=count)[rng.integers(0, count, 40)]
     with pytest.raises(ValueError, match="a value far from all others"):
         LearnedScalesRegressor().fit(X, y)

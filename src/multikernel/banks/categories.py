@@ -97,19 +97,20 @@ def _levels(column: Array) -> tuple[str | None, ...]:
     return (*sorted(found - {None}), *([None] if None in found else []))
 
 
+def centre(Z: Array) -> Array:
+    """The medians of the columns, from which samples are measured: differences do not depend on it, their digits do.
+
+    A mean would follow a single value that is far from all others, and take digits from the differences of these.
+    """
+    return np.asarray(np.median(Z, axis=0)) if len(Z) else np.zeros(Z.shape[1])
+
+
 def weighted_squares(s: Array, X: Array, Z: Array) -> Array:
-    """sum_j s_j (x_j - z_j)^2 of all pairs, shape (len(X), len(Z)); factors may be negative."""
+    """sum_j s_j (x_j - z_j)^2 of all pairs of samples around zero, shape (len(X), len(Z)); factors may be negative."""
     used = s != 0.0
     s = s[used]
     X = X[:, used]
     Z = Z[:, used]
-    # differences do not depend on it, their digits do
-    if len(Z):
-        centre = Z.mean(axis=0)
-    else:
-        centre = 0.0
-    X = X - centre
-    Z = Z - centre
     with np.errstate(over="ignore"):  # new samples may be infinitely far away
         left = _sums(X * X, s)
         right = _sums(Z * Z, s)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from multikernel._floats import ROUNDING
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
-from multikernel.banks.categories import NumericColumns, weighted_squares
+from multikernel.banks.categories import NumericColumns, centre, weighted_squares
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, samples_of_block
 from multikernel.banks.threads import one_blas_thread, over_rows, over_tiles
@@ -94,6 +95,11 @@ class ColumnDistancesBank(KernelBank):
         errors = ROUNDING * np.abs(self.Z).max(axis=0, initial=0.0)
         used = self.owner >= 0
         return np.bincount(self.owner[used], errors[used] ** self.degree, minlength=self.groups)
+
+    @cached_property
+    def centre(self) -> Array:
+        """Where the column samples are."""
+        return centre(self.Z)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -183,13 +189,12 @@ class ColumnDistancesBank(KernelBank):
     def _sum(self, s: Array, X: Array, Z: Array) -> Array:
         """sum_j s_j |x_j - z_j|^q; scales may be negative."""
         if self.degree == 2:
-            return weighted_squares(s, X, Z)
+            return weighted_squares(s, X - self.centre, Z - self.centre)
         return _absolute(s[s != 0.0], X[:, s != 0.0], Z[:, s != 0.0])
 
     def _inner_squares(self, M: Array) -> Array:
-        centre = self.Z.mean(axis=0) if len(self.Z) else 0.0
-        X = self.X - centre
-        Z = self.Z - centre
+        X = self.X - self.centre
+        Z = self.Z - self.centre
 
         def part(rows: slice) -> tuple[Array, Array]:
             tile = M[rows]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from multikernel._floats import SINGULAR
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
-from multikernel.banks.categories import NumericColumns, weighted_squares
+from multikernel.banks.categories import NumericColumns, centre, weighted_squares
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, samples_of_block
@@ -66,6 +67,11 @@ class ColumnProductsBank(KernelBank):
         c = self.Z.shape[1]
         return ColumnDistancesBank(self.X, self.Z, np.arange(c), c, self.columns)
 
+    @cached_property
+    def centre(self) -> Array:
+        """Where the column samples are."""
+        return centre(self.Z)
+
     @property
     def shape(self) -> tuple[int, int]:
         return len(self.X), len(self.Z)
@@ -92,9 +98,8 @@ class ColumnProductsBank(KernelBank):
         return [DenseGram(self._whole(self._metric(w))) for w in np.asarray(W, dtype=float)]
 
     def inner(self, M: Array) -> Array:
-        centre = self.Z.mean(axis=0) if len(self.Z) else 0.0
-        X = self.X - centre
-        Z = self.Z - centre
+        X = self.X - self.centre
+        Z = self.Z - self.centre
 
         def part(rows: slice) -> tuple[Array, Array]:
             tile = M[rows]
@@ -144,9 +149,8 @@ class ColumnProductsBank(KernelBank):
         width = np.where(width > 0.0, width, 1.0)
         values, V = np.linalg.eigh(width[:, None] * M * width)
         values[np.abs(values) <= SINGULAR * np.abs(values).max(initial=0.0)] = 0.0
-        centre = self.Z.mean(axis=0) if len(self.Z) else 0.0
-        Z = ((self.Z - centre) / width) @ V
-        D = weighted_squares(values, Z if self.square else ((self.X - centre) / width) @ V, Z)
+        Z = ((self.Z - self.centre) / width) @ V
+        D = weighted_squares(values, Z if self.square else ((self.X - self.centre) / width) @ V, Z)
         if self.square:
             np.fill_diagonal(D, 0.0)
         return D
