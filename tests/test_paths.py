@@ -201,10 +201,10 @@ def test_one_bank_and_one_pass(model, cancer, monkeypatch):
     assert crossed == [150]
     assert len(evaluated) == 2  # the family has two Gaussians
     crossed.clear()
-    monkeypatch.setattr(base, "LARGE_VALUES", 3 * 1000 * 70)
+    monkeypatch.setattr(base, "LARGE_VALUES", 3 * len(found.models[0].predictor_.support) * 70)
     np.testing.assert_allclose(found.decision_function(X), expected, atol=1e-12)
     assert crossed == [70, 70, 10]
-    monkeypatch.setattr(prediction, "_FEW", 1)  # sums of kernels in place of products
+    monkeypatch.setattr(prediction, "LARGE_VALUES", 1)  # sums of kernels in place of products
     np.testing.assert_allclose(found.decision_function(X), expected, atol=1e-12)
 
 

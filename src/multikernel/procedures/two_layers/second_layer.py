@@ -15,7 +15,6 @@ import numpy as np
 
 from multikernel._linalg import product
 from multikernel._typing import Array
-from multikernel.kernels.distance import squared_distances
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,11 @@ class SecondLayer:
                 return _inner(Z, W)
             case "polynomial":
                 return (1.0 + _inner(Z, W)) ** self.degree
-        return np.exp(-0.5 * squared_distances(Z, None if W is Z else W))
+        middle = W.mean(axis=0)  # squares lose the digits of differences far from zero
+        Z = Z - middle
+        W = W - middle
+        squares = (Z**2).sum(axis=1)[:, None] + (W**2).sum(axis=1) - 2.0 * _inner(Z, W)
+        return np.exp(-0.5 * np.maximum(squares, 0.0))
 
     def diagonal(self, Z: Array) -> Array:
         """Of each output with itself, shape (r,)."""
@@ -58,7 +61,7 @@ class SecondLayer:
             case "polynomial":
                 return 2.0 * product(M * (self.degree * (1.0 + _inner(Z, Z)) ** (self.degree - 1)), Z)
         V = M * K
-        centred = Z - Z.mean(axis=0)  # the difference below would lose the digits of what is common to all
+        centred = Z - Z.mean(axis=0)
         return 2.0 * (product(V, centred) - V.sum(axis=1)[:, None] * centred)
 
 
