@@ -97,7 +97,7 @@ ROUNDS_COPIES = 1.6  # of a support vector machine with so many of them that it 
 
 # several files
 # bytes that are kept since a next step or candidate asks for them again: an orthonormal basis, the factors of all
-# folds, the matrices of test samples
+# folds, the matrices of test samples, and stacks, over which a pass is faster than new exponentials
 KEPT_BYTES = 256 << 20
 LARGE_VALUES = 1 << 24  # in memory at a time, of new samples or on a device, and of features that are copied: 128 MB
 BUFFER_VALUES = 1 << 22  # of matrices, features, products or targets that are in memory at a time: 32 MB
@@ -128,7 +128,9 @@ SUMS_STRIPS = 16  # of the sums of products of features: what is computed above 
 SUPPORT_SHARE = 0.7  # of the samples in a form or a product, up to which leaving out the others saves time
 
 # banks/bind.py
-STACK_TINY = 32 << 20  # bytes of a stack that is made in a few milliseconds in any way
+# bytes of a stack that is made in a few milliseconds in any way; passes over a larger one are made in single precision
+# by support vector machines: of 40 MB a fit then took .85 of the time
+STACK_TINY = 32 << 20
 
 # banks/kinds.py
 DIFFERENCES_FEATURES = 8  # Gaussians on more columns share a matrix of distances, which is one matrix product

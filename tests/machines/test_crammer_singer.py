@@ -222,9 +222,9 @@ def test_time_ends_a_problem_between_two_steps(monkeypatch: pytest.MonkeyPatch) 
     assert found.value <= whole.upper
 
 
-# Of 200 kernels of few features these ended in a singular system, in infinite steps or far from the optimum where a
-# step is taken to solve its problem by |B - P|, which may be anything where the kernel is zero.
-@pytest.mark.parametrize(("seed", "C"), [(3, 1e3), (9, 1e4), (11, 1e4), (129, 1e3), (162, 1e3)])
+# Intercepts that only the damping holds made the first five end in a singular system. The others ended with gaps of
+# .004 and .002: |B - P| says nothing of what is left to do, for P may be anything where the kernel is zero.
+@pytest.mark.parametrize(("seed", "C"), [(3, 1e3), (17, 1e3), (73, 1e4), (151, 1e4), (187, 1e4), (9, 1e4), (129, 1e3)])
 def test_a_large_C_on_few_features(seed: int, C: float) -> None:
     rng = np.random.default_rng(seed)
     n, d, c = int(rng.integers(20, 120)), int(rng.integers(1, 8)), int(rng.integers(3, 6))
@@ -232,8 +232,8 @@ def test_a_large_C_on_few_features(seed: int, C: float) -> None:
     y = np.argmax(np.hstack([X, rng.normal(size=(n, c))])[:, :c] + 0.7 * rng.normal(size=(n, c)), axis=1)
     y[:c] = range(c)
     K = X @ X.T
-    found = CrammerSingerMachine(C=C, tol=1e-6).solve(DenseGram(K), signs(y))
+    found = CrammerSingerMachine(C=C, tol=1e-8).solve(DenseGram(K), signs(y))
     assert found.converged
     primal = ref.primal(K, y, np.full(n, C), found.coef, found.intercept)
     dual = ref.dual(K[None], y, found.coef)
-    assert dual * (1.0 - 1e-9) <= primal <= dual * (1.0 + 1e-5)
+    assert dual * (1.0 - 1e-9) <= primal <= dual * (1.0 + 1e-6)

@@ -102,7 +102,9 @@ def centre(Z: Array) -> Array:
 
     A mean would follow a single value that is far from all others, and take digits from the differences of these.
     """
-    return np.asarray(np.median(Z, axis=0)) if len(Z) else np.zeros(Z.shape[1])
+    if not len(Z):
+        return np.zeros(Z.shape[1])
+    return np.asarray(np.median(Z, axis=0))
 
 
 def weighted_squares(s: Array, X: Array, Z: Array) -> Array:

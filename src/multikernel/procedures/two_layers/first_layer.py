@@ -172,7 +172,7 @@ class _Outputs:
         return np.asarray(scale * self._ridge(gram.congruent(root), scale * self.y))
 
     def _ridge(self, gram: Gram, y: Array) -> Array:
-        """(K + alpha I)^{-1} y; of a K so large that alpha is below its rounding error by its eigenvalues."""
+        """(K + alpha I)^{-1} y, by eigenvalues where K is so large that alpha is below its rounding error."""
         try:
             return gram.solve_shifted(self.alpha, y)
         except np.linalg.LinAlgError:
