@@ -15,7 +15,7 @@ import numpy as np
 
 from fuzz.machines import Machine
 from fuzz.polish import polished
-from fuzz.wide import Array, Number
+from fuzz.wide import Array, Number, combine, norm, quad
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class Hulls:
     lam: Number
 
     def upper(self, d: Any, b: Array, c: Any = None) -> Number:
-        b = self._feasible(b)
+        b = self.feasible(b)
         return (1 - self.lam) * (b @ self.K @ b) + self.lam * (b @ b)
 
     def lower(self, b: Array) -> Number:
         """The plane that touches the value at g lies below it."""
-        b = self._feasible(b)
+        b = self.feasible(b)
         gradient = 2 * self.y * ((1 - self.lam) * (self.K @ b) + self.lam * b)
         return gradient[self.y > 0].min() + gradient[self.y < 0].min() - self.upper(None, b)
 
@@ -41,7 +41,7 @@ class Hulls:
 
     def rounding(self, d: Any, b: Array, c: Any) -> Number:
         sizes = np.sqrt(np.maximum(np.diagonal(self.K), 0))
-        return np.finfo(float).eps * (sizes @ np.abs(self._feasible(b))) ** 2
+        return np.finfo(float).eps * (sizes @ np.abs(self.feasible(b))) ** 2
 
     def solved(self, d: Any, b: Array) -> Array:
         """From the class means: what is published may be coefficients of another matrix."""
@@ -59,9 +59,48 @@ class Hulls:
         start = self._feasible(self.y)
         return polished(machine, (1 - self.lam) * self.K, start)
 
-    def _feasible(self, b: Array) -> Array:
+    def feasible(self, b: Array) -> Array:
         """Probability vectors with the signs of the classes; the class means in place of nothing."""
         g = np.maximum(self.y * b, 0)
         sums = np.where(self.y > 0, g[self.y > 0].sum(), g[self.y < 0].sum())
         counts = np.where(self.y > 0, (self.y > 0).sum(), (self.y < 0).sum())
         return self.y * np.where(sums > 0, g / np.where(sums > 0, sums, 1), Number(1) / counts)
+
+
+@dataclass(frozen=True)
+class MaxMin:
+    """The largest margin of a kernel whose weights have 2-norm 1, kernels (m, n, n); coefficients are y o g.
+
+        min_g  max_{|d| = 1, d >= 0}  (1 - lam) g'Y K(d) Y g + lam |g|^2,
+
+    the maximum being at d = v / |v|, v_k = g'Y K_k Y g.
+    """
+
+    K: Array
+    y: Array
+    lam: Number
+
+    def _hulls(self, b: Array) -> Hulls:
+        """The problem at the weights that are best for these coefficients: of the same value and gradient there."""
+        v = quad(self.K, self.feasible(b))
+        size = norm(v, 2.0)
+        return Hulls(combine(self.K, v / size if size > 0 else v), self.y, self.lam)
+
+    def feasible(self, b: Array) -> Array:
+        return Hulls(self.K[0], self.y, self.lam).feasible(b)
+
+    def upper(self, d: Any, b: Array, c: Any = None) -> Number:
+        return self._hulls(b).upper(d, b)
+
+    def lower(self, b: Array) -> Number:
+        return self._hulls(b).lower(b)
+
+    def at(self, d: Any, b: Array) -> Number:
+        return self.lower(b)
+
+    def rounding(self, d: Any, b: Array, c: Any) -> Number:
+        return self._hulls(b).rounding(d, b, c)
+
+    def solved(self, d: Any, b: Array) -> Array:
+        """Coefficients are taken as they come: the second opinion has others."""
+        return b

@@ -47,6 +47,13 @@ CASES = {
         Target("noisy", 100000, 0.01, 10.0),
         {"C": 31.6, "p": 5.594858169555664, "tol": 8.11e-10, "solver": "auto", "epsilon": 0.0},
     ),
+    "a multiple of the predictor had the published value": Case(
+        "LpMKLClassifier, classes at once",
+        Powers(Sample(262129, 17, 5, 1000.0, 3.0), 5, normalize=False),
+        Target("noisy", 524),
+        {"tol": 0.01, "C": 1e6, "p": 2.0, "fit_intercept": True, "multiclass": "crammer_singer"},
+        "random",
+    ),
     "kernel values that share their digits": Case(
         "LpMKLClassifier",
         Matrices(7969, 14, ((50, 44), (1, 40), (50, 42), (1, 44), (5, 36))),

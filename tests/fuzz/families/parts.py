@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from fuzz.wide import Array, Number, wide
 TOL = log_uniform(-11, -2)
 AUTO_MOSTLY = ["auto", "auto", "auto"]
 SVM = {"C": log_uniform(-6, 6), "tol": TOL}
+INTERCEPT = {"fit_intercept": st.booleans()}
 TUBE = SVM | {"epsilon": st.one_of(st.just(0.0), log_uniform(-4, 1))}
 P = {"p": st.one_of(st.sampled_from([1.0, 2.0, 3.0, 8.0, 64.0]), st.floats(1.0625, 6.0, width=32))}
 GENERALISED = st.one_of(
@@ -64,11 +66,12 @@ def published(problem: Any, model: Any, **more: Any) -> Claim:
 
 
 def hinge(y: Array, C: Array, parameters: dict[str, Any]) -> machines.Machine:
-    return machines.hinge(signs(y), C)
+    return machines.hinge(signs(y), C, parameters.get("fit_intercept", True))
 
 
 def epsilon(y: Array, C: Array, parameters: dict[str, Any]) -> machines.Machine:
-    return machines.epsilon(wide(y), C, parameters["epsilon"])
+    machine = machines.epsilon(wide(y), C, parameters["epsilon"])
+    return replace(machine, intercept=parameters.get("fit_intercept", True))
 
 
 def generalised_domain(parameters: dict[str, Any]) -> s.Domain:

@@ -28,7 +28,7 @@ def _rule_classifier(
 def _rule_regressor(
     model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]
 ) -> Iterator[Claim]:
-    yield from least_squares(lambda _: s.point(model.weights_), labels=False)(model, given, y, weight, parameters)
+    yield from least_squares(lambda _: s.point(model.weights_), "values")(model, given, y, weight, parameters)
 
 
 FAMILIES: dict[str, Family] = {

@@ -15,6 +15,7 @@ from fuzz.claims import Claim, Family
 from fuzz.families.parts import (
     ANY,
     GENERALISED,
+    INTERCEPT,
     SVM,
     TOL,
     TUBE,
@@ -28,12 +29,15 @@ from fuzz.families.parts import (
     solver,
     with_domain,
 )
-from fuzz.hulls import Hulls
+from fuzz.hulls import Hulls, MaxMin
 from fuzz.samples import Given, as_numbers, log_uniform
 from fuzz.wide import Array, Number, wide
 
 _SIMPLEX_SOLVERS = solver("reduced_gradient", "cutting_plane", "level", "subgradient")
-_BALL_SOLVERS = solver("block_norm", "projected_gradient")
+_BALLS = st.one_of(  # the updates of block norms are for balls around 0
+    fixed(P, solver("block_norm", "projected_gradient")),
+    fixed(P, {"offset": log_uniform(-3, 3)}, solver("projected_gradient")),
+)
 
 
 def _svm(machine: Callable[..., machines.Machine], domain: Callable[[dict[str, Any]], s.Domain]) -> Any:
@@ -46,7 +50,7 @@ def _svm(machine: Callable[..., machines.Machine], domain: Callable[[dict[str, A
 
 
 def _unit_ball(parameters: dict[str, Any]) -> s.Domain:
-    return s.ball(parameters.get("p", 1.0))
+    return s.ball(parameters.get("p", 1.0), center=parameters.get("offset", 0.0))
 
 
 def _one_class(model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]) -> Iterator[Claim]:
@@ -81,18 +85,27 @@ def _easymkl(model: Any, given: Given, y: Array, weight: Array | None, parameter
     yield published(problem, model, point="nothing")
 
 
+def _largest_margin(
+    model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]
+) -> Iterator[Claim]:
+    problem = MaxMin(given.K, signs(y), Number(parameters["lam"]))
+    coef = signs(y) * as_numbers(model.hull_vector_)
+    objective = as_numbers(model.objective_)
+    yield Claim(problem, as_numbers(model.weights_), coef, Number(0), objective, point="nothing")
+
+
 FAMILIES: dict[str, Family] = {
     "L1MKLClassifier": Family(
-        mk.L1MKLClassifier, fixed(SVM, _SIMPLEX_SOLVERS), _svm(hinge, _unit_ball), ANY, True, True
+        mk.L1MKLClassifier, fixed(SVM, INTERCEPT, _SIMPLEX_SOLVERS), _svm(hinge, _unit_ball), ANY, True, True
     ),
     "L1MKLRegressor": Family(
-        mk.L1MKLRegressor, fixed(TUBE, _SIMPLEX_SOLVERS), _svm(epsilon, _unit_ball), ANY, False, True
+        mk.L1MKLRegressor, fixed(TUBE, INTERCEPT, _SIMPLEX_SOLVERS), _svm(epsilon, _unit_ball), ANY, False, True
     ),
     "LpMKLClassifier": Family(
-        mk.LpMKLClassifier, fixed(SVM, P, _BALL_SOLVERS), _svm(hinge, _unit_ball), ANY, True, True
+        mk.LpMKLClassifier, with_domain(_BALLS, **SVM, **INTERCEPT), _svm(hinge, _unit_ball), ANY, True, True
     ),
     "LpMKLRegressor": Family(
-        mk.LpMKLRegressor, fixed(TUBE, P, _BALL_SOLVERS), _svm(epsilon, _unit_ball), ANY, False, True
+        mk.LpMKLRegressor, with_domain(_BALLS, **TUBE, **INTERCEPT), _svm(epsilon, _unit_ball), ANY, False, True
     ),
     "OneClassMKL": Family(
         mk.OneClassMKL,
@@ -114,6 +127,13 @@ FAMILIES: dict[str, Family] = {
         mk.EasyMKLClassifier,
         fixed({"lam": st.one_of(log_uniform(-6, 0), st.sampled_from([0.1, 1.0])), "tol": TOL}),
         _easymkl,
+        ANY,
+        True,
+    ),
+    "EasyMKLClassifier, largest margin": Family(
+        lambda **given: mk.EasyMKLClassifier(method="max_min", **given),
+        fixed({"lam": st.one_of(log_uniform(-6, 0), st.sampled_from([0.1, 1.0])), "tol": TOL}),
+        _largest_margin,
         ANY,
         True,
     ),

@@ -79,18 +79,20 @@ class CrammerSingerMachine(Machine):
         program = CrammerSingerProgram.of(target, self.C, self.fit_intercept, sample_weight)
         check_gram(gram, len(program.labels))
         start = program.feasible(warm)
+        sizes = roots(gram.diagonal())
         means = _large_means(gram) if self.fit_intercept else None
         if means is None:
-            return self._solved(program, gram, start)
+            found = self._solved(program, gram, start)
+            return program.published(found, gram.multiply(found.coef), sizes)
         centred = gram.fresh()
         centred -= means[:, None]
         centred -= means - means.mean()
         found = self._solved(program, DenseGram(centred), start)
         intercept = found.intercept - means @ found.coef
         intercept -= intercept.mean()
-        sizes = roots(gram.diagonal())
         F = gram.multiply(found.coef)
-        return program.solution(found.coef, F, intercept, sizes, self.tol, found.n_iter, found.history[:-1])
+        found = program.solution(found.coef, F, intercept, sizes, self.tol, found.n_iter, found.history[:-1])
+        return program.published(found, F, sizes)
 
     def _solved(self, program: CrammerSingerProgram, gram: Gram, start: Array) -> DualSolution:
         """From coefficients; where these are zero and samples many, from those of a part of the samples."""

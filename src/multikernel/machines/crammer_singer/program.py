@@ -152,7 +152,7 @@ class CrammerSingerProgram:
         Its gap and upper value hold what rounding may hide; that alone does not keep it from having converged.
         """
         value = self.dual(B, F)
-        found, most = self._excess(B, F, intercept, sizes)
+        _, found, most = self._best_multiple(B, F, intercept, sizes)
         hidden = most - found + self._hidden(B, intercept, sizes)
         excess = found + hidden
         converged = relative(found, value + found) <= tol or found <= hidden
@@ -170,14 +170,19 @@ class CrammerSingerProgram:
             history=(*history, gap),
         )
 
-    def _excess(self, B: Array, F: Array, intercept: Array, sizes: Array) -> tuple[float, float]:
-        """By how much the primal value of a multiple of f is above the dual one, as computed and at most.
+    def published(self, found: DualSolution, F: Array, sizes: Array) -> DualSolution:
+        """A solution with F = K B, as the multiple of f and of the intercepts whose value its gap is about."""
+        multiple, _, _ = self._best_multiple(found.coef, F, found.intercept, sizes)
+        return replace(found, coef=multiple * found.coef, intercept=multiple * found.intercept)
+
+    def _best_multiple(self, B: Array, F: Array, intercept: Array, sizes: Array) -> tuple[float, float, float]:
+        """A multiple of f, and by how much its primal value is above the dual one, as computed and at most.
 
         Where f and the intercepts are multiplied with 1 + e, |f|^2 / 2 rises by (e + e^2 / 2) |f|^2, and a margin m
         becomes 1 - (1 + e) (1 - m). A term C max_c m_c - a'm, a the simplex point of the sample, is wrong by no more
         than the largest error of a margin times the sum of |C e_c - a|, 2 (C - a_c), c a class that may be the nearest
-        one. The least of both sums over the multiples is returned: with a large C a little more of f makes the margins
-        of samples without a loss negative for certain.
+        one. The multiple is that with the least of these bounds: with a large C a little more of f makes the margins of
+        samples without a loss negative for certain.
         """
         G = F + intercept
         margins = np.where(self.own, -np.inf, 1.0 + G - G[self.own][:, None])
@@ -194,9 +199,8 @@ class CrammerSingerProgram:
             wrong = (1.0 + more) * error
             lost = 2.0 * float(np.where(m >= (worst - 2.0 * wrong)[:, None], missing, 0.0).max(axis=1) @ wrong)
             excess = float((self.upper * worst - gained).sum()) + (more + 0.5 * more**2) * norm
-            found.append((max(excess, 0.0), max(excess, 0.0) + lost))
-        computed, most = zip(*found, strict=True)
-        return min(computed), min(most)
+            found.append((1.0 + more, max(excess, 0.0), max(excess, 0.0) + lost))
+        return min(found, key=lambda each: each[2])
 
     def _hidden(self, B: Array, intercept: Array, sizes: Array) -> float:
         """How much rounding may change in the dual value, and what coefficients lack of the balance of the classes."""
