@@ -92,7 +92,7 @@ def values(X, Z, half, row, column, subsets, owner, gammas, out):  # type: ignor
             if k == 0 or owner[k] != owner[k - 1]:
                 chain = _distance(Q, subsets[owner[k]], d)
             chain = _gaussian(d, gammas[k], gammas[k - 1], chain, tile, spare)
-            out[k, begin : begin + size] = tile
+            _copy(tile, out[k, begin : begin + size])
 
 
 @njit(nogil=True, cache=True)
@@ -161,7 +161,7 @@ def _distance(Q, features, d):  # type: ignore[no-untyped-def]
     first = True
     for j in features:
         if j >= 0 and first:
-            d[:] = Q[j, : len(d)]
+            _copy(Q[j], d)
             first = False
         elif j >= 0:
             _add(1.0, Q[j, : len(d)], d)
@@ -260,6 +260,13 @@ def _raise(K, power, base):  # type: ignore[no-untyped-def]
     for _ in range(power - 1):
         for t in range(len(K)):
             K[t] *= base[t]
+
+
+@njit(nogil=True, cache=True)
+def _copy(x, out):  # type: ignore[no-untyped-def]
+    """out = x: an assignment of slices takes seconds to compile, for arrays that overlap."""
+    for t in range(len(out)):
+        out[t] = x[t]
 
 
 @njit(nogil=True, cache=True, fastmath=REORDERED)

@@ -95,7 +95,9 @@ def rational(codes, kinds, starts, i, first, moves, begun, alone, final, out):  
                     total += alone[kind]
                     continue
                 if run == 2:
-                    V[:] = begun[of_x[a + t - 1]]
+                    for r in range(states):
+                        for s in range(states):
+                            V[r, s] = begun[of_x[a + t - 1], r, s]
                 M = moves[kind]
                 for r in range(states):
                     for s in range(states):

@@ -59,7 +59,8 @@ def climb_within(U, s, low, high, equality, most):  # type: ignore[no-untyped-de
     d, ones = np.empty(m), np.empty(m)
     for _ in range(most + 1):
         multiplier = 0.0  # of the equality
-        d[:m] = slope[:m]
+        for t in range(m):
+            d[t] = slope[t]
         solve(U, m, d)
         if equality:
             ones[:m] = 1.0

@@ -27,7 +27,8 @@ def split(K, M, c, roles, out, first, last):  # type: ignore[no-untyped-def]
         stop = min(start + STRETCH, N)
         v = buffer[: stop - start]
         for s in range(first, last):
-            v[:] = M[start:stop]
+            for e in range(len(v)):
+                v[e] = M[start + e]
             for i in range(p):
                 if roles[s, i] == FACTOR:
                     k = K[i, start:stop]
