@@ -11,7 +11,7 @@ import pytest
 from markupsafe import Markup
 
 from multikernel.app.charts import confusion, distribution, lines, path
-from multikernel.app.drawing import SHEET, Scale
+from multikernel.app.drawing import SHEET, Scale, intervals, label
 from multikernel.app.model_charts import dependence_levels
 from multikernel.app.row_charts import bars, counts, folds, sources
 from multikernel.app.short_names import apart, room, shortened
@@ -74,6 +74,31 @@ def test_ticks_are_some_and_their_labels_do_not_touch(low: float, high: float) -
     labels = sorted((left, right) for left, right, y, _ in _texts(chart) if float(y) == 276.0)
     assert len(labels) >= 2
     assert all(before[1] < after[0] for before, after in pairwise(labels))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (0.0, 2.5e6, ["0", "500000", "1e6", "1.5e6", "2e6", "2.5e6"]),
+        (-4e-4, 2e-4, ["−4e−4", "−2e−4", "0", "2e−4"]),
+        (0.0, 4e-27, ["0", "1e−27", "2e−27", "3e−27", "4e−27"]),
+        (1e12, 1.3e12, ["1e12", "1.1e12", "1.2e12", "1.3e12"]),
+    ],
+)
+def test_labels_of_ticks_are_the_numbers_where_they_stand(low: float, high: float, words: list[str]) -> None:
+    ticks = Scale(low, high, 0.0, 1.0).ticks
+    assert [label(tick) for tick in ticks] == words
+
+
+def test_intervals_have_digits_enough_to_tell_their_ends_apart() -> None:
+    assert intervals([0.0, 0.12345, 1.0]) == ["0 to 0.1235", "0.1235 to 1"]
+    assert intervals([4.1e6, 4.15e6, 4.2e6]) == ["4.1e6 to 4.15e6", "4.15e6 to 4.2e6"]
+    assert intervals([1000.01, 1000.02, 1000.03]) == ["1000.01 to 1000.02", "1000.02 to 1000.03"]
+
+
+def test_lines_below_zero_stay_on_their_sheet() -> None:
+    chart = lines("t", [1.0, 2.0], [("a", [-5.0, -4.0]), ("b", [-4.5, -4.1])], ("C", "coefficient"))
+    assert min(float(y) for y in re.findall(r'cy="(.*?)"', chart)) > 26.0
 
 
 def test_classes_have_their_whole_names_where_columns_are_too_narrow() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from multikernel.app.drawing import SHEET, Drawing, Scale, counted, label, number
+from multikernel.app.drawing import SHEET, Drawing, Scale, counted, intervals, label, number
 from multikernel.app.row_charts import counts
 from multikernel.app.short_names import apart, room, shortened
 
@@ -215,6 +215,7 @@ def lines(
     order = sorted(range(len(x)), key=lambda k: x[k])
     heights = [value for _, curve in curves for value in curve] + [value for _, value in levels]
     low = min([0.0, *heights])
+    high = max([0.0, *heights]) * 1.04
     longest = max(room(name) for name, _ in curves)
     beside = longest <= _BESIDE
     right = SHEET - 16
@@ -225,7 +226,7 @@ def lines(
         right = SHEET - 110
     drawing = Drawing(SHEET, height + below, title)
     across = Scale(min(x), max(x), _LEFT, right, logarithmic=min(x) > 0 and max(x) >= 30 * min(x))
-    up = Scale(low, max(heights) * 1.04 or 1.0, height, _TOP)
+    up = Scale(low, high if high > low else 1.0, height, _TOP)
     drawing.bottom(across, height, names[0], _TOP)
     drawing.left(up, _LEFT, names[1], right)
     for k, (name, curve) in enumerate(curves):
@@ -278,10 +279,7 @@ def _bins_of(values: Any, classes: bool, most: int) -> list[tuple[str, int]]:
     if np.abs(values).max() < 2.0**52 and (values == np.round(values)).all():  # which have no digits lost
         return _whole_bins(values, most)
     sizes, edges = np.histogram(values, bins=most)
-    return [
-        (f"{label(float(f'{a:.4g}'))} to {label(float(f'{b:.4g}'))}", int(n))
-        for a, b, n in zip(edges[:-1], edges[1:], sizes, strict=True)
-    ]
+    return list(zip(intervals(edges.tolist()), sizes.tolist(), strict=True))
 
 
 def _whole_bins(values: Any, most: int) -> list[tuple[str, int]]:

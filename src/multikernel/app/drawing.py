@@ -10,6 +10,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import pairwise
 from math import ceil, cos, floor, log10, pi, sin
 
 from markupsafe import Markup
@@ -51,11 +52,11 @@ class Scale:
         if span <= 0:
             return [self.low]
         raw = span / 5
-        size = 10.0 ** floor(log10(raw))
-        step = next(size * times for times in (1, 2, 5, 10) if size * times >= raw * 0.999)
+        power = floor(log10(raw))
+        step = next(times * 10.0**power for times in (1, 2, 5, 10) if times * 10.0**power >= raw * 0.999)
         begin = ceil(self.low / step - 1e-9)
         final = floor(self.high / step + 1e-9)
-        return [round(k * step, 12) for k in range(begin, final + 1)]
+        return [round(k * step, -power) for k in range(begin, final + 1)]
 
 
 SHEET = 440.0  # the width of a chart that stands beside another one, and whose letters can be read on a phone
@@ -185,13 +186,22 @@ class Drawing:
 
 
 def label(value: float, percent: bool = False) -> str:
-    """A number at a tick."""
+    """A number at a tick, with the digits that tell it from the others: 1500000 is 1.5e6."""
     if percent:
         return f"{value * 100:.10g}%".replace("-", "−")
     text = f"{value:.10g}"
     if value and not 1e-3 <= abs(value) < 1e6:
-        text = f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
+        digits, power = f"{value:.9e}".split("e")
+        text = f"{float(digits):.10g}e{int(power)}"
     return text.replace("-", "−")
+
+
+def intervals(ends: Sequence[float]) -> list[str]:
+    """The names of the intervals between numbers in ascending order, with digits enough to tell their ends apart."""
+    width = (ends[-1] - ends[0]) / len(ends)
+    digits = max(4, 2 + ceil(log10(max(map(abs, ends)) / width)))
+    names = [label(float(f"{end:.{digits}g}")) for end in ends]
+    return [f"{low} to {high}" for low, high in pairwise(names)]
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -12,13 +12,12 @@ import zlib
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from multikernel.app.drawing import label
+from multikernel.app.drawing import intervals, label
 from multikernel.app.short_names import shortened
 from multikernel.app.web.learning.predicting import LearnedModel, collected_warnings
 from multikernel.app.web.learning.recipe import Recipe
@@ -229,13 +228,9 @@ def target_groups(y: Array, task: Task) -> tuple[Array, list[str]]:
         return group, [*map(str, common), f"one of {len(labels) - len(common)} others"]
     ends = np.unique(np.quantile(y, np.linspace(0.0, 1.0, _SHADES_OF_NUMBERS + 1)))
     if len(ends) < 2:
-        return np.zeros(len(y), dtype=int), [_short(ends[0])]
+        return np.zeros(len(y), dtype=int), [label(ends[0])]
     group = np.clip(np.searchsorted(ends, y, side="right") - 1, 0, len(ends) - 2)
-    return group, [f"{_short(a)} to {_short(b)}" for a, b in pairwise(ends)]
-
-
-def _short(value: float) -> str:
-    return label(float(f"{value:.4g}"))
+    return group, intervals(ends.tolist())
 
 
 def shown_cells(X: pd.DataFrame, columns: Sequence[str]) -> list[str]:
