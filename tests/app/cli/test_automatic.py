@@ -69,6 +69,7 @@ def test_a_mixed_table_is_fitted_explained_and_predicted(invoke: Invoke) -> None
 def test_numbers_are_predicted_and_have_no_probabilities(invoke: Invoke) -> None:
     Path("train.csv").write_text(_mixed(80, 0, "number"))
     Path("new.csv").write_text(_mixed(30, 1, "number"))
+    assert "'y' holds numbers, which have no" in invoke("fit", "train.csv", "--target", "y", "--proba").stderr
     assert invoke("fit", "train.csv", "--target", "y").exit_code == 0
     rows, truth = _rows(invoke("predict", "model.mk", "new.csv").stdout), _rows(Path("new.csv").read_text())
     known = [i for i, row in enumerate(truth) if row["spent"] != "n/a"]

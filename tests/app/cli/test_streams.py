@@ -81,6 +81,16 @@ def test_what_is_refused_in_chunks(folder):
     assert "has no column 'z'" in run("fit big.parquet --target z --memory 1GB", 1)
     assert "does not learn from a source" in run("fit big.parquet --target y --method l1mkl --C 1 --memory 1GB", 1)
     assert "memory must be" in run("fit big.parquet --target y --memory lots", 1)
+    fit = "fit big.parquet --target word --method rls2 --rank 20 --set alpha=1e-3 --out c.mk"
+    assert "leave --proba out" in run(f"{fit} --proba", 1)
+    run(fit)
+    assert "leave --json out" in run("predict c.mk new.csv --json", 2)
+    assert "leave --sheet out" in run("predict c.mk new.csv --sheet one", 2)
+    assert "leave new.csv out" in run("report c.mk new.csv", 1)
+    run("report c.mk")
+    assert "RLS2Classifier learned about word" in Path("report.html").read_text()
+    run("fit big.parquet --target y --method average --alpha 1 --out at_once.mk")
+    assert "leave --memory out" in run("predict at_once.mk new.csv --memory 1GB", 2)
 
 
 def test_a_small_parquet_file_is_read_as_a_csv_file_with_the_same_cells(folder):

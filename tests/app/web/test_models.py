@@ -39,10 +39,13 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
         lambda *_: None,
     )
     X, y = load_iris(return_X_y=True, as_frame=True)
-    X.assign(kind=y.map({0: "a", 1: "b", 2: "c"})).iloc[::3].to_csv(folder / "iris.csv", index=False)
+    iris = X.assign(kind=y.map({0: "a", 1: "b", 2: "c"})).iloc[::3]
+    iris.to_csv(folder / "iris.csv", index=False)
+    iris.to_parquet(folder / "iris.parquet")
+    in_chunks = ["--method", "rls2", "--rank", "10", "--set", "alpha=1e-3"]
     for words in (
         ["fit", "iris.csv", "--target", "kind", "--method", "easymkl", "--out", "table.mk"],
-        ["fit", "iris.csv", "--target", "kind", "--method", "easymkl", "--memory", "100MB", "--out", "chunks.mk"],
+        ["fit", "iris.parquet", "--target", "kind", *in_chunks, "--out", "chunks.mk"],
     ):
         paths = [str(folder / word) if "." in word else word for word in words]
         result = CliRunner().invoke(app, paths)
@@ -68,6 +71,13 @@ def test_a_model_of_the_command_line_predicts_what_the_command_does(models: Path
     truth = pd.read_csv(models / "iris.csv")["kind"]
     [test] = told.tests
     assert (test["target"], test["rows"]) == ("kind", len(truth))
+    new = load_iris(as_frame=True).data[:3]
+    new.assign(**{new.columns[0]: 99.0}).to_csv(tmp_path / "far.csv", index=False)
+    [message] = opened.answers(tmp_path / "far.csv", "new rows", columns=False).messages
+    assert message.startswith("new rows: Values beyond those of training")
+    new.drop(columns=new.columns[0]).to_csv(tmp_path / "less.csv", index=False)
+    with pytest.raises(ValueError, match=r"^new rows .*sepal length"):
+        opened.answers(tmp_path / "less.csv", "new rows", columns=False)
     assert test["score"] == pytest.approx((told.frame["prediction"] == truth).mean())
 
 

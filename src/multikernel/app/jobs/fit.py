@@ -62,8 +62,6 @@ def train(table: CsvTable, request: FitRequest, watch: Watch) -> Trained:
     samples = MethodSamples.of(table, request)
     y = samples.y
     held_out = table.held_out
-    if request.proba and samples.task != "classification":
-        raise ValueError(f"{request.target!r} holds numbers, which have no probabilities; leave --proba out")
     model = with_search(samples.model(request), request, samples.task, y, held_out)
     X, steps = samples.prepared()
     _tell_what_it_takes(getattr(model, "estimator", model), X, y, watch)

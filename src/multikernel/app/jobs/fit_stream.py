@@ -21,7 +21,7 @@ from multikernel.app.tables.parquet import cells_of
 from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.datasets import Column, Task, decide
 from multikernel.kernels import for_columns
-from multikernel.streams import Source, bytes_of
+from multikernel.streams import bytes_of
 from multikernel.typing import Array
 
 _METHOD = "rls2"  # without --method: weights of few kernels, from sums
@@ -133,6 +133,11 @@ def train(
     """The model, the metadata of its file, and what was learned, by names."""
     if request.types:
         raise ValueError(f"{path} is read in chunks, which --type does not reach; declare the types in the file")
+    if request.proba:
+        raise ValueError(
+            f"{path} is read in chunks, in which the automatic estimator alone learns probabilities; leave --proba "
+            "out, or the options of a method"
+        )
     source = streaming.source(path, request.target)
     head = _head(path, source)
     task = request.task or _task(path, request.target, np.asarray(head.y))
@@ -193,13 +198,8 @@ def _is_parquet(path: Path) -> bool:
     return path.suffix.lower() == ".parquet" or (path.is_dir() and any(path.glob("*.parquet")))
 
 
-def source_of(path: Path, metadata: Mapping[str, Any], streaming: StreamOptions) -> Source:
-    """The rows that a model learned from a stream is to predict."""
-    return watched_rows(path, metadata, streaming).source
-
-
 def watched_rows(path: Path, metadata: Mapping[str, Any], streaming: StreamOptions) -> WatchedRows:
-    """The same, with what is to be said of them once they are read."""
+    """The rows that a model learned from a stream is to predict, with what is to be said of them once they are read."""
     written = streaming.written(path, metadata.get("numerals", {}))
     rows = streaming.source(path, None, tuple(metadata["stream"]["features"]), comma=written.comma)
     return WatchedRows(rows, path, TrainingRanges.of(metadata))

@@ -113,9 +113,11 @@ class Inspected:
 def inspect(path: Path, table: CsvTable | None) -> Inspected:
     """Look into a model; ValueError where ``fit`` has not written it, or the rows do not fit it."""
     model, metadata = read(path)
-    if not {"columns", "table"} & metadata.keys():
+    if not {"columns", "table", "stream"} & metadata.keys():
         raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
-    target = metadata.get("target") or metadata.get("table", {}).get("target")
+    if "stream" in metadata and table is not None:
+        raise ValueError(f"{path} was learned in chunks, and is not tested on a table; leave {table.file} out")
+    target = metadata.get("table", metadata.get("stream", metadata)).get("target")
     targets = tuple(metadata.get("targets", (target,) if target else ()))
     tested = () if table is None else _on_table(path, model, metadata, targets, table)
     return inspect_model(model, str(path), targets, tested)

@@ -176,10 +176,17 @@ def automatic_model(request: FitRequest, task: Task) -> Any:
     """The automatic estimator with the parameters of a request; ValueError where one is not what it may be."""
     if request.types and "types" in request.parameters:
         raise ValueError("types of columns are given twice, by --type and by --set; give them once")
+    _check_proba(request, task)
     classifier, regressor = estimators_of(None)
     estimator: Any = classifier if task == "classification" else regressor
     check(estimator, dict(request.parameters))
     return estimator(**{"random_state": request.seed, "types": dict(request.types) or None, **request.parameters})
+
+
+def _check_proba(request: FitRequest, task: Task) -> None:
+    """ValueError where probabilities of a number are asked for."""
+    if request.proba and task != "classification":
+        raise ValueError(f"{request.target!r} holds numbers, which have no probabilities; leave --proba out")
 
 
 def score_name(task: Task) -> str:
@@ -206,6 +213,7 @@ def takes_kernels(request: FitRequest, task: Task) -> bool:
 
 def make_model(request: FitRequest, task: Task) -> Any:
     """The estimator for a task; ValueError where an option does not fit the method or the task."""
+    _check_proba(request, task)
     name = request.chosen(task)
     estimator, allowed = estimator_of(name, task, request.target)
     kind = _OF_TASKS[task].holds

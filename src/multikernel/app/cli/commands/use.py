@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -70,9 +71,11 @@ def predict(
             raise WrongUseError("several files are read at once, not in chunks; leave --memory out")
         check_there(model, new)
         begin(f"Reading {model}")
-        if not others.words and _in_chunks(model, new, proba, memory, out):
+        if not others.words and _in_chunks(model, new, proba, memory, out, {"--json": as_json, "--sheet": sheet}):
             save_config(ctx, save_config_to)
             return
+        if memory is not None:
+            raise WrongUseError(f"{model} was not learned in chunks, and reads files at once; leave --memory out")
         from multikernel.app.jobs.predict import predictions
 
         found = predictions(model, read(new, TableOptions(others, sheet, of_first=False)), proba)
@@ -87,13 +90,21 @@ def predict(
             typer.echo(f"{len(found.labels)} predictions written to {out}")
 
 
-def _in_chunks(model: Path, new: Path, proba: bool, memory: str | None, out: Path | None) -> bool:
-    """Whether the model was learned in chunks; then its predictions are written, chunk by chunk."""
+def _in_chunks(
+    model: Path, new: Path, proba: bool, memory: str | None, out: Path | None, without: Mapping[str, object]
+) -> bool:
+    """Whether the model was learned in chunks; then its predictions are written, chunk by chunk.
+
+    ``without`` holds the options that only a table which is read at once can have.
+    """
     from multikernel.persistence import read as read_model
 
     fitted, metadata = read_model(model)
     if "stream" not in metadata:
         return False
+    for option, given in without.items():
+        if given:
+            raise WrongUseError(f"{model} was learned in chunks, and predicts files in chunks; leave {option} out")
     if new == STANDARD_INPUT:
         raise ValueError(f"{model} was learned in chunks, and predicts files in chunks; give a file in place of -")
     from multikernel import streams

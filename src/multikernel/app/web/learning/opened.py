@@ -7,8 +7,8 @@ in what they say of the columns that they learned from.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier
 
-from multikernel.app.jobs.fit_stream import StreamOptions, source_of
+from multikernel.app.jobs.fit_stream import StreamOptions, watched_rows
 from multikernel.app.jobs.predict import samples_of, views_in
 from multikernel.app.tables.encoding import TableEncoding
 from multikernel.app.tables.table import CsvTable, read_table
@@ -131,7 +131,7 @@ class OpenedModel:
         ValueError : where a column is missing, or a cell cannot be read as in training
         """
         if "stream" in self.metadata:
-            return self._of_chunks(table, columns)
+            return self._of_chunks(table, name, columns)
         cells = read_table(table)
         cells = CsvTable(name, cells.columns, raw=cells.raw, delimiter=cells.delimiter)
         if "recipe" in self.metadata:
@@ -145,8 +145,7 @@ class OpenedModel:
             X = samples_of(self.file, {**self.metadata, "numerals": {}}, cells)
             predicted = np.asarray(self.model.predict(X))
             found = self._with_values(X, predicted)
-        messages = list(dict.fromkeys(" ".join(str(each.message).split()) for each in warned))
-        return self._with_tests(cells, found, predicted, columns, messages)
+        return self._with_tests(cells, found, predicted, columns, warned)
 
     def _with_values(self, X: Any, predicted: Array) -> dict[str, Any]:
         """Predictions, and for classes what speaks for each."""
@@ -156,19 +155,30 @@ class OpenedModel:
             found |= {f"{word} {c}": values[:, k].tolist() for k, c in enumerate(self.model.classes_.tolist())}
         return found
 
-    def _of_chunks(self, table: Path, columns: bool) -> TablePredictions:
-        source = source_of(table, self.metadata, StreamOptions(None))
-        predicted = np.concatenate(list(predict_chunks(self.model, source)))
-        return self._with_tests(read_table(table), {"prediction": predicted.tolist()}, predicted, columns, [])
+    def _of_chunks(self, table: Path, name: str, columns: bool) -> TablePredictions:
+        try:
+            with warnings.catch_warnings(record=True) as warned:
+                warnings.simplefilter("always")
+                rows = watched_rows(table, self.metadata, StreamOptions())
+                predicted = np.concatenate(list(predict_chunks(self.model, rows.source)))
+                replace(rows, path=Path(name)).tell()
+        except ValueError as error:
+            raise ValueError(str(error).replace(str(table), name)) from None
+        return self._with_tests(read_table(table), {"prediction": predicted.tolist()}, predicted, columns, warned)
 
     def _with_tests(
-        self, cells: CsvTable, found: Mapping[str, Any], predicted: Array, columns: bool, messages: list[str]
+        self,
+        cells: CsvTable,
+        found: Mapping[str, Any],
+        predicted: Array,
+        columns: bool,
+        warned: Sequence[warnings.WarningMessage],
     ) -> TablePredictions:
         if columns:
             before = {name: list(column.cells) for name, column in cells.columns.items()}
         else:
             before = {}
         own = {f"{name} (model)" if name in before else name: values for name, values in found.items()}
-        return TablePredictions(
-            pd.DataFrame(before | own), messages, tests_of(self.targets, self.task, cells, predicted)
-        )
+        messages = list(dict.fromkeys(" ".join(str(each.message).split()) for each in warned))
+        tests = tests_of(self.targets, self.task, cells, predicted)
+        return TablePredictions(pd.DataFrame(before | own), messages, tests)
