@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -111,6 +114,8 @@ def test_the_report_has_the_numbers_of_the_table_and_needs_nothing_from_outside(
     for outside in ("http://", "https://", "<script", "<link", "@import"):
         assert outside not in page
     assert page.count("<svg") == 2
+    command = html.unescape(re.findall(r'<pre id="command">(.*?)</pre>', page)[0])
+    assert shlex.split(command) == ["multikernel", *map(str, words[:6]), "--seed", "0", *only]
     assert "r.html: it exists; give another name to --report" in invoke(*words).stderr
     assert "is none of the methods; they are automatic, " in invoke(*words[:6], "--only", "magic").stderr
 

@@ -116,6 +116,25 @@ def run_options(ctx: typer.Context) -> dict[str, Any]:
     return options
 
 
+def given_words(ctx: typer.Context, without: Collection[str] = ()) -> list[str]:
+    """The options that a user gave, on the command line or in a file, as words of a command that makes a report again.
+
+    Parameters
+    ----------
+    ctx : of the command
+    without : keys of options that are left out
+    """
+    words: list[str] = []
+    for key, name in _keys(ctx).items():
+        source = ctx.get_parameter_source(name)
+        if source is None or source.name == "DEFAULT" or key in (*without, "report", "checkpoint"):
+            continue
+        value = _plain(ctx.params[name])
+        for each in value if isinstance(value, list) else [value]:
+            words += [f"--{key}", str(each)]
+    return words
+
+
 def config_of(command: str, options: Mapping[str, Any]) -> str:
     """The options of a command as the text of a file; a mapping among them becomes a table of its own."""
     head = f"# multikernel {version('multikernel')}: multikernel {command} --config FILE runs this again"

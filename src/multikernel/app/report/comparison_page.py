@@ -14,8 +14,8 @@ from multikernel.app.jobs.compare import Comparison, MethodScores
 from multikernel.app.report.page import page
 
 
-def render(comparison: Comparison) -> str:
-    """The report as HTML text."""
+def render(comparison: Comparison, command: Sequence[str]) -> str:
+    """The report as HTML text; ``command`` has the words of the command that makes it again."""
     return page(
         "comparison.html.j2",
         comparison=comparison,
@@ -24,12 +24,7 @@ def render(comparison: Comparison) -> str:
         headline=headline(comparison),
         scores=scores(comparison),
         seconds=seconds(comparison),
-        command=shlex.join(
-            [
-                *("multikernel", "compare", comparison.file, "--target", comparison.target),
-                *("--folds", str(comparison.folds), "--seed", str(comparison.seed)),
-            ]
-        ),
+        command=shlex.join(command),
     )
 
 

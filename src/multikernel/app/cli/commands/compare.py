@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from multikernel.app.cli import options
-from multikernel.app.cli.config import check_config, save_config
+from multikernel.app.cli.config import check_config, given_words, save_config
 from multikernel.app.cli.console import (
     ConsoleWatch,
     OtherFiles,
@@ -76,15 +76,17 @@ def compare(
         comparison = compare_methods(
             table, column, task_of(task), folds, seed, ConsoleWatch(), only or None, checkpoint, declared
         )
-        write_report(report, lambda: _page(comparison))
+        chosen = ["--target", target, "--folds", str(comparison.folds), "--seed", str(seed)]
+        again = ["multikernel", "compare", str(data), *chosen, *given_words(ctx, ("data", "target", "folds", "seed"))]
+        write_report(report, lambda: _page(comparison, again))
         save_config(ctx, save_config_to)
         show_found("compare", comparison.to_json(), report, as_json, lambda: _show(others.title(data), comparison))
 
 
-def _page(comparison: Comparison) -> str:
+def _page(comparison: Comparison, again: list[str]) -> str:
     from multikernel.app.report.comparison_page import render
 
-    return render(comparison)
+    return render(comparison, again)
 
 
 def _show(files: str, comparison: Comparison) -> None:
