@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,8 +20,11 @@ from multikernel.app.web.learning.held_out import FoldResult
 from multikernel.app.web.learning.quality import quality
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.summary import in_short
+from multikernel.app.web.pages.result import charts
 from multikernel.app.web.run_file import recipe_of
 from multikernel.app.web.sentences import sentences
+from multikernel.app.web.settings import Settings
+from multikernel.app.web.site import environment, seconds
 
 
 @pytest.mark.parametrize(
@@ -31,6 +36,38 @@ from multikernel.app.web.sentences import sentences
 )
 def test_a_number_keeps_its_sign_and_the_digits_that_matter(value: float | None, text: str) -> None:
     assert number(value) == text
+
+
+def test_a_duration_has_no_minute_of_sixty_seconds() -> None:
+    assert [seconds(value) for value in (9.5, 59.4, 59.7, 119.7, 3599.9)] == [
+        *("9.5 s", "59 s", "1 min 0 s", "2 min 0 s", "60 min 0 s"),
+    ]
+
+
+def test_points_of_a_target_in_large_units_keep_their_digits() -> None:
+    truth = np.array([1e-9, 2e-9, 4e-9])
+    held = [KnownRows(pd.DataFrame({"a": truth}), truth, np.arange(3))]
+    own = [FoldResult(None, 0.0, 1.5 * truth, None, False, {})]
+    base = [BaselineResult(0.0, truth, truth, None)]
+    found = quality(Recipe("d", "y", "regression", {"a": "number"}), np.empty(0), held, own, base, base)
+    assert sorted(found["residuals"]["points"]) == [[1.5e-9, 1e-9], [3e-9, 2e-9], [6e-9, 4e-9]]
+
+
+def test_a_model_without_any_weight_has_a_page() -> None:
+    row = {"name": "linear", "weight": 0.0, "each": [0.0], "spread": 0.0, "frequency": 0.0}
+    result = {
+        "measure": "R²",
+        "task": "regression",
+        "scores": {key: [0.0, 0.1] for key in ("own", "single", "trivial")},
+        "weights": {"rows": [row, row | {"name": "Gaussian"}], "views": [], "what": "kernel", "problems": [""]},
+        "importance": [],
+        "path": None,
+    }
+    assert charts(result)["weights"] is None
+    told = sentences({"method": "GMKLRegressor", "target": "y"}, result)["weights"]
+    assert told == "None of the kernels has a weight: the answer is the same for all rows."
+    macros = environment(Settings(Path())).get_template("macros.html").module
+    assert "None" not in str(macros.figure("What was combined?", None, told, file="weights.svg")).replace(told, "")
 
 
 def test_kernels_have_short_names_that_stay_apart() -> None:

@@ -169,10 +169,12 @@ def _of_intervals(result: Mapping[str, Any]) -> str:
 
 def _of_weights(result: Mapping[str, Any], automatic: bool) -> str:
     rows = result["weights"]["rows"]
-    total = sum(row["weight"] for row in rows) or 1.0
+    total = sum(row["weight"] for row in rows)
+    what = "candidates" if automatic else "kernels"
+    if not total:
+        return f"None of the {what} has a weight: the answer is the same for all rows."
     used = [row for row in rows if row["weight"] > 1e-6 * rows[0]["weight"]]
     steady = sum(row["frequency"] >= 0.99 for row in used)
-    what = "candidates" if automatic else "kernels"
     if len(rows) > 1 and rows[0]["weight"] - rows[-1]["weight"] <= 1e-9 * rows[0]["weight"]:
         every = "Both" if len(rows) == 2 else f"All {len(rows)}"
         return f"{every} {what} have the same weight."

@@ -215,11 +215,12 @@ def coded(words: str) -> Markup:
 
 def seconds(value: float) -> str:
     """A duration for reading."""
-    if value < 60:
-        if value < 10:
-            return f"{value:.1f} s"
-        return f"{value:.0f} s"
-    return f"{value // 60:.0f} min {value % 60:.0f} s"
+    if value < 10:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    if minutes:
+        return f"{minutes} min {rest} s"
+    return f"{rest} s"
 
 
 def duration(value: float) -> str:

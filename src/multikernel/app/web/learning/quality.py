@@ -152,8 +152,9 @@ def _residuals(truth: Array, predicted: Array) -> dict[str, Any]:
     away = np.abs(truth - predicted)
     rank = min(int(np.ceil((len(away) + 1) * _COVERED)), len(away))
     some = np.random.default_rng(0).permutation(len(truth))[:_POINTS]
+    points = np.column_stack([predicted, truth])[some].tolist()
     return {
-        "points": np.column_stack([predicted, truth])[some].round(6).tolist(),
+        "points": [[float(f"{value:.10g}") for value in point] for point in points],
         "width": float(np.sort(away)[rank - 1]),
         "covered": _COVERED,
         "rmse": float(np.sqrt(np.mean(away**2))),

@@ -98,7 +98,9 @@ def charts(result: dict[str, Any], cell: Callable[[int, int], str] | None = None
     keys = zip((name for name, _ in rows), ("own", "single", "trivial"), strict=True)
     intervals = {name: own[key] for name, key in keys if key in own}
     found["scores"] = folds("Scores on held-out folds", rows, measure, intervals)
-    found["weights"] = bars("Weights", weight_rows(result["weights"]), "weight")
+    weighed = weight_rows(result["weights"])
+    if weighed:
+        found["weights"] = bars("Weights", weighed, "weight")
     if result.get("scales"):
         found["scales"] = bars("Scales", _scale_rows(result["scales"]), "part of the sum of the scales")
     if result["importance"]:
