@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import logging
@@ -25,7 +26,7 @@ import pytest
 import uvicorn
 from app_server import KEY, Person, people, said, serving, token_of
 
-from multikernel.app.web import reading
+from multikernel.app.web import jobs, reading
 from multikernel.app.web.security import Tokens
 from multikernel.app.web.server import serve
 from multikernel.app.web.settings import Settings
@@ -150,6 +151,29 @@ def test_a_file_that_needs_too_much_memory_is_given_up(tmp_path: Path) -> None:
         answer = person.upload(("a.csv", "a,b\n" + "1,2\n" * 500_000))
         assert answer.status_code == 400
         assert "Reading needs more than 60 MB" in said(answer)
+
+
+def test_a_process_that_cannot_be_started_is_told_and_the_queue_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused() -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    monkeypatch.setattr(jobs, "_started", refused)
+    store = Store(Settings(tmp_path))
+    queue = jobs.RunQueue(store, store.settings)
+    for _ in range(2):
+        run = store.add_run("data", "name", {"target": "y"})
+        queue.submit(run)
+        for _ in range(500):
+            found = store.run(run.id)
+            assert found is not None
+            if found.ended:
+                break
+            time.sleep(0.02)
+        assert found.status == "failed"
+        assert "Cannot allocate memory" in found.words
+    queue.close()
 
 
 def test_a_full_disk_is_told_and_the_queue_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,7 +113,8 @@ class RunQueue:
             self._changed.wait_for(lambda: self._queue or not self._open, FIRST_PAGE)
         while True:
             if self._spare is None and self._open and self.settings.ready and not self.settings.read_only:
-                self._spare = _started()
+                with suppress(OSError):  # no process can be started now: the next run tries again, and says why not
+                    self._spare = _started()
             with self._changed:
                 self._changed.wait_for(lambda: self._queue or not self._open)
                 if not self._open:
@@ -122,16 +123,18 @@ class RunQueue:
                 if self._spare is not None and self._spare.poll() is not None:  # killed as it waited
                     _kill(self._spare)
                     self._spare = None
-                process = self._process = self._spare or _started()
+                process = self._process = self._spare
                 self._spare = None
                 self._progress[name] = RunProgress("running", "Starting")
             try:
+                process = self._process = process or _started()
                 self.store.set_run(name, status="running")
                 self._watch(name, process)
             except Exception as error:  # the queue goes on, whatever becomes of one run
                 self._given_up(name, f"The server could not follow this run: {error}")
             finally:
-                _kill(process)
+                if process is not None:
+                    _kill(process)
                 self._process = None
 
     def _watch(self, name: str, process: subprocess.Popen[str]) -> None:
