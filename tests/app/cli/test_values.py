@@ -103,3 +103,4 @@ def test_mistakes_are_said_in_a_sentence(invoke: Invoke, words: tuple[str, ...],
 def test_columns_of_a_source_stand_in_the_order_of_the_table() -> None:
     assert sources_of(["a=z,x*", "a=y"], ["x1", "y", "x2", "z"]) == {"a": ["x1", "x2", "z", "y"]}
     assert sources_of([], ["x", "y"]) == {"x": ["x"], "y": ["y"]}
+    assert sources_of(["a=dose [mg]", "a=dose*", "b=x"], ["dose [mg]", "x"]) == {"a": ["dose [mg]"], "b": ["x"]}

@@ -124,7 +124,8 @@ def sources_of(words: Sequence[str], columns: Sequence[str]) -> dict[str, list[s
 
     Parameters
     ----------
-    words : such as "genes=gene_*" and "clinic=age,pressure", with the wildcards of a shell; none for each column
+    words : such as "genes=gene_*" and "clinic=age,pressure", with the wildcards of a shell, where no column has
+        this very name; none for each column
     columns : those that there are
 
     Raises
@@ -133,7 +134,7 @@ def sources_of(words: Sequence[str], columns: Sequence[str]) -> dict[str, list[s
     """
     if not words:
         return {name: [name] for name in columns}
-    found: dict[str, list[str]] = {}
+    found: dict[str, dict[str, None]] = {}
     for word in words:
         name, sign, listed = word.partition("=")
         patterns = [pattern.strip() for pattern in listed.split(",") if pattern.strip()]
@@ -142,20 +143,21 @@ def sources_of(words: Sequence[str], columns: Sequence[str]) -> dict[str, list[s
                 f"--source {word!r} is written like genes=gene_* or clinic=age,pressure: a name, an equals sign and "
                 "columns"
             )
+        taken: set[str] = set()
         for pattern in patterns:
-            if not any(fnmatchcase(column, pattern) for column in columns):
+            named = [pattern] if pattern in columns else [each for each in columns if fnmatchcase(each, pattern)]
+            if not named:
                 raise ValueError(f"--source {word!r}: no column to learn from is named {pattern!r}")
-        own = [column for column in columns if any(fnmatchcase(column, pattern) for pattern in patterns)]
-        found.setdefault(name.strip(), []).extend(own)
-    owner: dict[str, str] = {}
-    for name, own in found.items():
-        for column in own:
-            if column in owner:
-                raise ValueError(
-                    f"--source: column {column!r} is in {owner[column]!r} and in {name!r}; give it to one source"
-                )
-            owner[column] = name
-    return found
+            taken.update(named)
+        own = found.setdefault(name.strip(), {})  # used as a set, for a dictionary keeps the order of its keys
+        own.update(dict.fromkeys(column for column in columns if column in taken))
+    for column in columns:
+        owners = [name for name, own in found.items() if column in own]
+        if len(owners) > 1:
+            raise ValueError(
+                f"--source: column {column!r} is in {owners[0]!r} and in {owners[1]!r}; give it to one source"
+            )
+    return {name: list(own) for name, own in found.items()}
 
 
 def header_of(found: Mapping[str, Any], what: str) -> list[str]:
