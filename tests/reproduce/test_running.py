@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from concurrent.futures import BrokenExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from multikernel.reproduce import catalogue
+from multikernel.reproduce import catalogue, running
 from multikernel.reproduce.command import CELLS, reproduce
 from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.experiment import Cell, Experiment, Extent, Figure, grid
@@ -58,6 +60,26 @@ def test_order_failures_and_what_is_kept(made_up: Experiment, tmp_path: Path) ->
         "nkrr/made-up 4",
     ]
     assert "cell 1 of 4, " in told[0]
+
+
+def test_a_killed_process_is_told_in_a_sentence(
+    made_up: Experiment, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def submit(*task: Any) -> Any:
+        raise BrokenExecutor("A child process terminated abruptly")
+
+    monkeypatch.setattr(running, "_workers", lambda jobs, source: nullcontext(submit))
+    ledger = Ledger(tmp_path / "cells.jsonl")
+    with pytest.raises(ValueError, match=r"was killed, .*; finished cells are kept"):
+        run([made_up], ledger, DataSource(), extent=Extent.USUAL, jobs=2, report=len)
+
+
+def test_a_system_that_does_not_say_the_peak_of_the_memory_measures_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "status").write_text("Name:\tpython\nVmRSS:\t 1024 kB\n")
+    monkeypatch.setattr(running, "_STATUS", tmp_path / "status")
+    assert running._peak_memory() == 0.0
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak of the memory cannot begin anew")

@@ -8,7 +8,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -92,7 +92,7 @@ def run(
     ]
     clock = _Clock(tasks, jobs)
     failures = list[str]()
-    with _workers(jobs, source) as submit:
+    with _one_sentence(), _workers(jobs, source) as submit:
         for task, future in _outcomes(tasks, done, submit, 1 if jobs == 1 else 2 * jobs):
             try:
                 outcome = future.result()
@@ -107,6 +107,18 @@ def run(
             report(f"{task.experiment.key} {task.cell}: {seconds:.1f} s, {clock.after(task, seconds)}")
     if failures:
         raise ValueError(f"{len(failures)} cells could not be measured; the first: {failures[0]}")
+
+
+@contextmanager
+def _one_sentence() -> Iterator[None]:
+    """ValueError where a process that measures was killed, after which no further cell can be measured."""
+    try:
+        yield
+    except BrokenExecutor:
+        raise ValueError(
+            "a process that measured cells was killed, as the system does where memory is short; finished cells are "
+            "kept: run this again, with fewer --jobs"
+        ) from None
 
 
 def in_order(cells: Iterable[Cell]) -> list[Cell]:
@@ -225,7 +237,7 @@ def _peak_memory() -> float:
     """The most megabytes that this process has held; 0 where the system does not say."""
     if _STATUS.exists():
         known = dict(line.split(":", 1) for line in _STATUS.read_text().splitlines() if ":" in line)
-        return float(known["VmHWM"].split()[0]) / 1024.0
+        return float(known.get("VmHWM", "0").split()[0]) / 1024.0
     try:
         import resource
     except ImportError:  # on Windows

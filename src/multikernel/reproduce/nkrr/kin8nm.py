@@ -19,9 +19,6 @@ DEGREES = (1, 2, 3, 4)
 ALPHAS = tuple(np.logspace(2, -4, 13).tolist())
 RADII = tuple((np.array([0.1, 0.3, 1.0, 3.0, 10.0]) * np.sqrt(8)).tolist())
 MOST = 2000  # rows that choose the parameters
-HALVES = 3
-REPEATED = 30
-SMALL = 10  # thirty halves where one row in ten or fewer take part
 PREPARATIONS = {
     "stated": FeatureScaling("interval", "features"),
     "constant": FeatureScaling("interval", "features", constant=True),
@@ -60,11 +57,12 @@ def _cells(quick: bool) -> Sequence[Cell]:
 
 
 def _halves(factor: int) -> int:
-    if factor >= 5 * SMALL:
-        return REPEATED
-    if factor >= SMALL:
-        return SMALL
-    return HALVES
+    """How many random halves: the fewer rows take part, the more."""
+    if factor >= 50:
+        return 30
+    if factor >= 10:
+        return 10
+    return 3
 
 
 def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
