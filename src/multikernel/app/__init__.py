@@ -1,1 +1,1 @@
-"""The applications. Nothing imports this room; its libraries are the ``app`` extra."""
+"""The command line, the browser application and reports; the libraries that they need are the ``app`` extra."""
