@@ -16,6 +16,7 @@ from multikernel.kernels import NormalScores, Standardize
 from multikernel.tables.cells import Cells
 from multikernel.tables.columns import type_of
 from multikernel.tables.dates import date_order, days_in
+from multikernel.tables.objects import Objects
 
 Array = Any
 
@@ -40,6 +41,7 @@ def objects(values: list[Any]) -> Array:
         ("a", objects(["12.03.2020", "1.4.2020"]), "date"),
         ("a", objects(["12/03/2020", "01/25/2020"]), "date"),
         ("a", objects(["12/03/2020", "01/04/2020"]), "category"),  # days or months first, nobody knows
+        ("a", objects([f"{1000 + i}-{20 + i % 70}-{40 + i % 50}" for i in range(40)]), "identifier"),  # no such days
         ("a", np.array(["2020-01-02", "2021-03-04"], dtype="datetime64[s]"), "date"),
         ("a", objects(["red", "blue"] * 10), "category"),
         ("a", objects([f"code {i}" for i in range(30)]), "identifier"),
@@ -51,6 +53,12 @@ def objects(values: list[Any]) -> Array:
 )
 def test_kinds(name: str, cells: Array, kind: str) -> None:
     assert type_of(name, Cells.of_cells(name, cells)).type == kind
+
+
+def test_what_counts_as_missing_among_objects() -> None:
+    given = [pd.NA, pd.NaT, None, float("nan"), np.float32("nan"), np.datetime64("NaT"), 0.0, "", [np.nan], np.zeros(2)]
+    series = pd.Series([np.nan, 1.0])  # an object that is compared entry by entry
+    np.testing.assert_array_equal(Objects.of([*given, series]).absent, [True] * 6 + [False] * 5)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +93,18 @@ def test_dates_in_writing(texts: list[str], order: Any, days: list[date]) -> Non
 def test_times_of_day_with_halves_and_offsets(text: str, iso: str) -> None:
     truth = datetime.fromisoformat(iso).timestamp() / 86400
     np.testing.assert_allclose(days_in([text], "ymd"), truth, rtol=1e-13)
+
+
+def test_days_that_no_calendar_has_count_as_missing_and_are_said() -> None:
+    days = [f"2020-01-{1 + i % 28:02}" for i in range(40)]
+    column = type_of("day", Cells.of_cells("day", objects([*days, "2020-02-30"])))
+    assert (column.type, column.gaps, column.strange) == ("date", True, ("2020-02-30",))
+    assert column.note == "column 'day' of X is one of dates, and '2020-02-30' in it counts as a missing cell"
+
+
+def test_a_time_zone_does_not_lead_out_of_the_calendar() -> None:
+    texts = ["9999-12-31 23:59:59-05:00", "0001-01-01 00:30+02:00", "2020-01-01 00:30+02:00"]
+    np.testing.assert_array_equal(np.isnan(days_in(texts, "ymd")), [True, True, False])
 
 
 @pytest.mark.parametrize("text", ["13:00 PM", "0:30 am", "24:00", "9:61", "9:30:60", "10:30 CET"])

@@ -198,7 +198,9 @@ def _days(values: Array) -> Array:
 def is_null(value: Any) -> bool:
     """Whether a value says that there is none: NaN, NaT, or the NA of pandas, which equals nothing."""
     equal = value == value
-    return equal is False or equal is np.False_ or not isinstance(equal, bool | np.bool_ | np.ndarray)
+    if isinstance(equal, bool | np.bool_):
+        return not equal
+    return equal is value  # as the NA of pandas answers
 
 
 def _filled(values: Array, absent: Array, by: Any) -> Array:

@@ -9,8 +9,8 @@ identifier   what names its row: numbers so called that all differ, or short str
 empty        one value, or none
 
 A missing cell, also a string of blanks, is a gap. In a column of strings most of which are numbers the others count as
-gaps. A user may declare the type of a column instead. How a typed column becomes numbers for a kernel stands in
-kernels/for_columns.py.
+gaps, and so do days such as 30 February in a column of dates. A user may declare the type of a column instead. How a
+typed column becomes numbers for a kernel stands in kernels/for_columns.py.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ _KINDS: Mapping[str, Literal["numbers", "dates"]] = {"number": "numbers", "date"
 # What distinguishes types of columns of strings and numbers. These are conventions: a user declares the type where they
 # decide wrongly, and tests/tables/test_column_types.py holds what they say of typical columns.
 _ROW_NAME = re.compile(r"(^|_|\s)(id|index|uuid|key|row)$|^unnamed", re.IGNORECASE)  # of a column that names its rows
+_READABLE = 0.9  # share of strings from which those that are numbers, or days of the calendar, make the column
 _FEWEST_ROWS = 20  # below which no column is called an identifier
 _DISTINCT = 0.5  # share of different strings from which strings may be a text
 _WORDS_OF_TEXT = 3.0  # mean number of words from which strings are a text, though some occur twice
@@ -274,7 +275,7 @@ def _type_of_numbers(key: Any, known: Array) -> ColumnType:
 
 def _of_strings(column: Column, known: Array) -> Column:
     """Strings that are not declared to be categories."""
-    written = written_in(known, 0.9)  # one of ten cells may hold another text
+    written = written_in(known, _READABLE)
     if written.numerals is not None:
         numbers = numbers_in(known, written.numerals)
         strange = unreadable(known, numbers)
@@ -290,7 +291,12 @@ def _of_strings(column: Column, known: Array) -> Column:
     column = replace(column, digits=_some_are_numbers(known), units=written.units)
     order = date_order(known)
     if order is not None:
-        return replace(column, type="date", parsed=True, order=order, cycles=_cycles(parsed(known, order)))
+        days = parsed(known, order)
+        if np.mean(~np.isnan(days)) >= _READABLE:
+            strange = unreadable(known, days)
+            gaps = column.gaps or bool(strange)
+            cycles = _cycles(days)
+            return replace(column, type="date", gaps=gaps, parsed=True, order=order, strange=strange, cycles=cycles)
     if is_ambiguous(known):
         column = replace(column, turned=str(known[0]))
     different = len(set(known)) / len(known)

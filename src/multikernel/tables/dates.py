@@ -35,9 +35,9 @@ _EPOCH = datetime(1970, 1, 1)
 
 
 def date_order(texts: Array) -> Order | None:
-    """The order in which all of the strings are dates.
+    """The order in which all of the strings are written as dates, whether the calendar has such days or not.
 
-    It is None where a string is no date, and where nothing distinguishes days from months.
+    It is None where a string is written in another way, and where nothing distinguishes days from months.
     """
     if all(map(_YEAR_FIRST.match, texts)):
         return "ymd"
@@ -141,7 +141,7 @@ def _days(text: str | None, order: Order) -> float:
         month, _, day, year, *time = match.groups()
     try:
         return (datetime(int(year), int(month), int(day)) + _time_of_day(*time) - _EPOCH) / timedelta(days=1)
-    except ValueError:  # no such day, or no such time
+    except (ValueError, OverflowError):  # no such day, no such time, or beyond the years 1 to 9999 by its offset
         return nan
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from multikernel._arrays import is_sparse
 from multikernel._typing import Array
-from multikernel.tables.cells import is_frame
+from multikernel.tables.cells import is_frame, is_null
 
 _CELLS = (str, bytes, Number, np.generic, date, timedelta, type(None))  # what a cell of a table may hold
 
@@ -48,8 +48,8 @@ class Objects:
 
     @property
     def absent(self) -> Array:
-        """Whether a sample is missing, None or NaN, shape (n,)."""
-        return np.array([value is None or (isinstance(value, float) and value != value) for value in self.values], bool)
+        """Whether a sample is missing, None or what ``is_null``, shape (n,)."""
+        return np.array([value is None or is_null(value) for value in self.values], bool)
 
     def __len__(self) -> int:
         return len(self.values)

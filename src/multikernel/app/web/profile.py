@@ -92,7 +92,7 @@ def _marks(found: Typed, n: int, known: int, distinct: int) -> tuple[str, ...]:
     elif found.type == "date":
         marks.append("Date: learned from as the day, and the place in the year and the week.")
     if found.strange:
-        marks.append(f"{', '.join(map(repr, found.strange[:3]))}: not a number, and counted as missing.")
+        marks.append(f"{', '.join(map(repr, found.strange[:3]))}: not a {found.type}, and counted as missing.")
     if 0 < known < (1 - _GAPS) * n:
         marks.append(f"{(n - known) / n:.0%} of its cells are missing.")
     return tuple(marks)
