@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain_reference import DOMAINS, least_blocks
-from multikernel.domains import HasBlockUpdate, NormBall
+from multikernel.domains import Ellipsoid, HasBlockUpdate, NormBall
 
 Array = Any
 norms = st.sampled_from([1.0, 1.001, 1.1, 1.5, 2.0, 2.5, 4.0, 30.0, 300.0])
@@ -154,6 +154,23 @@ def test_negative_scores_alone_take_weights_from_the_centre(center: float) -> No
     near = NormBall(2.0, 1.0, np.array([0.0, 0.5]))
     np.testing.assert_array_equal(near.maximiser(q), [0.0, 0.0])
     assert near.support(q) == 0.0
+
+
+@pytest.mark.parametrize("p", [1.0001, 1.01, 1.5])
+def test_scores_of_any_sign_and_size(p: float) -> None:
+    """A weight whose score is far below 0 falls to 0, however small the scores of the others are."""
+    domain, q = NormBall(p, 1.0, 0.1), np.array([-1.0, 1e-10])
+    best = domain.maximiser(q)
+    assert best[0] == pytest.approx(0.0, abs=1e-15)
+    assert best @ q == pytest.approx(domain.support(q), rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-170, 1e200])
+@pytest.mark.parametrize("scores", [[1.0, 0.5], [1.0, -0.5]])
+def test_scores_of_any_size_in_an_ellipsoid(size: float, scores: list[float]) -> None:
+    domain, q = Ellipsoid(np.array([[4.0, 1.0], [1.0, 1.0]]), center=0.5), np.array(scores)
+    np.testing.assert_allclose(domain.maximiser(size * q), domain.maximiser(q), rtol=1e-12)
+    assert domain.support(size * q) / size == pytest.approx(domain.support(q), rel=1e-12)
 
 
 def test_one_kernel_takes_the_whole_radius() -> None:

@@ -120,6 +120,11 @@ def test_penalty_is_linear_or_quadratic() -> None:
         Orthant(1.0, 3)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("norm", [1, 2, 2.0, np.float64(1)])
+def test_penalties_in_other_units_whatever_the_type_of_the_norm(norm: Any) -> None:
+    assert Orthant(3.0, norm).in_units(2.0, 4.0).strength == 3.0 * 2.0 ** int(norm) / 4.0
+
+
 def test_shares_in_other_units_have_another_total() -> None:
     for weight in (0.5, 1.0, 2.0):
         assert Simplex(3.0).in_units(weight, 1.0).total == 3.0 / weight

@@ -287,7 +287,8 @@ def _at_root(a: Array, room: Array, p: float) -> tuple[Array, Array]:
     power = 1.0 / (p - 1.0)
 
     def sizes(lam: float) -> Array:
-        return np.asarray(np.minimum((a / lam) ** power, room))
+        with np.errstate(over="ignore"):  # what exceeds the largest number exceeds the room, too
+            return np.asarray(np.minimum((a / lam) ** power, room))
 
     free = ~np.isfinite(room) & (a > 0.0)
     held = np.isfinite(room) & (a > 0.0) & (room > 0.0)

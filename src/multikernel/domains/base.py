@@ -28,10 +28,10 @@ from multikernel._warnings import warn_user
 
 
 class Domain(ABC):
-    """A closed convex set of weights d >= 0 with a convex penalty r; a frozen dataclass of its parameters.
+    """A closed convex set of weights d >= 0 with a convex penalty r.
 
-    The annotations of the parameters say what they may be.
-    Weights and scores are arrays of shape (m,).
+    Subclasses are frozen dataclasses: their fields are the parameters, and the annotations of the fields say which
+    values are allowed. Weights and scores are arrays of shape (m,).
     """
 
     constrained: ClassVar[bool] = True  # whether a constraint bounds the weights; otherwise the penalty alone does

@@ -124,11 +124,12 @@ class Ellipsoid(Domain):
         return self._inside(np.maximum(d, 0.0))
 
     def support(self, q: Array) -> float:
-        _, pressed = self._attained(q)
-        return float(self._offset @ pressed) + float(np.linalg.norm(self._L.T @ pressed))
+        unit = _unit(q)
+        _, pressed = self._attained(q / unit)
+        return unit * (float(self._offset @ pressed) + float(np.linalg.norm(self._L.T @ pressed)))
 
     def maximiser(self, q: Array) -> Array:
-        return self._attained(q)[0]
+        return self._attained(q / _unit(q))[0]
 
     def _attained(self, q: Array) -> tuple[Array, Array]:
         """Weights that attain h(q), and q + mu."""
@@ -196,6 +197,11 @@ class Ellipsoid(Domain):
     def _pull(self) -> Array:
         """S^-1 center."""
         return self._inverse @ self._offset
+
+
+def _unit(q: Array) -> float:
+    """A power of two near the largest score: h(q) = unit h(q / unit), and squares of large or small scores are none."""
+    return float(np.ldexp(1.0, int(np.frexp(np.abs(q).max())[1])))
 
 
 def _least(H: Array, b: Array) -> Array:

@@ -43,7 +43,7 @@ class Orthant(Separable):
     constrained: ClassVar[bool] = False
 
     def in_units(self, weight: float, value: float) -> Orthant:
-        weights = [weight] * self.norm
+        weights = [weight] * int(self.norm)
         return replace(self, strength=positive_product(self.strength, *weights, 1.0 / value))
 
     def project(self, z: Array) -> Array:
