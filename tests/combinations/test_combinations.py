@@ -15,7 +15,8 @@ from scipy import sparse
 import reference as ref
 from multikernel import KernelBank, bind, kernels, precomputed
 from multikernel.banks import DenseGram, FactorGram
-from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF
+from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, ScaledProfile
 from multikernel.kernels import RBF, Polynomial
 
 Array = Any
@@ -103,6 +104,24 @@ def test_features_and_matrices_agree(name: str, columns: int) -> None:
     np.testing.assert_allclose(combination.gram(factor, theta).dense(), want, rtol=1e-9, atol=1e-10)
     q = combination.pullback(stored, theta, A)
     np.testing.assert_allclose(combination.pullback(factor, theta, A), q, rtol=1e-8)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_features_of_other_libraries_give_what_those_of_numpy_give(degree: int) -> None:
+    strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
+    bank, elsewhere = (bind(kernels.linear_features(), Z) for Z in (LONG, strict.asarray(LONG)))
+    theta, A, combination = weights(3), np.random.default_rng(3).normal(size=(60, 2)), HadamardPower(degree)
+    want = combination.gram(bank, theta).dense()
+    np.testing.assert_allclose(combination.gram(elsewhere, theta).dense(), want, rtol=1e-9, atol=1e-10)
+    for derivatives in (combination.pullback, combination.images, combination.second):
+        np.testing.assert_allclose(derivatives(elsewhere, theta, A), derivatives(bank, theta, A), atol=1e-8)
+
+
+def test_parameters_of_another_number_are_refused() -> None:
+    bank = ColumnDistancesBank.of(X)
+    for theta in (np.ones(2), np.ones(7)):
+        with pytest.raises(ValueError, match=f"1 kernels of 3 distances have 4 parameters, got {len(theta) + 1}"):
+            ScaledProfile(RBF(1.0)).gram(bank, theta)
 
 
 @combinations

@@ -19,7 +19,11 @@ from multikernel.banks import Gram, KernelBank
 
 
 class Combination(ABC):
-    """A family of kernels K(theta), theta >= 0; a frozen dataclass of what is fixed in it, and annotated so."""
+    """A family of kernels K(theta), theta >= 0.
+
+    Subclasses are frozen dataclasses: their fields are what does not change with theta, and the annotations of the
+    fields say which values are allowed.
+    """
 
     @property
     def linear(self) -> bool:
@@ -41,7 +45,8 @@ class Combination(ABC):
         """What each entry of theta adds to K(theta) C: shape (d, r, t) for C of shape (c, t), with sum K(theta) C.
 
         Of a sum that is its term. A product is shared among its factors, equally: the integral of the derivative in
-        each weight, as all weights grow from zero together (Aumann and Shapley).
+        each weight, as all weights grow from zero together (Aumann and Shapley). Parameters that are no weights of
+        kernels, such as the scales in ``Profiles``, have no share and are left out.
 
         Raises
         ------

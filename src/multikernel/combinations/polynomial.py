@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import comb, factorial
+from typing import TypeGuard
 
 import numpy as np
 from scipy.special import factorial as factorials
@@ -114,10 +115,15 @@ class HadamardPower(Combination):
 
 def _columns(P: Gram, A: Array) -> Array | None:
     """B with BB' = AA' o P, where P has so few features that B has few columns; else None."""
-    if not isinstance(P, FactorGram) or 2 * P.F.shape[1] * A.shape[1] > len(A) or hasattr(P.F, "multiply"):
+    if not _of_dense_features(P) or 2 * P.F.shape[1] * A.shape[1] > len(A):
         return None
     B: Array = (P.F * np.sqrt(P.weights))[:, :, None] * A[:, None, :]
     return B.reshape(len(A), -1)
+
+
+def _of_dense_features(P: Gram) -> TypeGuard[FactorGram]:
+    """Whether P is known by features that are NumPy's, and dense: of these monomials are formed."""
+    return isinstance(P, FactorGram) and isinstance(P.F, np.ndarray)
 
 
 def _product(P: Gram, A: Array) -> Array:
@@ -131,7 +137,7 @@ def _power(S: Gram, degree: int) -> Gram:
     """S^degree, by features where these are at most a quarter of the columns: a solve then costs a quarter as much."""
     if degree == 1:
         return S
-    if isinstance(S, FactorGram) and not hasattr(S.F, "multiply"):
+    if _of_dense_features(S):
         kept = np.flatnonzero(S.weights)
         if len(kept) and 4 * comb(len(kept) + degree - 1, degree) <= S.shape[1]:
             return _monomials(S.F[:, kept], S.weights[kept], None if S.F is S.H else S.H[:, kept], degree)

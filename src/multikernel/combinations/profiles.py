@@ -141,8 +141,12 @@ class Profiles(Combination):
         """The weights, and the matrices D_r, which are the caller's own."""
         R = len(self.kernels)
         weights = np.asarray(theta)[:R]
-        scales = np.asarray(theta)[R:].reshape(len(self.users), -1)
-        return weights, tuple(bank.combine(s).dense() for s in scales)
+        scales = np.asarray(theta)[R:]
+        if len(scales) != len(self.users) * len(bank):
+            raise ValueError(
+                f"{R} kernels of {len(bank)} distances have {self.n_parameters(bank)} parameters, got {len(theta)}"
+            )
+        return weights, tuple(bank.combine(s).dense() for s in scales.reshape(len(self.users), -1))
 
     def _multiplied(self, users: tuple[int, ...], weights: Array, A: Array, D: Array) -> Array:
         """<A A', f_r(D)> for the kernels r of a distance D, with A A' o sum_r w_r f_r'(D) in the place of D."""
