@@ -234,6 +234,14 @@ def test_parameters_are_set_through_views() -> None:
     assert changed.get_params()["kernel__kernel__kernel__gamma"] == 0.1
 
 
+def test_a_part_and_what_is_in_it_are_set_together() -> None:
+    """Whatever their order, the new part has the new parameter, as scikit-learn's own estimators do it."""
+    given = {"kernel__kernel__gamma": 0.1, "kernel__kernel": Laplacian(5.0), "kernel": RBF(7.0).normalized()}
+    for params in (given, dict(reversed(given.items()))):
+        kernel = clone(2.0 * RBF(0.4).normalized())
+        assert kernel.set_params(**params) == 2.0 * Laplacian(0.1).normalized()
+
+
 def test_sums_and_products_are_flat() -> None:
     a, b, c = RBF(1.0), Linear(), Laplacian(1.0)
     assert (a + b) + c == a + (b + c)

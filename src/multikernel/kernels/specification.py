@@ -31,7 +31,7 @@ class Specification:
     def set_params(self, **params: Any) -> Self:
         """Change parameters in place; ValueError for a name that does not exist."""
         own = self.get_params(deep=False)
-        for key, value in params.items():
+        for key, value in sorted(params.items(), key=lambda item: item[0].count("__")):  # a part before what is in it
             name, _, rest = key.partition("__")
             if name not in own or (rest and not _has_parameters(own[name])):
                 raise ValueError(f"{type(self).__name__} has no parameter {key!r}; it has {', '.join(own) or 'none'}")
@@ -39,6 +39,7 @@ class Specification:
                 own[name].set_params(**{rest: value})
             else:
                 setattr(self, name, value)
+                own[name] = value
         self.__post_init__()
         return self
 
