@@ -48,6 +48,14 @@ def test_rational_quadratic_is_that_of_scikit_learn() -> None:
     np.testing.assert_allclose(kernels.RationalQuadratic(0.125, alpha=0.7)(X), theirs(X), atol=1e-12)
 
 
+@pytest.mark.parametrize("alpha", [1e6, 1e12, 1e300])
+def test_rational_quadratic_of_a_large_alpha_is_the_gaussian(alpha: float) -> None:
+    kernel = kernels.RationalQuadratic(0.7, alpha=alpha)
+    D = np.geomspace(1e-2, 10.0, 40)
+    np.testing.assert_allclose(kernel.profile(D), kernels.RBF(0.7).profile(D), rtol=50.0 / alpha + 1e-14)
+    np.testing.assert_allclose(kernel.slope(D), kernels.RBF(0.7).slope(D), rtol=50.0 / alpha + 1e-14)
+
+
 def test_bad_parameters_are_refused_in_a_sentence() -> None:
     with pytest.raises(ValueError, match=r"nu must be 0\.5, 1\.5 or 2\.5, got 1"):
         kernels.Matern(nu=1)

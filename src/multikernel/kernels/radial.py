@@ -103,18 +103,19 @@ class RationalQuadratic(DistanceKernel):
     alpha: Positive = 1.0
 
     def profile(self, D: Array) -> Array:
-        return self._base(D) ** -self.alpha
+        xp = namespace(D)
+        return xp.exp(xp.log1p(self._part(D)) * -float(self.alpha))  # 1 + u / alpha has no digits of a small u / alpha
 
     def slope(self, D: Array) -> Array:
         return self.profile_and_slope(D)[1]
 
     def profile_and_slope(self, D: Array) -> tuple[Array, Array]:
-        base = self._base(D)
-        value = base**-self.alpha
-        return value, -self.gamma * (value / base)
+        value = self.profile(D)
+        return value, -self.gamma * (value / (1.0 + self._part(D)))
 
-    def _base(self, D: Array) -> Array:
-        return 1.0 + D * float(self.gamma / self.alpha)
+    def _part(self, D: Array) -> Array:
+        """u / alpha."""
+        return D * float(self.gamma / self.alpha)
 
 
 @dataclass(repr=False)
