@@ -61,6 +61,11 @@ def test_a_bank_is_taken_as_it_is() -> None:
     assert precomputed(bank) is bank
 
 
+def test_a_bank_takes_no_other_names() -> None:
+    with pytest.raises(ValueError, match="give names with matrices"):
+        precomputed(precomputed(STACK), names=["first", "second"])
+
+
 def test_the_matrices_given_are_not_shared() -> None:
     K = STACK.copy()
     bank = precomputed(K)

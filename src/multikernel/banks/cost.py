@@ -30,7 +30,7 @@ class BankCost:
     sweep : Work of a pass over all kernels, for their weighted sum or their forms
     exact : Work of a pass over kernels in double precision, where they are stored in single; else none
     held : float, bytes that are stored
-    beside : float, bytes that making them takes for a time
+    beside : float, bytes that are needed besides while the matrices are made, and are free again afterwards
     on_demand : bool, whether a sum of the kernels stores no matrix, but makes its rows when they are needed
     """
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._arrays import foreign, host, in_double, like, namespace, taken
+from multikernel._arrays import foreign, host, in_double, is_sparse, like, namespace, taken
 from multikernel._linalg import as_columns, product, squared
 from multikernel._typing import Array, Index
 from multikernel._work import Work
@@ -132,7 +132,7 @@ class FactorBank(KernelBank):
         if foreign(self.F):
             return self._by_kernel(host(namespace(self.F).sum(self.F * (like(self.F, M) @ self.H), axis=0)))
         MH = (self.H.T @ M.T).T
-        if hasattr(self.F, "multiply"):
+        if is_sparse(self.F):
             products = self.F.multiply(MH).sum(axis=0)
         else:
             products = (self.F * MH).sum(axis=0)
@@ -154,7 +154,7 @@ class FactorBank(KernelBank):
             if sums:
                 return np.stack(sums)
             return np.zeros((0, F.shape[0]))
-        if hasattr(F, "multiply"):
+        if is_sparse(F):
             return self._by_kernel(F.multiply(F).toarray().T)
         values = np.empty((len(self), len(F)))
 
@@ -169,7 +169,7 @@ class FactorBank(KernelBank):
         self._check_square()
         if foreign(self.F):
             return self._by_kernel(host(namespace(self.F).sum(in_double(self.F) ** 2, axis=0)))
-        if hasattr(self.F, "multiply"):
+        if is_sparse(self.F):
             return self._by_kernel(np.asarray(self.F.multiply(self.F).sum(axis=0)).ravel())
         return self._by_kernel(np.einsum("ij,ij->j", self.F, self.F, dtype=np.float64))
 
@@ -202,7 +202,7 @@ class FactorBank(KernelBank):
     def _images(self, P: Gram, c: Array) -> Array:
         """(P o f h') c for every column: shape (q, r)."""
         scaled = host(scaled_rows(self.H, c))
-        if hasattr(scaled, "multiply"):
+        if is_sparse(scaled):
             return dense(self.F.multiply((scaled.T @ P.dense().T).T)).T
         return np.asarray((host(self.F) * P.multiply(scaled)).T)
 
@@ -248,11 +248,15 @@ class FactorBank(KernelBank):
         chosen = positions(index, len(self))
         if np.array_equal(chosen, np.arange(len(self))):
             return self
-        starts = np.cumsum(self.sizes) - self.sizes
-        columns = np.concatenate([np.arange(starts[k], starts[k] + self.sizes[k]) for k in chosen] or [np.arange(0)])
+        columns = self.columns_of(chosen)
         F = taken(self.F, columns, axis=1)
         H = F if self.square else taken(self.H, columns, axis=1)
         return replace(self, F=F, H=H, sizes=self.sizes[chosen], features=self.features[columns])
+
+    def columns_of(self, chosen: Array) -> Array:
+        """The columns of F that belong to some kernels, by position."""
+        starts = np.cumsum(self.sizes) - self.sizes
+        return np.concatenate([np.arange(starts[k], starts[k] + self.sizes[k]) for k in chosen] or [np.arange(0)])
 
     def unrounded(self) -> FactorBank:
         """Features are stored in double precision then: they are the kernels, and no matrix."""

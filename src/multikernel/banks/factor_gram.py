@@ -57,7 +57,7 @@ class FactorGram(Gram):
     def diagonal(self) -> Array:
         if foreign(self.F):
             return host(namespace(self.F).sum(self.F * scaled_columns(self.F, self.weights), axis=1))
-        if hasattr(self.F, "multiply"):
+        if is_sparse(self.F):
             return np.asarray(self.F.multiply(self.F) @ self.weights)
         if self.large and self.F.flags.c_contiguous:
             return WeightedFeatures(self.F, self.weights).diagonal()
@@ -192,7 +192,7 @@ class FactorGram(Gram):
 
 def _lower_square(G: Any) -> Array:
     """G'G in the lower triangle; what stands above it has no meaning."""
-    if hasattr(G, "multiply"):
+    if is_sparse(G):
         return dense(G.T @ G).astype(np.float64, order="F")
     by_rows = G.flags.c_contiguous
     return blas.dsyrk(1.0, G.T if by_rows else G, trans=not by_rows, lower=1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from multikernel._arrays import taken
 from multikernel._rules import abbreviated
-from multikernel._typing import Array, Index
+from multikernel._typing import Array, Columns, Index
 
 
 def positions(index: Index, n: int) -> Array:
@@ -35,6 +35,13 @@ def samples(index: Any, n: int) -> Array:
     if given.dtype.kind == "b" and given.shape != (n,):
         raise ValueError(f"a mask has True or False for each of the {n} samples, got shape {given.shape}")
     return positions(given, n)
+
+
+def columns_of(columns: Columns | None, X: Any) -> Array:
+    """Columns of samples as integer positions; all of them where None are given."""
+    if columns is None:
+        return np.arange(X.shape[1])
+    return np.asarray(columns, dtype=int)
 
 
 def unit_roundoff(dtype: np.dtype[Any]) -> float:

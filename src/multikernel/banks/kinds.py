@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from multikernel._arrays import taken
-from multikernel._typing import Array, Columns
+from multikernel._typing import Columns
 from multikernel.banks.base import KernelBank
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.factor import FactorBank
+from multikernel.banks.indices import columns_of
 from multikernel.banks.lazy import LazyBank, anova_stack, stack
 from multikernel.banks.packing import half_size
 from multikernel.banks.powers import PowersBank
@@ -82,7 +83,7 @@ def few_differences(kernels: Sequence[Kernel], X: Any) -> bool:
 def gaussians_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
     """Of Gaussians on sets of columns."""
     facts = [fact_of(kernel, OfDistance) for kernel in kernels]
-    columns = [tuple(_columns(fact.columns, X).tolist()) for fact in facts]
+    columns = [tuple(columns_of(fact.columns, X).tolist()) for fact in facts]
     gammas = np.array([fact.kernel.gamma for fact in facts], dtype=float)
     bank = SubsetRBFBank.each(X, columns, gammas, storage.dtype)
     if len(kernels) * half_size(X.shape[0]) * storage.dtype.itemsize <= storage.memory:
@@ -103,19 +104,13 @@ def _matrix(base: Kernel | OfDistance, X: Any, storage: Storage) -> BaseMatrix:
 
 def factors_bank(kernels: tuple[Kernel, ...], X: Any) -> FactorBank:
     """Of explicit features."""
-    columns = [_columns(fact_of(kernel, ExplicitFeatures).columns, X) for kernel in kernels]
+    columns = [columns_of(fact_of(kernel, ExplicitFeatures).columns, X) for kernel in kernels]
     features = np.concatenate(columns)
     if np.array_equal(features, np.arange(X.shape[1])):
         F = X
     else:
         F = taken(X, features, axis=1)
     return FactorBank(F, F, np.array([len(c) for c in columns]), features)
-
-
-def _columns(columns: Columns | None, X: Any) -> Array:
-    if columns is None:
-        return np.arange(X.shape[1])
-    return np.asarray(columns, dtype=int)
 
 
 def anova_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:

@@ -2,7 +2,7 @@
 
 The kernels are those of the bank inside. What differs stands in a ``SampleMap``: how new samples become samples of
 that bank (encoded by what the training sample determined; one of several views), and what goes with the samples beside
-their kernels (features of their own). It follows the rows, the columns and the kernels of the bank.
+their kernels (features of their own). A block of the bank, or a selection of its kernels, has that part of the map.
 """
 
 from __future__ import annotations

@@ -64,7 +64,10 @@ class OneMatrixBank(KernelBank):
         return replace(evaluated, made=made, held=size * float(n) ** 2, beside=size * float(n) ** 2, exact=exact)
 
     def _sizes(self, itemsize: int, memory: float) -> set[int]:
-        """The bytes of a stored entry; none of a fast kernel whose sum in double precision is too large."""
+        """The bytes that an entry of a stored B may take.
+
+        A kernel that is fast on demand is not stored where sums of kernels, in double precision, would not fit either.
+        """
         if not self._fast:
             return {itemsize, 4}
         double = np.dtype(float).itemsize * float(self.shape[0]) ** 2

@@ -29,9 +29,9 @@ def precomputed(
 
     Parameters
     ----------
-    K : KernelBank, array (m, n, n), list or dict of m matrices (n, n), or one matrix (n, n); matrices are symmetric and
-        positive semi-definite. float32 is kept, anything else becomes float64. A row and column of NaN belong to a
-        sample that this kernel knows nothing of: they count as zeros.
+    K : array (m, n, n), list or dict of m matrices (n, n), or one matrix (n, n), symmetric and positive semi-definite;
+        or a KernelBank, which is returned as it is. float32 is kept, anything else becomes float64. A row and column
+        of NaN belong to a sample that this kernel knows nothing of: they count as zeros.
     psd : float > 0, a negative eigenvalue down to -psd times the trace counts as rounding, and the matrix is taken as
         it is. By default 1e-10, or 1e-5 for matrices whose entries are numbers of single precision.
     clip : bool, whether a matrix with eigenvalues below that is replaced by the nearest positive semi-definite one, its
@@ -55,6 +55,8 @@ def precomputed(
         Number(above=0.0, why="a share of the trace").check(psd, "precomputed: psd")
     Flag().check(clip, "precomputed: clip")
     if isinstance(K, KernelBank):
+        if names is not None:
+            raise ValueError("precomputed: the kernels of a bank keep their names: give names with matrices")
         return K
     if names is None and isinstance(K, Mapping):
         names = tuple(map(str, K))

@@ -100,9 +100,10 @@ class _OneThread:
                 self._heed_every_thread()
 
     def _heed_every_thread(self) -> None:
-        """Newer threadpoolctl heeds no thread but the first that set a limit, until one of its limits ends as a block.
+        """Have threadpoolctl accept limits from any thread.
 
-        Here the first thread that enters sets the limit, and the last that leaves ends it, which may be another one.
+        Newer versions ignore all threads but the first that set a limit, until a limit that was set by ``with`` ends.
+        Here the first thread that enters sets the limit and the last that leaves ends it, which may be another one.
         """
         with self.libraries.limit():  # changes nothing
             pass

@@ -17,7 +17,7 @@ from multikernel.tuning import PIECE_VALUES
 
 @dataclass(frozen=True, eq=False)
 class WeightedFeatures:
-    """F and w.
+    """K = F diag(w) F', by its factors.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class FeaturePredictor(Predictor):
         used = weights.any(axis=0) | whole
         kernels = np.flatnonzero(used if used.any() else np.arange(weights.shape[1]) == 0)
         scale = np.repeat(weights, bank.bank.sizes, axis=1)
-        own = bank._columns(kernels)
+        own = bank.bank.columns_of(kernels)
         features = product(bank.bank.H.T, np.ascontiguousarray(coef.T)).T * scale
         reference = bank.reference(np.arange(0)).select(kernels)
         return cls(reference, kernels, bank.shape[1], features[:, own], intercept, weights)

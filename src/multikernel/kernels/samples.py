@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from multikernel._arrays import as_dense, foreign, like, namespace
+from multikernel._arrays import as_dense, foreign, is_sparse, like, namespace
 from multikernel._typing import Array
 
 
@@ -39,7 +39,7 @@ def scaled_rows(X: Any, factors: Array) -> Any:
     """diag(factors) X, sparse where X is."""
     if foreign(X):
         return X * like(X, factors)[:, None]
-    if hasattr(X, "multiply"):
+    if is_sparse(X):
         return X.multiply(factors[:, None]).tocsr()
     return X * factors[:, None]
 
@@ -48,7 +48,7 @@ def scaled_columns(X: Any, factors: Array) -> Any:
     """X diag(factors), sparse where X is."""
     if foreign(X):
         return X * like(X, factors)
-    if hasattr(X, "multiply"):
+    if is_sparse(X):
         return X.multiply(factors).tocsr()
     return X * factors
 

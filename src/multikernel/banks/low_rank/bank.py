@@ -6,7 +6,6 @@ anew; new samples lose that of the training sample.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,7 +31,7 @@ class LowRankBank(SameKernelsBank):
     ----------
     bank : FactorBank of the features, centred where their kernels are
     map : FeatureMap of all kernels
-    mean : array (q,), what the training sample's features are less than those of the map; 0 but for centred kernels
+    mean : array (q,), what was subtracted from the features of the map; 0 for kernels that are not centred
     follows : bool array (m,), which kernels are centred
     """
 
@@ -92,16 +91,10 @@ class LowRankBank(SameKernelsBank):
 
     def select(self, index: Index) -> LowRankBank:
         chosen = positions(index, len(self))
-        own = self._columns(chosen)
+        own = self.bank.columns_of(chosen)
         return LowRankBank(
             self.bank.select(chosen), self.map.select(chosen.tolist()), self.mean[own], self.follows[chosen]
         )
-
-    def _columns(self, chosen: Sequence[int] | Array) -> Array:
-        """The columns of some kernels."""
-        sizes = self.bank.sizes
-        starts = np.cumsum(sizes) - sizes
-        return np.concatenate([np.arange(starts[k], starts[k] + sizes[k]) for k in chosen] or [np.arange(0)])
 
     def exact(self, index: Index = slice(None)) -> LowRankBank:
         return self.select(index)

@@ -28,6 +28,7 @@ import numpy as np
 from multikernel._arrays import foreign, host, like, namespace, taken
 from multikernel._linalg import inverse_root, product
 from multikernel._typing import Array, Columns
+from multikernel.banks.indices import columns_of
 from multikernel.banks.low_rank.feature_map import EncodedMap, OneKernel
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import RBF, DistanceKernel, Laplacian, OfDistance
@@ -246,9 +247,9 @@ def random_map(kernel: Kernel, X: Any, rank: int, rng: np.random.Generator) -> O
                     return None
                 return EncodedMap(encoding, own, made)
             case ExplicitFeatures(columns):
-                return Taken(_columns(columns, X))
+                return Taken(columns_of(columns, X))
             case OfDistance(distance, columns):
-                return fourier(distance, _columns(columns, X), rank, rng)
+                return fourier(distance, columns_of(columns, X), rank, rng)
             case PowerOf(base, degree):
                 return _power(base, degree, X, rank, rng)
     return None
@@ -260,7 +261,7 @@ def _power(base: Kernel, degree: int, X: Any, rank: int, rng: np.random.Generato
     if isinstance(base, Restricted) and not isinstance(base.columns, slice):
         columns = base.columns
         base = base.kernel
-    own = _columns(columns, X)
+    own = columns_of(columns, X)
     if isinstance(base, Normalized):
         if columns is None:
             inner = base.kernel
@@ -276,9 +277,3 @@ def _power(base: Kernel, degree: int, X: Any, rank: int, rng: np.random.Generato
         case Polynomial(1, coef0, gamma):
             return polynomial(own, float(gamma), float(coef0), degree, rank, rng)
     return None
-
-
-def _columns(columns: Columns | None, X: Any) -> Array:
-    if columns is None:
-        return np.arange(X.shape[1])
-    return np.asarray(columns, dtype=int)
