@@ -98,6 +98,11 @@ def test_kernels_and_lists_are_families() -> None:
     assert kernels.as_family(FAMILIES["rls2"]) is FAMILIES["rls2"]
 
 
+def test_every_kernel_has_a_label_or_none_has() -> None:
+    with pytest.raises(ValueError, match="Kernels: 1 kernels need as many labels, got 2"):
+        kernels.Kernels((RBF(0.1),), ("near", "far"))
+
+
 # -- random monomials --------------------------------------------------------------------------------------------------
 
 
@@ -219,6 +224,11 @@ def test_tanimoto_is_a_kernel_of_vectors_with_negative_entries():
     K = kernels.Tanimoto()(X)
     np.testing.assert_allclose(K, series, atol=1e-12)
     assert np.linalg.eigvalsh(K)[0] > -1e-12
+
+
+def test_missing_numbers_are_a_category_of_their_own():
+    K = kernels.Hamming()(np.array([[np.nan, 1.0], [2.0, 1.0], [np.nan, 3.0]]))
+    np.testing.assert_array_equal(K, [[1.0, 0.5, 0.5], [0.5, 1.0, 0.0], [0.5, 0.0, 1.0]])
 
 
 def test_a_column_that_is_not_there_is_told_with_few_of_those_that_are():

@@ -30,6 +30,10 @@ def test_all_subsets_up_to_a_size_come_by_size() -> None:
     assert repr(resolved) == "RBFSubsets(<10 subsets>, <3 gammas>)"
 
 
+def test_size_may_be_a_number_of_numpy() -> None:
+    assert kernels.rbf_subsets(np.int64(2), GAMMAS) == kernels.rbf_subsets(2, GAMMAS)
+
+
 def test_more_features_than_there_are_give_all_subsets() -> None:
     assert len(kernels.rbf_subsets(9, GAMMAS).resolve(FOUR)) == 3 * 15
 
@@ -74,6 +78,12 @@ BAD: dict[str, tuple[Callable[[], KernelFamily], str]] = {
     "size-0": (lambda: kernels.rbf_subsets(0, GAMMAS), "subsets must be an integer >= 1, got 0"),
     "no-subset": (lambda: kernels.rbf_subsets([], GAMMAS), "needs at least one subset"),
     "empty-subset": (lambda: kernels.rbf_subsets([[0], []], GAMMAS), "at least one column in each"),
+    "column-twice": (lambda: kernels.rbf_subsets([[0, 1], [2, -2]], GAMMAS).resolve(FOUR), "has column 2 twice"),
+    "mask": (
+        lambda: kernels.rbf_subsets([[True, False]], GAMMAS).resolve(FOUR),
+        "a whole number, .* got True",
+    ),
+    "fraction": (lambda: kernels.rbf_subsets([[0.7]], GAMMAS).resolve(FOUR), "a whole number, .* got 0.7"),
     "unknown-column": (lambda: kernels.rbf_subsets([[0, 4]], GAMMAS).resolve(FOUR), "column 4 is out of range"),
 }
 

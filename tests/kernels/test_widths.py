@@ -108,6 +108,14 @@ def test_rules_inside_other_kernels() -> None:
     GMKLRegressor([RBF("scale").on([j]) for j in range(4)]).fit(X, Y)
 
 
+@pytest.mark.parametrize("gamma", ["median", Width("median", 2.0)])
+def test_an_inner_product_has_no_median_distance(gamma: Any) -> None:
+    with pytest.raises(ValueError, match="Polynomial: gamma must be a finite number > 0 or 'scale', got"):
+        Polynomial(2, gamma=gamma)
+    one, two = (Polynomial(2, gamma=rule).learned(X).gamma for rule in ("scale", Width("scale", 2.0)))
+    assert two == 2.0 * one
+
+
 def test_the_scales_learned_by_an_estimator_take_the_place_of_the_width() -> None:
     from multikernel import LearnedScalesRegressor
 

@@ -47,7 +47,7 @@ class Kernel(Specification, ABC):
 
     @property
     def takes_objects(self) -> bool:
-        """Whether samples may be objects of any kind, one each; as all of its parts do, unless it says itself."""
+        """Whether samples may be objects of any kind; by default, whether all kernels that it is made of take them."""
         found: list[bool] = []
 
         def look(part: Kernel) -> Kernel:
@@ -69,7 +69,7 @@ class Kernel(Specification, ABC):
 
     @property
     def learns(self) -> bool:
-        """Whether it takes anything from a training sample; as one of its parts does, unless it says itself."""
+        """Whether it takes anything from a training sample; by default, whether a kernel that it is made of does."""
         found = False
 
         def look(part: Kernel) -> Kernel:

@@ -15,7 +15,7 @@ from multikernel.kernels.dot import Linear
 from multikernel.kernels.encoding import Encoded
 from multikernel.kernels.facts import OnDemand
 from multikernel.kernels.features import Features
-from multikernel.tables.table import as_samples
+from multikernel.tables.table import as_samples, with_missing
 
 
 @dataclass
@@ -36,8 +36,8 @@ class Hamming(Kernel):
     """
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
-        X = as_samples(X)
-        Z = X if Z is None else as_samples(Z)
+        X = with_missing(as_samples(X))
+        Z = X if Z is None else with_missing(as_samples(Z))
         features = Features.of(Z)
         if features.strings or features.missing:
             return self.resolve(features)(X, Z)

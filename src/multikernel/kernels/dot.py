@@ -10,7 +10,7 @@ from multikernel._typing import Array
 from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.facts import ExplicitFeatures, PowerOf
 from multikernel.kernels.samples import as_floats, products, squared_lengths
-from multikernel.kernels.widths import Gamma, Width
+from multikernel.kernels.widths import GammaOfProduct, Width
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Polynomial(Kernel):
 
     degree: Degree = 3
     coef0: NonNegative = 1.0
-    gamma: Gamma = 1.0
+    gamma: GammaOfProduct = 1.0
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return self.learned(X if Z is None else Z)._of_dot(Linear()(X, Z))

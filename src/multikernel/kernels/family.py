@@ -159,7 +159,7 @@ class Kernels(KernelFamily):
 
     Raises
     ------
-    ValueError : where there is no kernel
+    ValueError : where there is no kernel, or not a label for each
     TypeError : where one of them is no Kernel
     """
 
@@ -174,6 +174,8 @@ class Kernels(KernelFamily):
         for i, k in enumerate(self.kernels):
             if not isinstance(k, Kernel):
                 raise TypeError(f"kernels[{i}] is a {type(k).__name__}; a family is made of kernels such as RBF(0.1)")
+        if self.labels is not None and len(self.labels) != len(self.kernels):
+            raise ValueError(f"Kernels: {len(self.kernels)} kernels need as many labels, got {len(self.labels)}")
 
     def __len__(self) -> int:
         return len(self.kernels)

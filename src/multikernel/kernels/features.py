@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from multikernel._rules import shortened
 from multikernel._typing import Columns
 
@@ -50,6 +52,13 @@ class Features:
             return f"column {self.names[j]!r}"
         return f"column {j}"
 
+    @property
+    def in_parentheses(self) -> str:
+        """The names of the first columns, to follow a word in a sentence; nothing where they are not known."""
+        if self.names is None:
+            return ""
+        return f" ({shortened(self.names, 10)})"
+
     def check_strings(self, user: object) -> None:
         """ValueError where a column holds strings; ``user`` is the kernel or encoding that takes numbers."""
         if self.strings:
@@ -82,6 +91,14 @@ class Features:
         known = {name: i for i, name in enumerate(self.names or ())}
         return tuple(self._position(c, known) for c in columns)
 
+    def different(self, columns: Columns, user: object) -> tuple[int, ...]:
+        """As ``index``; a ValueError names the one that is given twice, and ``user``, which takes each once."""
+        index = self.index(columns)
+        if len(set(index)) < len(index):
+            twice = next(j for place, j in enumerate(index) if j in index[:place])
+            raise ValueError(f"{user!r} has {self.name(twice)} twice: give each column once")
+        return index
+
     def _position(self, column: int | str, known: dict[str, int]) -> int:
         if isinstance(column, str):
             if column not in known:
@@ -90,6 +107,8 @@ class Features:
                     have = shortened(list(known), 10)
                 raise ValueError(f"unknown column {column!r}; the data have {have}")
             return known[column]
+        if isinstance(column, bool | np.bool_) or column != int(column):
+            raise ValueError(f"a column is given by its position, a whole number, or by its name, got {column!r}")
         if not -self.n <= column < self.n:
             raise ValueError(f"column {column} is out of range: the data have {self.n} columns")
         return int(column) % self.n

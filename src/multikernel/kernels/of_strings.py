@@ -23,13 +23,10 @@ class StringKernel(Kernel):
 
     def resolve(self, features: Features) -> Self:
         if features.n != 1 or not features.strings:
-            if features.names is None:
-                names = ""
-            else:
-                names = f" ({', '.join(features.names)})"
             raise ValueError(
                 f"{self!r} compares strings, and X has {len(features.strings)} columns of strings among "
-                f"{features.n}{names}: pass strings, or restrict it to one column of strings by .on(column)"
+                f"{features.n}{features.in_parentheses}: pass strings, or restrict it to one column of strings by "
+                ".on(column)"
             )
         features.check_complete(self)
         return self

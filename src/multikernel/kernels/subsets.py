@@ -46,7 +46,8 @@ class RBFSubsets(KernelFamily):
             sizes = range(1, min(self.subsets, features.n) + 1)
             every = tuple(chain.from_iterable(combinations(range(features.n), size) for size in sizes))
             return RBFSubsets(every, self.gammas, features.names)
-        return RBFSubsets(tuple(map(features.index, self.subsets)), self.gammas, features.names)
+        each = tuple(features.different(columns, self) for columns in self.subsets)
+        return RBFSubsets(each, self.gammas, features.names)
 
     def __len__(self) -> int:
         return len(self._listed()) * len(self.gammas)
@@ -92,7 +93,8 @@ def rbf_subsets(subsets: int | Sequence[Columns], gammas: Sequence[float]) -> Ke
 
     Raises
     ------
-    ValueError : where there is no subset or no gamma, a subset is empty, or a gamma is not a finite number > 0
+    ValueError : where there is no subset or no gamma, a subset is empty, or a gamma is not a finite number > 0; when
+        the kernels meet samples, where a column is none of theirs, or is given twice
 
     Examples
     --------
@@ -106,4 +108,4 @@ def rbf_subsets(subsets: int | Sequence[Columns], gammas: Sequence[float]) -> Ke
     widths = tuple(float(gamma) for gamma in check_each(POSITIVE, gammas, "rbf_subsets: gammas"))
     if isinstance(subsets, Iterable) and not isinstance(subsets, str):
         return RBFSubsets(tuple(tuple(columns) for columns in subsets), widths)
-    return RBFSubsets(COUNT.check(subsets, "rbf_subsets: subsets"), widths)
+    return RBFSubsets(int(COUNT.check(subsets, "rbf_subsets: subsets")), widths)

@@ -55,13 +55,10 @@ class Grams(Encoding):
 
     def resolve(self, features: Features) -> Grams:
         if len(features.strings) != features.n:
-            if features.names is None:
-                names = ""
-            else:
-                names = f" ({', '.join(features.names)})"
             raise ValueError(
                 f"NGrams compares texts, and X has {len(features.strings)} columns of strings among "
-                f"{features.n}{names}: pass strings, or restrict the kernel to columns of strings by .on(columns)"
+                f"{features.n}{features.in_parentheses}: pass strings, or restrict the kernel to columns of strings by "
+                ".on(columns)"
             )
         return self
 

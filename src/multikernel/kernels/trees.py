@@ -16,7 +16,7 @@ from typing import Annotated
 
 import numpy as np
 
-from multikernel._rules import Number
+from multikernel._rules import Number, abbreviated
 from multikernel._typing import Array
 from multikernel.kernels.of_strings import Packed, PairKernel
 
@@ -98,7 +98,7 @@ class _Forest:
         for token in _TOKEN.findall(text):
             if token == ")":
                 if len(above) == 1:
-                    raise ValueError(f"Subtrees: {_shown(text)} closes a bracket that is not open")
+                    raise ValueError(f"Subtrees: {abbreviated(text, 40)} closes a bracket that is not open")
                 self._close(above.pop(), above[-1])
             elif above[-1].label is None and token != "(":
                 above[-1].label = token
@@ -108,7 +108,7 @@ class _Forest:
             else:
                 above[-1].children.append(token)
         if len(above) > 1:
-            raise ValueError(f"Subtrees: {_shown(text)} leaves {len(above) - 1} brackets open")
+            raise ValueError(f"Subtrees: {abbreviated(text, 40)} leaves {len(above) - 1} brackets open")
         self.starts.append(len(self.rules))
 
     def _close(self, node: _Node, parent: _Node) -> None:
@@ -122,7 +122,3 @@ class _Forest:
         self.firsts.append(len(self.children))
         parent.children.append("(" + label)
         parent.inner.append(len(self.rules) - 1)
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:37] + "...")

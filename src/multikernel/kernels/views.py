@@ -90,11 +90,7 @@ class Restricted(View):
                 raise ValueError(f"{self!r} has no columns among the {features.n} of the samples")
             return index
         if not isinstance(self.columns[0], bool):
-            index = features.index(self.columns)
-            if len(set(index)) < len(index):
-                twice = next(j for place, j in enumerate(index) if j in index[:place])
-                raise ValueError(f"{self!r} has {features.name(twice)} twice: give each column once")
-            return index
+            return features.different(self.columns, self)
         if len(self.columns) != features.n:
             raise ValueError(
                 f"{self!r}: the mask has {len(self.columns)} entries, and the samples have {features.n} columns"

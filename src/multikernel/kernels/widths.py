@@ -18,11 +18,9 @@ import numpy as np
 from multikernel._arrays import host, is_sparse
 from multikernel._floats import ROUNDING, TINY, size_of
 from multikernel._parameters import POSITIVE, check_parameters
-from multikernel._rules import Choice, Rule, abbreviated
+from multikernel._rules import Rule, abbreviated, listed
 from multikernel._typing import Array
 from multikernel.kernels.samples import as_floats, dense
-
-_RULES = Choice(("scale", "median"))
 
 
 @dataclass(frozen=True)
@@ -101,12 +99,18 @@ class Width:
 
 @dataclass(frozen=True)
 class _Gamma(Rule):
-    """A number, or a rule that finds one on the training sample."""
+    """A number, or one of these rules, which find one on the training sample."""
 
-    words = "a finite number > 0, 'scale' or 'median'"
+    rules: tuple[str, ...] = ("scale", "median")
+
+    @property
+    def words(self) -> str:
+        return listed([POSITIVE.words, *map(repr, self.rules)])
 
     def accepts(self, value: Any) -> bool:
-        return isinstance(value, Width) or _RULES.accepts(value) or POSITIVE.accepts(value)
+        if isinstance(value, Width):
+            value = value.rule
+        return POSITIVE.accepts(value) or (isinstance(value, str) and value in self.rules)
 
     def check(self, value: Any, what: str) -> Any:
         if isinstance(value, list | tuple | np.ndarray):
@@ -118,6 +122,7 @@ class _Gamma(Rule):
 
 
 Gamma = Annotated[Any, _Gamma()]
+GammaOfProduct = Annotated[Any, _Gamma(("scale",))]  # an inner product is no distance, whose median could be taken
 
 
 def _deviation(X: Any) -> float:
