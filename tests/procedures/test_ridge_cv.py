@@ -11,7 +11,15 @@ from sklearn.model_selection import KFold, LeaveOneOut, PredefinedSplit, Repeate
 
 from multikernel import KernelBank, bind, kernels, precomputed
 from multikernel._workers import limited
-from multikernel.procedures.ridge_cv import Folds, HeldOutError, Point, ridge_cv
+from multikernel.procedures.ridge_cv import (
+    Folds,
+    HeldOutError,
+    Point,
+    TargetSearch,
+    in_features,
+    ridge_cv,
+    ridge_cv_each,
+)
 from multikernel.procedures.ridge_cv.gauss_newton import descend
 
 Array = Any
@@ -179,6 +187,21 @@ def test_constant_target(level):
     assert found.converged
     assert np.isfinite(found.values).all()
     assert found.alpha > 0
+
+
+@pytest.mark.parametrize("coordinates", [1500, 0], ids=["samples", "sums"])
+def test_a_large_mean_changes_nothing(coordinates, monkeypatch):
+    monkeypatch.setattr(in_features, "FOLD_COORDINATES", coordinates)  # errors by matrices of the samples, or by sums
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 5))
+    Y = X[:, :2] + X[:, 1:3] + rng.normal(size=(80, 2))
+    bank, folds = bind(kernels.linear_features(), X), Folds.of(5, 80, Y)
+    near, far = (ridge_cv(bank, Y[:, :1] + mean, folds) for mean in (0.0, 1e8))
+    np.testing.assert_allclose(far.values, near.values, atol=1e-6)
+    assert far.errors == pytest.approx(near.errors, rel=1e-6)
+    near, far = (ridge_cv_each(bank, Y + mean, folds, TargetSearch())[0] for mean in (0.0, 1e8))
+    np.testing.assert_allclose(far.values, near.values, atol=1e-6)
+    np.testing.assert_allclose(far.errors, near.errors, rtol=1e-6)
 
 
 def test_structured_banks_give_the_same():

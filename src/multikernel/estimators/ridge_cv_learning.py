@@ -36,8 +36,7 @@ from multikernel.procedures.ridge_cv import (
     ridge_cv_each,
     with_own_ridges,
 )
-from multikernel.procedures.ridge_cv.evidence import varied
-from multikernel.procedures.ridge_cv.fixed import FixedColumns, determined
+from multikernel.procedures.ridge_cv.fixed import FixedColumns, determined, varied
 from multikernel.procedures.units import MachineUnits, kernel_size, spread
 
 

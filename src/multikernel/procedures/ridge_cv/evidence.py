@@ -41,21 +41,15 @@ from typing import cast
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from multikernel._floats import ROUNDING
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import slices
 from multikernel.numerics.cholesky import factorise, invert, solved
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point, SharedWeights, TargetModels
-from multikernel.procedures.ridge_cv.fixed import project
+from multikernel.procedures.ridge_cv.fixed import project, varied
 from multikernel.procedures.ridge_cv.model import QuadraticModel, Tall, Wide
 from multikernel.tuning import TILE_VALUES
-
-
-def varied(Z: Array, Y: Array) -> Array:
-    """Whether targets vary: whether Z, what means or fixed columns leave of Y, is more than rounding; shape (t,)."""
-    return np.asarray((Z**2).mean(axis=0) > ROUNDING**2 * (Y**2).mean(axis=0))
 
 
 @dataclass(frozen=True, eq=False)

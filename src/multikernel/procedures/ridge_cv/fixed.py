@@ -134,6 +134,19 @@ def determined(basis: Array, folds: Folds) -> bool:
     return all(1.0 - float(np.linalg.norm(basis[V], 2)) ** 2 > _DEPENDENT for V in folds.tests() if len(V))
 
 
+def varied(Z: Array, Y: Array) -> Array:
+    """Whether targets vary: whether Z, what means or fixed columns leave of Y, is more than rounding; shape (t,)."""
+    return np.asarray((Z**2).mean(axis=0) > ROUNDING**2 * (Y**2).mean(axis=0))
+
+
+def about_means(Y: Array) -> Array:
+    """Targets (n, t) less their means, which an intercept makes up for; exactly 0 where that is rounding."""
+    Z = np.array(Y.T, dtype=float, order="C")  # so that sums are the same however targets are stored
+    Z -= Z.mean(axis=1, keepdims=True)
+    Z[~varied(Z.T, Y)] = 0.0
+    return Z.T
+
+
 def project(K: Any, basis: Array) -> None:
     """Replace a symmetric matrix K by P K P, P = I - B B'.
 

@@ -44,7 +44,7 @@ from multikernel.banks import KernelBank
 from multikernel.banks.threads import slices
 from multikernel.numerics import lapack
 from multikernel.numerics.cholesky import factorise, invert
-from multikernel.procedures.ridge_cv.fixed import project
+from multikernel.procedures.ridge_cv.fixed import about_means, project
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
 from multikernel.procedures.ridge_cv.inverse_by_folds import InverseByFolds
 from multikernel.tuning import TILE_VALUES
@@ -88,8 +88,9 @@ class HeldOut:
     ``one`` is the constant function in other coordinates of each fold; 1 for each sample if not given. ``basis`` (n, p)
     is an orthonormal one of columns without penalty, where there are some; ``fit_intercept`` is then False.
 
-    With ``units`` (t,) the targets are the columns of Y divided by these. Y is then whatever gives columns as
-    ``Y[:, index]``, and the division takes place where they are read: no copy of all targets is made.
+    With ``units`` (t,) the targets are the columns of Y divided by these, less their means where there is an intercept.
+    Y is then whatever gives columns as ``Y[:, index]``, and both take place where they are read: no copy of all targets
+    is made.
     """
 
     Y: Array
@@ -138,6 +139,8 @@ class HeldOut:
         Y = self.Y[:, index]
         if self.units is not None:
             Y = Y / self.units[index]
+            if self.fit_intercept:
+                Y = about_means(Y)
         return replace(self, Y=Y, units=None)
 
     def parts(self, index: Array | None = None) -> Iterator[tuple[HeldOut, Array]]:

@@ -27,7 +27,7 @@ from multikernel.procedures.base import Weights
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
 from multikernel.procedures.ridge_cv.directions import DECADES, directions
 from multikernel.procedures.ridge_cv.evidence import Evidence
-from multikernel.procedures.ridge_cv.fixed import FixedEffects
+from multikernel.procedures.ridge_cv.fixed import FixedEffects, about_means
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.gauss_newton import CriterionEnd, descend
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
@@ -111,6 +111,8 @@ def held_out_error(
     """
     if basis is not None:
         return HeldOutError.of(bank, Y, folds, fit_intercept, basis)
+    if fit_intercept:  # the error is the same, and keeps its digits where a mean is large
+        Y = about_means(Y)
     in_features = ErrorInFeatures.of(bank, Y, folds, fit_intercept)
     return in_features or HeldOutError.of(bank, Y, folds, fit_intercept)
 
