@@ -211,6 +211,13 @@ class TestUnits:
         np.testing.assert_allclose(other.weights_, first.weights_, atol=1e-6)
         np.testing.assert_allclose(other.predict(1e6 * stack(parts)) / units, first.predict(stack(parts)), atol=1e-6)
 
+    @pytest.mark.parametrize("criterion", ["held_out", "evidence"])
+    def test_errors_beyond_the_range_of_numbers_are_infinite(self, criterion):
+        parts, Y = data(t=3)
+        usual, huge = (model(criterion=criterion).fit(stack(parts), size * Y) for size in (1.0, 1e200))
+        assert np.isinf(huge.cv_loss_).all()
+        np.testing.assert_allclose(huge.weights_, usual.weights_, atol=1e-6)
+
     def test_duplicates_and_constant_targets(self):
         parts, Y = data(t=4)
         more = np.column_stack([Y, Y, np.full(len(Y), 3.0), np.zeros(len(Y))])

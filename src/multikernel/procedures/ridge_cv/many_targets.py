@@ -49,7 +49,7 @@ from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
 from multikernel.procedures.ridge_cv.own_ridges import own_ridges_of
 from multikernel.procedures.ridge_cv.search import RidgeCVWeights, held_out_error, least_error
-from multikernel.procedures.units import kernel_size, spread
+from multikernel.procedures.units import RegressionUnits, kernel_size, spread
 from multikernel.tuning import BUFFER_VALUES, TILE_VALUES
 
 
@@ -275,7 +275,7 @@ class _Block:
         weights = found.v / totals[:, None]
         answer.weights[part] = weights
         answer.alpha[part] = rows.size / totals
-        answer.objective[part] = self.units * (self.units * found.errors)
+        answer.objective[part] = RegressionUnits(1.0, self.units).squared(found.errors)
         answer.errors[part] = answer.objective[part]
         answer.stationarity[part] = found.stationarity
         kept = self._kept(rows, weights, totals)
@@ -294,7 +294,7 @@ class _Block:
                     errors = np.full(len(own), np.nan)
                 else:
                     errors = shared.errors(own)
-                answer.errors[part.start + own] = self.units[own] * (self.units[own] * errors)
+                answer.errors[part.start + own] = RegressionUnits(1.0, self.units[own]).squared(errors)
 
     def _kept(self, rows: _Rows, weights: Array, totals: Array) -> Array:
         """Which coefficients that were kept on the way are those of the weights and ridges of their targets: (t,)."""

@@ -33,7 +33,7 @@ from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
 from multikernel.procedures.ridge_cv.model import QuadraticModel, Tall
 from multikernel.procedures.ridge_cv.search import RidgeCVWeights, held_out_error
-from multikernel.procedures.units import spread
+from multikernel.procedures.units import RegressionUnits, spread
 from multikernel.tuning import TILE_VALUES
 
 
@@ -88,7 +88,7 @@ def with_own_ridges(
         converged=weights.converged and largest.reached(tol),
         n_iter=weights.n_iter + found.n_iter,
         alpha=1.0 / v,
-        errors=units * (units * found.errors),
+        errors=RegressionUnits(1.0, units).squared(found.errors),
         stationarities=found.stationarity,
     )
     known = gap <= 0.05
