@@ -103,7 +103,7 @@ def test_samples_that_nothing_can_be_chosen_by(error: bool) -> None:
     broken = Y.copy()
     broken[3] = np.nan
     wrong: list[tuple[Any, str]] = [
-        (None, r"best needs the target of the samples as well"),
+        (None, r"best needs samples and their target together"),
         (broken, "NaN"),
         (np.array(["a"] * len(Y)), "not numbers" if error else "convert"),
         (np.column_stack([Y, Y]), r"y must be an array of shape \(442,\)" if error else "different number of output"),
@@ -111,6 +111,11 @@ def test_samples_that_nothing_can_be_chosen_by(error: bool) -> None:
     for y, said in wrong:
         with pytest.raises(ValueError, match=said):
             found.best(X, y, one_standard_error=error)
+    for by in (None, "gcv"):
+        with pytest.raises(ValueError, match=r"best needs samples and their target together"):
+            found.best(by, Y)
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[441, 442\]"):
+        found.score(X, Y[1:])
     labels = np.where(Y > 3.0, "high", "low")
     classes = path(mk.EasyMKLClassifier(kernels.linear_features()), X, labels, "lam", [0.1, 0.5])
     with pytest.raises(ValueError, match=r"labels of another type|label input types|continuous"):
@@ -127,6 +132,18 @@ def test_one_sample_has_an_error_and_no_score() -> None:
         with pytest.raises(ValueError, match="no step has a score that is a number"):
             found.best(*arguments)
     assert found.best(X[50:51], Y[50:51], one_standard_error=True) in found.models
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value encountered")
+@pytest.mark.parametrize(
+    ("by", "error"),
+    [(("gcv",), False), (("loo",), True), ((X[150:], 1e160 * Y[150:]), False), ((X[150:], 1e160 * Y[150:]), True)],
+    ids=["gcv", "loo", "score", "losses"],
+)
+def test_targets_whose_squares_are_no_numbers_leave_nothing_to_choose_by(by: Any, error: bool) -> None:
+    found = path(mk.AverageMKLRegressor(kernels.linear_features()), X[:150], 1e160 * Y[:150], "alpha", [1.0, 0.1])
+    with pytest.raises(ValueError, match=r"no step has a score that is a number, or an error that is finite"):
+        found.best(*by, one_standard_error=error)
 
 
 def test_weights_that_change_and_several_targets() -> None:

@@ -372,6 +372,16 @@ def test_every_kind_of_figure(drawn, what, tmp_path):
     np.testing.assert_array_equal(x, np.logspace(-2, 1, 4))
 
 
+def test_the_best_step_of_a_pipeline_is_drawn(diabetes):
+    X, y = diabetes
+    pipeline = make_pipeline(StandardScaler(), mk.LinearRLS2Regressor())
+    found = path(pipeline, X[:150], y[:150], "alpha", [10.0, 1.0, 0.1], validation=(X[150:], y[150:]))
+    best = found.best()[-1]
+    for what, place in (("error", best.alpha), ("coefficients", best.degrees_of_freedom_)):
+        lines = {line.get_label(): line for line in found.plot(what).get_lines()}
+        assert list(lines[f"best, alpha = {best.alpha:.3g}"].get_xdata()) == [place, place]
+
+
 def test_lines_of_weights_carry_the_names_of_the_largest(drawn):
     ax = drawn.plot()
     labels = [text.get_text() for text in ax.get_legend().get_texts()]

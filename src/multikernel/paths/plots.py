@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ def draw(path: Path, what: str, ax: Any = None) -> Any:
     if ax is None:
         _, ax = plt.subplots(figsize=(8.0 if what in ("weights", "coefficients") else 5.6, 3.6), layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
+    path = replace(path, before=None, name="")  # the best step is drawn as a model, not as a pipeline
     if what in _AGAINST_FREEDOM:
         _AGAINST_FREEDOM[what](path, ax)
         return ax
@@ -103,7 +105,7 @@ def _criteria(path: Path, ax: Any) -> None:
     if path.validation_score is not None and not is_classifier(path.models[0]):
         held_out = 1.0 - path.validation_score
         ax.plot(degrees[order], held_out[order], "o-", color=COLORS[2], markersize=4, label="validation")
-    best = path.models[int(np.nanargmin(found["gcv"]))]
+    best = path.best("gcv")
     label = f"least gcv, {path.parameter} = {best.get_params()[path.parameter]:.3g}"
     ax.axvline(best.degrees_of_freedom_, color=_OTHERS, linestyle="--", linewidth=1, zorder=0, label=label)
     ax.set_xlabel("degrees of freedom")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import r2_score
+from sklearn.utils import check_consistent_length
 
 from multikernel._arrays import host
 from multikernel._linalg import as_columns
@@ -35,7 +36,8 @@ def criterion_of(models: Sequence[Any], name: str) -> Array:
     _check_criteria(models)
     if name not in _WITH_NOISE:
         return np.array([model.fit_criterion(name) for model in models])
-    noise = models[lowest(criterion_of(models, "gcv"))].residual_variance_
+    gcv = criterion_of(models, "gcv").reshape(len(models), -1).sum(axis=1)
+    noise = models[int(np.argmin(np.where(np.isnan(gcv), np.inf, gcv)))].residual_variance_
     return np.array([model.fit_criterion(name, noise) for model in models])
 
 
@@ -47,10 +49,20 @@ def _check_criteria(models: Sequence[Any]) -> None:
         )
 
 
-def lowest(values: Array) -> int:
-    """The step of the least number, added up over problems; one that is not a number is none."""
-    total = values.reshape(len(values), -1).sum(axis=1)
-    return int(np.argmin(np.where(np.isfinite(total), total, np.inf)))
+def least(errors: Array, order: Array) -> int:
+    """The step of the least error, the first in the order among equals.
+
+    Raises
+    ------
+    ValueError : where every error is infinite or no number
+    """
+    known = errors < np.inf
+    if not known.any():
+        raise ValueError(
+            "best: no step has a score that is a number, or an error that is finite; R^2, the score of regressors, "
+            "needs two samples or more"
+        )
+    return int(order[np.argmin(np.where(known, errors, np.inf)[order])])
 
 
 def simplest(losses: Array, order: Array) -> int:
@@ -63,9 +75,9 @@ def simplest(losses: Array, order: Array) -> int:
     """
     mean = losses.mean(axis=1)
     n = losses.shape[1]
-    least = int(order[np.argmin(mean[order])])
-    error = float(losses[least].std(ddof=1)) / np.sqrt(n) if n > 1 else 0.0
-    return int(next(step for step in order if mean[step] <= mean[least] + error))
+    best = least(mean, order)
+    error = float(losses[best].std(ddof=1)) / np.sqrt(n) if n > 1 else 0.0
+    return int(next(step for step in order if mean[step] <= mean[best] + error))
 
 
 def left_out_losses(models: Sequence[Any]) -> Array:
@@ -288,6 +300,7 @@ class Path:
         if not is_regressor(models[0]) or np.ndim(y) != 1 or len(y) < 2:
             return np.array([model.score(X, y) for model in models])
         predicted = np.stack([model.predict(X) for model in models], axis=1)
+        check_consistent_length(y, predicted)
         return r2_score(np.broadcast_to(y, predicted.shape[::-1]).T, predicted, multioutput="raw_values")
 
     def best(self, X: Any = None, y: Any = None, one_standard_error: bool = False) -> Any:
@@ -298,7 +311,7 @@ class Path:
         Parameters
         ----------
         X : samples; or the name of a criterion, "gcv" say, which needs none (see ``criterion``)
-        y : their target
+        y : their target, where samples are given
         one_standard_error : bool, default False
             Take the simplest model whose error is within one standard error, over the samples, of the least error: on
             (X, y), or with "loo" of training samples that are left out.
@@ -314,8 +327,8 @@ class Path:
         """The step to take."""
         order = simplest_first(self.parameter, np.asarray(self.values, dtype=float))
         named = isinstance(X, str)
-        if not (X is None or named) and y is None:
-            raise ValueError("best needs the target of the samples as well: best(X, y)")
+        if (X is None or named) != (y is None):
+            raise ValueError("best needs samples and their target together: best(X, y)")
         if one_standard_error:
             if X is None or (named and X != "loo"):
                 raise ValueError(
@@ -328,16 +341,11 @@ class Path:
             X = self._after(X)
             return simplest(losses_of(informed(self.models, X), X, y), order)
         if named:
-            values = self.criterion(X).reshape(len(self), -1).sum(axis=1)
-            return int(order[np.argmin(np.where(np.isfinite(values), values, np.inf)[order])])
+            return least(self.criterion(X).reshape(len(self), -1).sum(axis=1), order)
         scores = self.validation_score if X is None else self.score(X, y)
         if scores is None:
             raise ValueError("best needs samples and targets, or a path that was computed with validation=(X, y)")
-        if np.isnan(scores).all():
-            raise ValueError(
-                "best: no step has a score that is a number; R^2, that of regressors, needs two samples or more"
-            )
-        return int(order[np.argmax(np.where(np.isnan(scores), -np.inf, scores)[order])])
+        return least(-scores, order)
 
     def _after(self, X: Any) -> Any:
         """Samples after the other steps of a pipeline."""
