@@ -114,6 +114,12 @@ def test_bound_of_the_penalty_is_that_of_the_eigenvalue() -> None:
     assert primal * (1.0 - 1e-5) <= bound <= primal * (1.0 + 1e-12)  # a feasible multiple: off by the root of the gap
 
 
+def test_reduced_values_beside_a_penalty_have_no_bound() -> None:
+    machine = RidgeMachine(0.3, reduced=True)
+    given = HiddenConvexProblem.of(Problem(BANK, Linear(), machine, Orthant(0.1, 2), Y))
+    assert given.evaluate(np.zeros(4)).bound < given.evaluate(np.ones(4)).upper < 0.0
+
+
 def test_which_problems_are_convex_in_powers() -> None:
     """The table."""
 

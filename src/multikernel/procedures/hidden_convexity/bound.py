@@ -146,7 +146,8 @@ class HiddenConvexProblem(Problem):
     def _scaled(self, value: float, rest: float, c: Array, powers: Array) -> float:
         """The best multiple of A; <A, Y> is the value, since A is the machine's solution.
 
-        A itself where the machine returns reduced values, which are negative, and where it is no ridge regression.
+        A itself where the machine returns reduced values, which are negative, and where it is no ridge regression. Of
+        reduced values beside a penalty no bound is known.
         """
         match self.domain:
             case NormBall() | Product() as ball if value <= 0.0 or not isinstance(self.machine, RidgeMachine):
@@ -156,6 +157,8 @@ class HiddenConvexProblem(Problem):
             case Orthant() as orthant if value > 0.0:
                 best = value / max(value + rest, 0.5 * value)  # without the penalty; alpha |A|^2 = value + rest
                 return max(_penalised(orthant, value, rest, c, powers, s) for s in (1.0, best))
+        if isinstance(self.machine, RidgeMachine) and self.machine.reduced:
+            return -np.inf
         return min(value, 0.0)
 
 
