@@ -130,6 +130,7 @@ def test_weights_of_columns_that_hardly_differ():
     [
         (np.ones((3, 2)), np.ones(2), None, "shape"),
         (np.ones((3, 0)), np.ones(3), None, "shape"),
+        (np.ones((0, 3)), np.ones(0), None, "shape"),
         (np.array([[np.nan, 1.0]]), np.ones(1), None, "NaN"),
         (np.ones((3, 2)), np.ones(3), -np.ones(2), "start"),
         (np.ones((3, 2)), np.ones(3), np.ones(3), "start"),

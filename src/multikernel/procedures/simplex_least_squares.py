@@ -44,7 +44,7 @@ def simplex_least_squares(V: Array, u: Array, start: Array | None = None) -> Arr
 
     Raises
     ------
-    ValueError : where shapes do not fit, V has no columns, a value is not finite, or ``start`` is negative
+    ValueError : where shapes do not fit, V is empty, a value is not finite, or ``start`` is negative
 
     References
     ----------
@@ -60,9 +60,10 @@ def simplex_least_squares(V: Array, u: Array, start: Array | None = None) -> Arr
     """
     V = numbers(V, "simplex_least_squares: V")
     u = numbers(u, "simplex_least_squares: u")
-    if V.ndim != 2 or V.shape[1] == 0 or u.shape != V.shape[:1]:
+    if V.ndim != 2 or V.size == 0 or u.shape != V.shape[:1]:
         raise ValueError(
-            f"simplex_least_squares: V must have shape (n, m) with m > 0 and u shape (n,), got {V.shape} and {u.shape}"
+            f"simplex_least_squares: V must have shape (n, m) and u shape (n,) with n, m > 0, got {V.shape} and "
+            f"{u.shape}"
         )
     if not (np.isfinite(V).all() and np.isfinite(u).all()):
         raise ValueError("simplex_least_squares: V and u must be finite; they hold a NaN or an infinity")
