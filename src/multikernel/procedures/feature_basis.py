@@ -2,7 +2,7 @@
 
 By an orthogonal factorisation, which keeps every digit; or, where that would take long or F is not to be copied, by a
 Cholesky factorisation of F'F, pivoted and with columns of length one. Then Q = F T is not formed, and directions of
-less than 3e-7 of a feature's length, whose digits are not in F'F, are left out.
+less than 1e-6 of a feature's length, whose digits are not in F'F, are left out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FOUND: WeakKeyDictionary[FactorBank, tuple[Array, Array | None, FeatureBasis, F
 
 
 class FeatureBasis(ABC):
-    """Q."""
+    """Q, by its products: it is not always formed."""
 
     @abstractmethod
     def coordinates(self, Y: Array) -> Array:

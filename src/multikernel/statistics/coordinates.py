@@ -6,7 +6,7 @@ the targets (z; rest), a row of its own for the rest of each target, have the sa
 
     |y - F b|^2    and    y'(F D F' + a I)^{-1} y    for all b, D and a > 0.
 
-Directions of less than 3e-7 of a feature's length, whose digits are not in M, are left out.
+Directions of less than 1e-6 of a feature's length, whose digits are not in M, are left out.
 """
 
 from __future__ import annotations
