@@ -55,6 +55,7 @@ def descent(
         observe(Event(len(history), certificate, x, at, at))
         return not (certificate.reached(tol) or time_is_up())
 
+    # zero may be a saddle point, near to stationary: steps are tried from there in any case
     solved = stationarity(value, gradient, ridge).reached(tol) and start.any()
     if max_iter > 0 and not time_is_up() and not solved:
         lbfgs(function, start, max_iter, goes_on)

@@ -209,18 +209,13 @@ def _of_samples(bank: BankCost, work: Work) -> Work | None:
 # -- machines at given weights -----------------------------------------------------------------------------------------
 
 
-def gram(bank: BankCost) -> Work:
-    """The weighted sum of the kernels."""
-    return bank.sweep
-
-
 def hinge(bank: BankCost) -> Cost:
     """A support vector machine at given weights."""
     n = float(bank.n)
     q = bank.features
     if q is not None and few_features(q, bank.n):
         return Cost(Work(algebra=20.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_STEP), 8.0 * n * q)
-    return Cost(gram(bank) + Work(steps=MACHINE_FRESH * MACHINE_PAIR * n**2 + SMALLEST_STEP), 8.0 * n**2)
+    return Cost(bank.sweep + Work(steps=MACHINE_FRESH * MACHINE_PAIR * n**2 + SMALLEST_STEP), 8.0 * n**2)
 
 
 def margin(bank: BankCost) -> Cost:
@@ -233,7 +228,7 @@ def margin(bank: BankCost) -> Cost:
             FEATURE_COPIES * _features(bank),
         )
     return Cost(
-        gram(bank)
+        bank.sweep
         + Work(
             algebra=MARGIN_FACTORISATIONS * BLAS_OPERATION * n**3 / 3.0,
             steps=MACHINE_PAIR * n**2 + SMALLEST_STEP,
@@ -249,7 +244,7 @@ def ridge(bank: BankCost) -> Cost:
     if q is not None and q < bank.n:
         return Cost(Work(algebra=2.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_STEP), 2.0 * 8.0 * n * q)
     return Cost(
-        gram(bank) + Work(algebra=BLAS_OPERATION * n**3 / 3.0, memory=NUMPY_VALUE * n**2, steps=SMALLEST_STEP),
+        bank.sweep + Work(algebra=BLAS_OPERATION * n**3 / 3.0, memory=NUMPY_VALUE * n**2, steps=SMALLEST_STEP),
         (8.0 if bank.on_demand else 16.0) * n**2,  # of the matrix and its factor, which may have its place
     )
 

@@ -381,22 +381,21 @@ class _Profile:
 # -- one kernel --------------------------------------------------------------------------------------------------------
 
 
-def null_of_one_kernel(values: Array, beyond: float, draws: int = DRAWS, seed: int = 0) -> Callable[[Array], Array]:
+def null_of_one_kernel(values: Array, beyond: float) -> Callable[[Array], Array]:
     """The p-values of T for one kernel, from draws of its distribution where the variance is zero.
 
     Parameters
     ----------
     values : array (c,), eigenvalues of the kernel on the contrasts
     beyond : how many more contrasts there are, with eigenvalue 0
-    draws, seed : of the distribution
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     large = values[values > SINGULAR * values.max(initial=0.0)]
     others = len(values) - len(large) + beyond
-    W = rng.chisquare(1.0, (draws, len(large)))
-    rest = np.zeros(draws)
+    W = rng.chisquare(1.0, (DRAWS, len(large)))
+    rest = np.zeros(DRAWS)
     if others > 0.0:
-        rest = rng.chisquare(others, draws)
+        rest = rng.chisquare(others, DRAWS)
     count = len(large) + others
     # a grid of r that is fine beside the width of the likelihood's maximum
     ratios = np.append(0.0, np.logspace(-5.0, 5.0, 201) / large.mean())
@@ -406,16 +405,16 @@ def null_of_one_kernel(values: Array, beyond: float, draws: int = DRAWS, seed: i
     T = count * (total[:, None] - np.log(energies)) + np.log(shrunk).sum(axis=0)
     T = np.sort(np.maximum(T.max(axis=1), 0.0))
     positive = T[T > 1e-6]
-    share = len(positive) / draws
+    share = len(positive) / DRAWS
     if len(positive):
         scale = float(positive.mean())  # of chi-squared with 1 degree, whose mean is 1
     else:
         scale = 1.0
 
     def p(tests: Array) -> Array:
-        above = (1.0 + draws - np.searchsorted(T, tests)) / (1.0 + draws)
+        above = (1.0 + DRAWS - np.searchsorted(T, tests)) / (1.0 + DRAWS)
         tail = share * stats.chi2.sf(tests / scale, 1)
-        found = np.where(above > 100.0 / draws, above, np.minimum(tail, above))
+        found = np.where(above > 100.0 / DRAWS, above, np.minimum(tail, above))
         return np.where(tests > 0.0, found, 1.0)
 
     return p

@@ -75,6 +75,3 @@ class Subsets(Graph):
         self, base: PackedBank, b: Array, hull: ClosedSet, candidates: Sequence[Node], rho: float, allowed: float
     ) -> Outside:
         return outside(base, b, candidates, self.beta, rho, allowed)
-
-
-__all__ = ["Graph", "Subsets"]

@@ -249,7 +249,8 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
             return None
         if largest <= before * (1.0 + SINGULAR):
             break
-    gap = Certificate.gap(at.upper, known.bound(at, x))
+    bound = known.bound(at, x)
+    gap = Certificate.gap(at.upper, bound)
     warn_of_collapse(f"as it is from {largest:.3g} on")
     weights = Weights(
         values=zero,
@@ -258,7 +259,7 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
         converged=gap.reached(tol),
         n_iter=1,
         history=(gap.value,),
-        bound=known.bound(at, x),
+        bound=bound,
     )
     return weights, within(weights, at.dual)
 

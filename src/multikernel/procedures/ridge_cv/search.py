@@ -26,7 +26,6 @@ from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
 from multikernel.procedures.ridge_cv.directions import DECADES, directions
-from multikernel.procedures.ridge_cv.evidence import Evidence
 from multikernel.procedures.ridge_cv.fixed import FixedEffects, about_means
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.gauss_newton import CriterionEnd, descend
@@ -72,8 +71,6 @@ def ridge_cv(
     max_iter: int = 500,
     n_init: int = 1,
     seed: int = 0,
-    observe: Observer = silent,
-    evidence: bool = False,
 ) -> RidgeCVWeights:
     """Weights of the kernels and a ridge of least mean squared error over the held-out samples.
 
@@ -87,16 +84,13 @@ def ridge_cv(
     max_iter : steps at most from each start
     n_init : starts; the second has a much smaller ridge than the first, later ones are random multiples of the first
     seed : of the random starts
-    observe : called after each step of the last descent
-    evidence : whether the evidence of a Gaussian process is made large instead
 
     Raises
     ------
     ValueError : where no ridge makes the sum of the kernel matrices positive definite
     """
     held_out = held_out_error(bank, Y, folds, fit_intercept)
-    error: Criterion = Evidence.of(bank, Y, fit_intercept) if evidence else held_out
-    return least_error(error, held_out, tol, max_iter, n_init, seed, observe)
+    return least_error(held_out, held_out, tol, max_iter, n_init, seed)
 
 
 def held_out_error(
@@ -132,7 +126,8 @@ def least_error(
     ----------
     error : Criterion that is made small
     held_out : Criterion, the held-out error that is reported
-    tol, max_iter, n_init, seed, observe : as in ``ridge_cv``
+    tol, max_iter, n_init, seed : as in ``ridge_cv``
+    observe : called after each step of the last descent
     """
     Y = error.Y
     with one_blas_thread(len(Y)):
