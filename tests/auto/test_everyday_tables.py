@@ -124,6 +124,15 @@ def test_columns_lose_or_get_their_names_after_training(frame, survived):
         assert np.allclose(model.predict_proba(pd.DataFrame(Z, columns=["a", "b", "c"])), model.predict_proba(Z))
 
 
+def test_nameless_columns_are_in_the_order_of_training_whatever_their_names_were(frame, survived):
+    Z = pd.DataFrame(np.random.default_rng(0).normal(size=(N, 2)), columns=["x1", "x0"])
+    model = fitted(Z, survived)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        nameless = model.predict_proba(Z.to_numpy())
+    assert np.array_equal(nameless, model.predict_proba(Z))
+    assert np.array_equal(nameless, model.predict_proba(Z[["x0", "x1"]]))
+
+
 def test_a_category_that_training_did_not_have(frame, survived):
     model = fitted(frame, survived)
     new = frame.assign(embarked="Liverpool")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
 
-from multikernel.auto.preparation import Preparation
+from multikernel.auto.preparation import Preparation, PreparedColumns
 from multikernel.auto.table import read
 
 
@@ -37,3 +39,15 @@ def test_views_keep_their_columns():
     samples = Preparation.of(table).samples(table)
     assert samples.names == ("genes: x0", "genes: x1", "clinical: age", "clinical: sex")
     assert samples.view.tolist() == [0, 0, 1, 1, 1]
+
+
+def test_columns_of_two_views_with_one_name_are_refused():
+    one, other = pd.DataFrame({"b: c": [1.0, 2.0]}), pd.DataFrame({"c": [3.0, 4.0]})
+    with pytest.raises(ValueError, match="views 'a' and 'a: b' both have a column 'a: b: c'"):
+        read({"a": one, "a: b": other})
+
+
+@pytest.mark.parametrize("ask", [lambda columns: columns.transform([[1.0]]), PreparedColumns.get_feature_names_out])
+def test_prepared_columns_are_fitted_first(ask):
+    with pytest.raises(NotFittedError):
+        ask(PreparedColumns())

@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from multikernel._arrays import as_dense
 from multikernel._rules import shortened
@@ -28,7 +29,7 @@ from multikernel.kernels import Encoding, Features, NormalScores, OneHot, Standa
 from multikernel.kernels.for_columns import encodings_of
 from multikernel.sources.matrices import matrices_between
 from multikernel.sources.views import Views
-from multikernel.tables.cells import Cells
+from multikernel.tables.cells import Cells, is_frame
 from multikernel.tables.columns import Column, Declared, checked_types, type_of
 from multikernel.tables.table import Table
 
@@ -129,7 +130,8 @@ class Preparation:
         """
         table = self._with_views(read(X, self.given, self.rows, self.column_labels), X)
         names = [column.name for column in self.columns]
-        if not is_views(X) and len(table.columns) == len(names) and not table.columns.keys() >= set(names):
+        by_name = is_views(X) or (is_frame(X) and table.columns.keys() >= set(names))
+        if not by_name and len(table.columns) == len(names):
             table = replace(table, columns=dict(zip(names, table.columns.values(), strict=True)))
         missing = [column.name for column in self.columns if column.used and column.name not in table.columns]
         missing += [name for name in self.sparse if name not in table.sparse]
@@ -362,6 +364,7 @@ class PreparedColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : samples like those of ``fit``
         """
+        check_is_fitted(self)
         samples = self.preparation_.samples(self.preparation_.read(X))
         return np.hstack([samples.plain, *(words.toarray() for words in samples.sparse)])
 
@@ -376,6 +379,7 @@ class PreparedColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         array of str
         """
+        check_is_fitted(self)
         return np.array(self.preparation_.feature_names(), dtype=object)
 
 

@@ -205,8 +205,12 @@ def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] =
             present[name] = has
             if has.any():
                 table = replace(table, columns=_standing_in(table.columns, has))
-        columns |= {f"{name}: {column}": cells for column, cells in table.columns.items()}
-        view_of |= {f"{name}: {column}": name for column in table.columns}
+        named = {f"{name}: {column}": cells for column, cells in table.columns.items()}
+        twice = next((column for column in named if column in columns), None)
+        if twice is not None:
+            raise ValueError(f"views {view_of[twice]!r} and {name!r} both have a column {twice!r}: rename one of them")
+        columns |= named
+        view_of |= dict.fromkeys(named, name)
         matrices |= dict.fromkeys([name] * len(table.sparse), table.sparse.get("sparse"))
     labels = {name: np.array(list(own), dtype=object) for name, own in X.columns.items()}
     return GivenTable(len(X), columns, matrices, kernels, view_of, rows=X.rows, present=present, column_labels=labels)
