@@ -87,6 +87,13 @@ def test_a_rare_class_is_found_where_classes_are_balanced():
     assert balanced.predict(X)[y == 1].mean() > plain.predict(X)[y == 1].mean()
 
 
+def test_classes_that_a_sample_of_the_rows_lacks_keep_their_weights():
+    model = MultiKernelClassifier(class_weight={"a": 1.0, "b": 2.0, "rare": 5.0})
+    _, weight = model._goal(np.array(["a", "b"]), None, 2, classes=np.array(["a", "b", "rare"]))
+    assert weight.tolist() == [1.0, 2.0]
+    assert model._columns_of_target()(np.array(["rare", "a"]))[1].tolist() == [5.0, 1.0]
+
+
 def test_samples_of_little_weight_say_little():
     X = np.tile(np.linspace(0.0, 1.0, 40), 2)[:, None]
     y = np.repeat([1.0, -1.0], 40) * X[:, 0]

@@ -135,11 +135,13 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
             )
         self._weight_of_class = None
         if self.class_weight is not None:
-            of_class = compute_sample_weight(self.class_weight, y)
-            weights = np.ones(len(self.classes_))
-            weights[labels] = of_class
+            if isinstance(self.class_weight, str):  # balanced: those that are not among these samples have 1
+                weights = np.ones(len(self.classes_))
+                weights[labels] = compute_sample_weight(self.class_weight, y)
+            else:
+                weights = compute_sample_weight(self.class_weight, self.classes_)
             self._weight_of_class = weights
-            weight = of_class if weight is None else weight * of_class
+            weight = weights[labels] if weight is None else weight * weights[labels]
         return Labels(labels, len(self.classes_)), weight
 
     def _columns_of_target(self) -> LabelColumns:
