@@ -50,8 +50,8 @@ class KernelSums:
         """Over no samples."""
         return cls(similarity, centres, Summing(len(centres), targets))
 
-    def add(self, samples: PreparedSamples, Y: Array, weight: Array | None) -> KernelSums:
-        """With further samples, their targets (n, t) and weights; returns itself."""
+    def add(self, samples: PreparedSamples, Y: Array, weight: Array | None) -> None:
+        """Add further samples, their targets (n, t) and weights."""
         for start in range(0, len(samples), TILE):
             check_interrupted()
             part = np.arange(start, min(start + TILE, len(samples)))
@@ -62,7 +62,6 @@ class KernelSums:
             self.kernels += middle - begin
             self.products += perf_counter() - middle
         self.rows += len(samples)
-        return self
 
     @cached_property
     def _kernel(self) -> Callable[[PreparedSamples], Array]:

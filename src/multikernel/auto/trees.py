@@ -32,7 +32,7 @@ _TREES = 200  # of all targets together, on few rows; of 5000, 100 and 300 predi
 # of 600 has .785 (1200 centres).
 _MOST_TREES = 600
 _ROWS_FOR_A_TREE = 133
-_FEWEST_IN_LEAF = 10  # of a target: where there is no place for so many there is no such kernel
+_FEWEST_TREES = 10  # of a target: with so many targets that each has fewer there is no such kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ class BoostedTrees(KernelCandidate):
     def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
         """The trees, with a ridge of 1, which is to be chosen by other samples; None for too many targets."""
         each = _count(len(samples)) // task.Y.shape[1]
-        if each < _FEWEST_IN_LEAF:
+        if each < _FEWEST_TREES:
             return None
         from sklearn.ensemble import HistGradientBoostingRegressor  # takes a while to load, and no prediction needs it
 
