@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, StandardScaler
 from sklearn.svm import SVC
 
 from multikernel import (
@@ -100,6 +100,22 @@ def test_steps_that_learn_nothing_are_done_once(cancer, monkeypatch):
         *cancer
     )
     assert calls == [150]
+
+
+def weighted(X, weights):
+    return X * weights[: X.shape[1]]
+
+
+def test_steps_are_told_apart_by_all_that_they_hold(cancer):
+    """Long arrays print alike: only their ends are shown."""
+    X, y = cancer
+    weights = np.ones((2, 2000))
+    weights[1, 5:1000] = 0.0
+    steps = [FunctionTransformer(weighted, kw_args={"weights": each}) for each in weights]
+    model = Pipeline([("scale", MinMaxScaler()), ("weigh", steps[0]), ("model", EasyMKLClassifier(FAMILY))])
+    ours, theirs = (search(model, {"weigh": steps}, cv=KFold(3)).fit(X, y) for search in (BankSearchCV, GridSearchCV))
+    same(ours, theirs)
+    assert np.ptp(ours.cv_results_["mean_test_score"]) > 0.0
 
 
 def test_several_metrics(cancer):

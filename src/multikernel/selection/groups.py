@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -17,6 +16,7 @@ from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.protocol import FitsManyAlphas, Fitted
 from multikernel.estimators.steps import Steps
 from multikernel.persistence.checkpoint import Checkpoint
+from multikernel.persistence.digest import digest
 from multikernel.selection.table import Scored
 
 
@@ -128,13 +128,17 @@ def groups_of(estimator: Any, candidates: list[dict[str, Any]]) -> list[Group]:
 
 
 def _equal(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether parameters have equal values; steps are equal where they are the same, or print alike."""
+    """Whether parameters have equal values."""
     return one.keys() == other.keys() and all(
         value is other[name] or _alike(value, other[name]) for name, value in one.items()
     )
 
 
 def _alike(one: Any, other: Any) -> bool:
-    if isinstance(one, BaseEstimator):
-        return type(one) is type(other) and repr(one.get_params()) == repr(other.get_params())
-    return bool(np.all(one == other)) and type(one) is type(other)
+    """Whether two values are made of the same; those that do not show what they are made of count as different."""
+    if type(one) is not type(other):
+        return False
+    try:
+        return digest(one) == digest(other)
+    except TypeError:
+        return False
