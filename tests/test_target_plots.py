@@ -34,6 +34,12 @@ def test_models_that_score_alike_are_drawn():
     assert [text.get_text() for text in ax.texts] == ["0% above", "0% below"]
 
 
+def test_scores_that_are_all_negative_are_drawn_where_they_are():
+    ax = plot_hist2d([-0.1, -2.0, -3.0], [-0.5, -1.0, -4.0])
+    assert ax.get_xlim()[0] < -4.0
+    assert np.ma.count(ax.collections[0].get_array()) == 3
+
+
 def test_the_best_kernel_of_each_predicted_target():
     parts = np.array([[0.5, 0.1, 0.0, 0.3, np.nan], [0.1, 0.4, -0.1, 0.0, 0.1]])
     ax = plot_best_kernels(parts, ["motion", "words"], minimum=0.05)

@@ -20,8 +20,8 @@ def plot_hist2d(
     """Two models' scores of the same targets as a histogram of two dimensions; needs matplotlib.
 
     Targets above the diagonal are predicted better by the second model; their share is written there. Colours count
-    targets, on a logarithmic scale. Scores below minus the highest one are drawn at the lower end, and targets with a
-    NaN are left out.
+    targets, on a logarithmic scale. Where the highest score is positive, scores below minus that one are drawn at the
+    lower end. Targets with a NaN are left out.
 
     Parameters
     ----------
@@ -49,7 +49,9 @@ def plot_hist2d(
         _, ax = plt.subplots(figsize=(5.4, 4.6), layout="compressed")
     both = np.concatenate([first, second])
     high = float(both.max())
-    low = max(float(both.min()), -abs(high))
+    low = float(both.min())
+    if high > 0.0:
+        low = max(low, -high)
     margin = 0.02 * (high - low) or 0.5
     edges = np.linspace(low - margin, high + margin, bins + 1)
     _, _, _, image = ax.hist2d(
