@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from multikernel.datasets import Entry, available, load
+from multikernel.datasets import Column, Entry, available, decide, load
 
 
 def test_categories_gaps_split_and_other_columns(tmp_path: Path, write) -> None:
@@ -53,6 +53,12 @@ def test_the_task_follows_from_the_target(tmp_path: Path, write, targets: list[s
     assert (data.task, data.y.dtype.kind) == (task, kind)
     assert data.split is None
     assert data.y.astype(str).tolist() == targets or data.y.tolist() == [float(target) for target in targets]
+
+
+def test_integers_beyond_the_digits_of_a_number_are_codes() -> None:
+    cells = ["1e20", "2e20", "1234567890123456", "1234567890123457"]
+    labels, task = decide(Column("f", "target", cells, range(4)), "classification")
+    assert (labels.tolist(), task) == (cells, "classification")
 
 
 def test_quotes_blank_lines_and_a_byte_order_mark(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from multikernel.datasets.dataset import Task
 
 _INTEGER = re.compile(r"[+-]?\d+")
-_CODE = re.compile(r"[+-]?0\d+|[+-]?\d{16,}")  # a float has 15 decimal digits in any case
+_CODE = re.compile(r"[+-]?0\d+")
+_INEXACT = 1e15  # integers from here on are codes as well: a float has 15 decimal digits in any case
 _MOST_CLASSES = 20  # integers with more distinct values are a quantity, such as a count of rings, and no classes
 
 
@@ -82,7 +83,7 @@ def decide(column: Column, task: Task | None) -> tuple[NDArray[np.generic], Task
         task = "classification" if few and integral else "regression"
     if task == "regression":
         return numbers, task
-    if any(_CODE.fullmatch(cell) for cell in column.cells):
+    if np.abs(numbers).max() >= _INEXACT or any(_CODE.fullmatch(cell) for cell in column.cells):
         return np.array(column.cells, dtype=np.str_), task
     broken = np.flatnonzero(numbers != np.round(numbers))
     if broken.size:
