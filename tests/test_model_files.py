@@ -308,6 +308,21 @@ def test_metadata_come_back_as_they_were(tmp_path: Path) -> None:
         mk.save(mk.RLS2Regressor(), tmp_path / "m.mk", metadata={"when": [0, object()]})
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (np.datetime64("2020-01-01", "ns"), "a datetime64 has no form"),  # item() is an int
+        (np.timedelta64(5, "ns"), "a timedelta64 has no form"),
+        (np.longdouble(1.5), "a longdouble has no form"),  # item() is the same
+        (np.array([(1, "a")], dtype=[("a", int), ("b", object)]), "an array of .* holds objects"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_numbers_that_json_does_not_know_are_not_saved(value: Any, said: str, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=rf"cannot save metadata\['value'\]: {said}"):
+        mk.save(mk.RLS2Regressor(), tmp_path / "m.mk", metadata={"value": value})
+
+
 def test_what_holds_itself_is_not_saved(tmp_path: Path) -> None:
     endless: list[Any] = []
     endless.append(endless)

@@ -2,7 +2,7 @@
 
 import json
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 
 import numpy as np
@@ -147,6 +147,21 @@ def test_a_kernel_from_outside_is_saved_once_it_is_registered(tmp_path, monkeypa
     mk.register(Cauchy)
     with pytest.raises(ValueError, match=rf"a class named Cauchy of {Cauchy.__module__} is registered already"):
         mk.register(dataclass(type("Cauchy", (), {"__module__": "elsewhere"})))
+
+
+@dataclass(repr=False)
+class Counted(kernels.RBF):
+    calls: int = field(default=0, init=False)
+
+
+def test_a_field_that_is_no_argument_is_saved(tmp_path, monkeypatch):
+    monkeypatch.setattr(names, "_REGISTERED", {})
+    mk.register(Counted)
+    kernel = Counted(0.5)
+    kernel.calls = 3
+    mk.save(kernel, tmp_path / "k.mk")
+    again = mk.load(tmp_path / "k.mk")
+    assert (again, again.calls) == (kernel, 3)
 
 
 def test_estimators_are_saved_by_their_public_names(tmp_path):

@@ -145,12 +145,18 @@ class Reader:
         cls = class_of(name)
         if not is_dataclass(cls):
             raise RefusedError(f"{name} is not a specification")
-        unknown = set(state) - {f.name for f in fields(cls)}
+        given = {f.name: f.init for f in fields(cls)}
+        unknown = set(state) - set(given)
         if unknown:
             raise RefusedError(
                 f"its {name} holds {', '.join(sorted(unknown))}, which the version installed here does not know"
             )
-        return cls(**{k: self.decode(v) for k, v in state.items()})
+        values = {k: self.decode(v) for k, v in state.items()}
+        made = cls(**{k: v for k, v in values.items() if given[k]})
+        for k, v in values.items():
+            if not given[k]:
+                object.__setattr__(made, k, v)  # a frozen one refuses setattr
+        return made
 
 
 def _join_certificate(model: Any) -> None:

@@ -49,17 +49,16 @@ class Writer:
     def __init__(self) -> None:
         self.arrays: dict[str, Array] = {}
         self._names: dict[int, str] = {}
-        self._copies: dict[
-            int, tuple[Any, Array]
-        ] = {}  # beside the foreign array, whose identity must not be given anew
+        # beside the foreign array, whose identity must not be given anew
+        self._copies: dict[int, tuple[Any, Array]] = {}
 
     def encode(self, value: Any, where: str) -> Any:
         """The JSON form of a value; TypeError, which says where the value stood, if it has none."""
         match value:
             case None | bool() | int() | float() | str():
                 return value
-            case np.generic():
-                return self.encode(value.item(), where)
+            case np.generic() if value.dtype.kind in "biuf" and not isinstance(value, np.longdouble):
+                return value.item()
             case PathLike():
                 return fspath(value)
             case list():
@@ -129,6 +128,8 @@ class Writer:
     def _array(self, value: Array, where: str) -> Any:
         if value.dtype == object:
             return {"objects": [self.encode(v, where) for v in value.ravel()], "shape": list(value.shape)}
+        if value.dtype.hasobject:
+            raise TypeError(f"cannot save {where}: an array of {value.dtype} holds objects; give it as dtype=object")
         if id(value) not in self._names:
             self._names[id(value)] = f"a{len(self.arrays)}"
             self.arrays[self._names[id(value)]] = value
