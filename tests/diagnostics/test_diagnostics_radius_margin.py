@@ -48,6 +48,12 @@ def test_radius_margin_is_four_squared_radii_over_the_squared_distance_of_the_hu
     assert diagnostics.radius_margin_bound(1e3 * K + 5.0, names) == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e307])
+def test_radius_margin_of_kernels_of_any_size(scale: float) -> None:
+    x = np.array([-2.0, -1.0, 1.0, 2.0])
+    assert diagnostics.radius_margin_bound(scale * np.outer(x, x), [-1, -1, 1, 1]) == pytest.approx(1.0, rel=1e-5)
+
+
 @pytest.mark.parametrize("n", [4, 10, 30])
 def test_radius_margin_of_the_identity(n: int) -> None:
     """1 - 1/n, although leaving out any sample misclassifies it: the proved bound is four times as large."""

@@ -83,6 +83,12 @@ def test_alignment_of_the_ideal_kernel_of_the_identity_and_of_another_kernel() -
     assert diagnostics.alignment(K, noise) == pytest.approx(truth)
 
 
+@pytest.mark.parametrize("scale", [1e-310, 1.7e308])
+def test_alignment_with_a_target_of_any_size(scale: float) -> None:
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+    assert diagnostics.alignment(np.outer(y, y), scale * y) == pytest.approx(1.0)
+
+
 def test_centred_alignment_forgets_constants() -> None:
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(15, 2)), rng.normal(size=15)

@@ -61,6 +61,11 @@ def centered(K: Array) -> Array:
     return C
 
 
+def near_one(A: Array) -> Array:
+    """A times a power of two, by which its largest entry is between 1/2 and 1: exact, and sums do not overflow."""
+    return np.asarray(np.ldexp(A, -int(np.frexp(np.abs(A).max())[1])))
+
+
 def as_bank(K: Any) -> KernelBank:
     """A square bank: K itself, or made of one matrix, of an array (m, n, n) or of a list of matrices."""
     if isinstance(K, KernelBank):

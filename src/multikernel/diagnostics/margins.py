@@ -108,7 +108,7 @@ def radius_margin_bound(K: Any, y: Any, tol: float = 1e-6, max_iter: int = 1_000
     POSITIVE.check(tol, "radius_margin_bound: tol")
     COUNT.check(max_iter, "radius_margin_bound: max_iter")
     check_rows(("K", K), ("y", y))
-    matrix = _input.positive(K)
+    matrix = _input.near_one(_input.positive(K))  # the bound is the same for all multiples of K
     labels = _input.signs(y, len(matrix))
     ball = meb_radius(matrix, tol, max_iter)
     C = _input.centered(matrix)  # distances between samples, all that matters here, stay the same

@@ -77,8 +77,9 @@ def _unit(K: Array) -> Array:
 
 def _outer(y: Array, centered: bool) -> Array:
     """yy' of a target that is not constant (not zero, where nothing is centred)."""
-    rest = y - y.mean() if centered else y
-    if np.abs(rest).max() <= ROUNDING * np.abs(y).max():
+    values = _input.near_one(y)
+    rest = values - values.mean() if centered else values
+    if np.abs(rest).max() <= ROUNDING * np.abs(values).max():
         if centered:
             raise ValueError(f"y is constant ({y[0]:.6g}): an alignment needs both classes or varying values")
         raise ValueError("y is zero everywhere: there is nothing to align with")
