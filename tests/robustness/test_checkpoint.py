@@ -102,6 +102,19 @@ def test_searches_and_paths_read_what_they_kept(
     assert [(len(work.finished), work.left) for work in checkpoints(tmp_path)] == [(2, ()), (2, ())]
 
 
+def test_a_path_on_joined_sources_takes_targets_by_their_labels(tmp_path: Path) -> None:
+    X, _ = works.data()
+    labels = [f"sample {i}" for i in range(len(X))]
+    sources = {"one": pd.DataFrame(X[:, :1], index=labels), "others": pd.DataFrame(X[:, 1:], index=labels)}
+    seen = multikernel.views(sources, rows="index")
+    model = AverageMKLRegressor(kernels.rbf_grid([0.1, 1.0]))
+    for order in (labels, labels[::-1]):
+        y = pd.Series(X[:, 0], index=order)
+        found = multikernel.path(model, seen, y, "alpha", [0.1, 1.0], checkpoint=tmp_path)
+        truth = multikernel.path(model, seen, y, "alpha", [0.1, 1.0])
+        np.testing.assert_array_equal(found.dual_coef, truth.dual_coef)
+
+
 def test_candidates_that_are_found_together_are_one_part(tmp_path: Path) -> None:
     X, _ = works.data()
     model = AverageMKLRegressor(kernels.rbf_grid([0.1, 1.0]))

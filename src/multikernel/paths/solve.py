@@ -98,8 +98,8 @@ def path(
     for value in numbers:
         with_parameters(private, **{parameter: value.item()}).check_parameters()
     work = f"path of {type(private).__name__} along {parameter}"
-    kept = Checkpoint.of(checkpoint, work, estimator, X, y, parameter, numbers, groups)
     y, groups = aligned(X, y=y, groups=groups)
+    kept = Checkpoint.of(checkpoint, work, estimator, X, y, parameter, numbers, groups)
     learned, before = steps.applied(X, y)
     bank, target = private.bind(learned, y)
     models = [with_parameters(private, **{parameter: value.item()}) for value in numbers]
