@@ -93,34 +93,21 @@ def rows_of(searched: Searched, goal: Goal, groups: Array | None = None) -> tupl
     return (*rows, row_of("their blend", together, 1.0, sum(each.seconds for each in found), "what predicts", groups))
 
 
-def sentences_about(
-    rows: Sequence[CandidateRow],
-    folds: str,
-    gap: float,
-    n: int,
-    choice: int,
-    training: int,
-    centres: int = 0,
-    untried: Sequence[str] = (),
-    cut: Sequence[str] = (),
-    logistic: bool = False,
-    in_leaves: str = "",
-) -> list[str]:
+def sentences_about(rows: Sequence[CandidateRow], folds: str, n: int, searched: Searched) -> list[str]:
     """Why the answer is what it is, and what it was made of.
 
     Parameters
     ----------
     rows : the table
     folds : str, the sentence about them
-    gap : float, of the blend's problem
-    n, choice, training : the number of samples, of those that kernels were chosen on, and of those trained on
-    centres : the number of those that are centres of the kernels; 0 where all are
-    untried, cut : the names of the candidates for which there was no time, and of those during which it ended
-    logistic : whether the answer is one machine of logistic losses
-    in_leaves : the name of a candidate in the answer that is trained in leaves; empty where there is none
+    n : int, how many samples there are
+    searched : what was found
     """
     if not rows:
         return ["There is nothing to learn from, or only one value to learn: the answer is a constant."]
+    training, centres, gap = searched.limits.training, searched.centres, searched.blend.gap
+    logistic = searched.together is not None
+    in_leaves = next((each.name for each in searched.leaf_machines), "")
     single = min(rows[:-1], key=lambda row: row.error)
     used = sum(row.weight > 0 for row in rows[:-1])
     if used:
@@ -140,12 +127,12 @@ def sentences_about(
         )
     if logistic and in_leaves:
         sentences.append(f"Beside the sum, with a weight of its own, stands {in_leaves!r}.")
-    if untried:
-        sentences.append(f"There was no time to try {len(untried)} more: {', '.join(untried)}.")
-    if cut:
-        sentences.append(f"The time ended before these were learned to their end: {', '.join(cut)}.")
-    if choice < n and not centres:
-        sentences.append(f"Kernels were chosen on {choice} of {n} samples, to save time.")
+    if searched.untried:
+        sentences.append(f"There was no time to try {len(searched.untried)} more: {', '.join(searched.untried)}.")
+    if searched.cut:
+        sentences.append(f"The time ended before these were learned to their end: {', '.join(searched.cut)}.")
+    if len(searched.choice) < n and not centres:
+        sentences.append(f"Kernels were chosen on {len(searched.choice)} of {n} samples, to save time.")
     if training == n:
         which = "all samples"
     else:
@@ -303,21 +290,7 @@ def explained(posed: Posed, searched: Searched, given: int, about_columns: Seque
         data = f"{posed.total} samples, of which {given} were looked at before all were trained on."
     return Explanation(
         data=(data, *about_columns),
-        choice=tuple(
-            sentences_about(
-                rows,
-                folds=folds,
-                gap=searched.blend.gap,
-                n=posed.total,
-                choice=len(choice),
-                training=searched.limits.training,
-                centres=searched.centres,
-                logistic=searched.together is not None,
-                in_leaves=next((each.name for each in searched.leaf_machines), ""),
-                untried=searched.untried,
-                cut=searched.cut,
-            )
-        ),
+        choice=tuple(sentences_about(rows, folds, posed.total, searched)),
         warnings=tuple(warnings_about(posed.samples, posed.goal.targets, groups)),
         measure=posed.goal.measure,
         rows=rows,
