@@ -96,9 +96,8 @@ def _complete(X: Any, y: NDArray[Any]) -> NDArray[np.bool_]:
     """Which rows have no missing value."""
     keep = np.array([value is not None and value == value for value in y.tolist()], dtype=np.bool_)
     if isinstance(X, csr_array):
-        keep[np.unique(X.tocoo().row[np.isnan(X.data)])] = (
-            False  # X.data and the entries of COO are both in the order of rows
-        )
+        # the entries of COO are in the order of X.data
+        keep[np.unique(X.tocoo().row[np.isnan(X.data)])] = False
     else:
         keep &= ~np.isnan(X).any(axis=1)
     return keep

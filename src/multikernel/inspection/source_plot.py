@@ -48,21 +48,9 @@ def plot_source_values(values: Any, ax: Any = None) -> Any:
     ------
     ValueError : where the frame is none that ``source_values`` returned
     """
-    return _draw(values, _attribute(values, "score"), _attribute(values, "constant"), _attribute(values, "measure"), ax)
-
-
-def _draw(values: Any, score: float, constant: float, measure: str, ax: Any = None) -> Any:
-    """A row for each source, with its score alone, without it, and what it adds; returns the axes.
-
-    Parameters
-    ----------
-    values : the frame
-    score, constant : of all sources and of a constant prediction
-    measure : what the scores are called
-    ax : axes of matplotlib; new ones by default
-    """
     import matplotlib.pyplot as plt
 
+    score, constant, measure = (_attribute(values, name) for name in ("score", "constant", "measure"))
     count = len(values)
     if ax is None:
         _, ax = plt.subplots(figsize=(8.0, 1.4 + 0.45 * count), layout="constrained")

@@ -119,8 +119,8 @@ def check_certificate(machine: Machine, case: MachineCase) -> None:
     fine = [_solve(machine, K, y, _FINE) for K in (case.K, *others)]
     for tol in (_ROUGH, _FINE):
         found = _solve(machine, case.K, y, tol)
-        scale = _scale(fine[0], case)
-        apart = (found.upper - found.value) / max(abs(found.upper), abs(found.value), _scale(fine[0], case))
+        scale = _scale(fine[0].value, case)
+        apart = (found.upper - found.value) / max(abs(found.upper), abs(found.value), scale)
         require(
             apart <= found.gap + 1e-9, f"the reported gap is {found.gap:.2g}, and value and upper differ by {apart:.2g}"
         )
@@ -129,7 +129,8 @@ def check_certificate(machine: Machine, case: MachineCase) -> None:
         require(fine[0].value <= found.upper + _FINE * scale, "the upper value is below the optimum")
         for K, at in zip(others, fine[1:], strict=True):
             tangent = found.value - _form(K - case.K, found.factor)
-            require(tangent <= at.upper + _FINE * _scale(at, case), "a tangent is above J: factor or value is wrong")
+            highest = at.upper + _FINE * _scale(at.value, case)
+            require(tangent <= highest, "a tangent is above J: factor or value is wrong")
     _below(fine[5].value, 0.5 * (fine[0].upper + fine[1].upper), case, "J is not convex in K")
     for larger in fine[1:3]:
         _below(larger.value, fine[0].upper, case, "J rises where the kernel grows")
@@ -277,16 +278,14 @@ def _form(K: Array, A: Array) -> float:
     return float(np.vdot(as_columns(A), K @ as_columns(A)))
 
 
-def _scale(found: DualSolution, case: MachineCase) -> float:
-    return max(abs(found.value), 1e-5 * float(np.diagonal(case.K).mean()))
+def _scale(value: float, case: MachineCase) -> float:
+    """The size of a value; one that is nearly zero is compared with the kernel."""
+    return max(abs(value), 1e-5 * float(np.diagonal(case.K).mean()))
 
 
 def _equal(got: float, want: float, tol: float, case: MachineCase, what: str) -> None:
-    scale = max(abs(want), 1e-5 * float(np.diagonal(case.K).mean()))
-    require(abs(got - want) <= tol * scale, f"{what}: {got!r} and {want!r}")
+    require(abs(got - want) <= tol * _scale(want, case), f"{what}: {got!r} and {want!r}")
 
 
 def _below(got: float, want: float, case: MachineCase, what: str) -> None:
-    require(
-        got <= want + 1e-7 * max(abs(want), 1e-5 * float(np.diagonal(case.K).mean())), f"{what}: {got!r} > {want!r}"
-    )
+    require(got <= want + 1e-7 * _scale(want, case), f"{what}: {got!r} > {want!r}")
