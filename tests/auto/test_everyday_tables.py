@@ -131,6 +131,11 @@ def test_nameless_columns_are_in_the_order_of_training_whatever_their_names_were
         nameless = model.predict_proba(Z.to_numpy())
     assert np.array_equal(nameless, model.predict_proba(Z))
     assert np.array_equal(nameless, model.predict_proba(Z[["x0", "x1"]]))
+    views = {"a": Z, "b": Z**2}
+    model = fitted(views, survived)
+    with pytest.warns(UserWarning, match="columns of view 'a' have no names, and are taken in the order of training"):
+        nameless = model.predict_proba(views | {"a": Z.to_numpy()})
+    assert np.array_equal(nameless, model.predict_proba(views))
 
 
 def test_a_category_that_training_did_not_have(frame, survived):

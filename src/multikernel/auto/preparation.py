@@ -128,11 +128,7 @@ class Preparation:
         ------
         ValueError : where one is missing, or has another form
         """
-        table = self._with_views(read(X, self.given, self.rows, self.column_labels), X)
-        names = [column.name for column in self.columns]
-        by_name = is_views(X) or (is_frame(X) and table.columns.keys() >= set(names))
-        if not by_name and len(table.columns) == len(names):
-            table = replace(table, columns=dict(zip(names, table.columns.values(), strict=True)))
+        table = self._with_views(self._named(read(X, self.given, self.rows, self.column_labels), X), X)
         missing = [column.name for column in self.columns if column.used and column.name not in table.columns]
         missing += [name for name in self.sparse if name not in table.sparse]
         missing += [name for name in self.given if name not in table.given]
@@ -188,6 +184,24 @@ class Preparation:
     def _present(self, table: GivenTable) -> Array:
         """Which samples have each source, bool array (sources, n)."""
         return np.array([table.has(name) for name in self._sources]).reshape(-1, table.n)
+
+    def _named(self, table: GivenTable, X: Any) -> GivenTable:
+        """The table of new samples with the names of training for columns that have none, in their order."""
+        columns = dict[str, Cells]()
+        for view in dict.fromkeys(table.views.get(name, "") for name in table.columns):
+            given = [name for name in table.columns if table.views.get(name, "") == view]
+            known = [column.name for column, own in zip(self.columns, self.views, strict=True) if own == view]
+            other_names = is_frame(X) and not set(given) >= set(known)
+            if len(given) != len(known) or not (view in table.nameless or other_names):
+                known = given
+            elif view and known != given:
+                warn_user(
+                    f"the columns of view {view!r} have no names, and are taken in the order of training: "
+                    f"{shortened(known, 10)}",
+                    PredictionWarning,
+                )
+            columns |= zip(known, (table.columns[name] for name in given), strict=True)
+        return replace(table, columns=columns)
 
     def _with_views(self, table: GivenTable, X: Any) -> GivenTable:
         """The table of new samples with the views that are missing as a whole, which a warning names.

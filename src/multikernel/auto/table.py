@@ -44,6 +44,7 @@ class GivenTable:
     present : dict, from names of views, and of ``given``, to bool arrays (n,), where some samples lack one; another
         sample stands in place of these
     column_labels : dict, from names of views that are kernel matrices to the labels of their columns
+    nameless : the views whose columns have no names, but numbers in their place; "" where there are no views
     """
 
     n: int
@@ -55,6 +56,7 @@ class GivenTable:
     rows: Array | None = None
     present: dict[str, Array] = field(default_factory=dict)
     column_labels: dict[str, Array] = field(default_factory=dict)
+    nameless: frozenset[str] = frozenset()
 
     def has(self, name: str) -> Array:
         """Which samples have a view, or are known to a kernel matrix, bool array (n,)."""
@@ -180,6 +182,7 @@ def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] =
     kernels: dict[str, Array] = {}
     view_of: dict[str, str] = {}
     present: dict[str, Array] = {}
+    nameless = set[str]()
     for name, part in parts:
         if isinstance(part, KernelBank):
             own = dict(_matrices(name, part))
@@ -200,6 +203,8 @@ def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] =
                 raise ValueError("it has no columns")
         except (TypeError, ValueError) as error:
             raise ValueError(f"view {name!r}: {error}") from None
+        if table.nameless:
+            nameless.add(name)
         has = X.has(name) & ~_absent(table)
         if not has.all():
             present[name] = has
@@ -213,7 +218,17 @@ def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] =
         view_of |= dict.fromkeys(named, name)
         matrices |= dict.fromkeys([name] * len(table.sparse), table.sparse.get("sparse"))
     labels = {name: np.array(list(own), dtype=object) for name, own in X.columns.items()}
-    return GivenTable(len(X), columns, matrices, kernels, view_of, rows=X.rows, present=present, column_labels=labels)
+    return GivenTable(
+        n=len(X),
+        columns=columns,
+        sparse=matrices,
+        given=kernels,
+        views=view_of,
+        rows=X.rows,
+        present=present,
+        column_labels=labels,
+        nameless=frozenset(nameless),
+    )
 
 
 def _absent(table: GivenTable) -> Array:
@@ -284,4 +299,5 @@ def _array(X: Any) -> GivenTable:
             "each feature. Reshape your data either using array.reshape(-1, 1) if it has a single feature or "
             "array.reshape(1, -1) if it is a single sample"
         )
-    return GivenTable(len(values), {f"x{j}": cells for j, cells in enumerate(columns_of(values, mixed=True))})
+    columns = {f"x{j}": cells for j, cells in enumerate(columns_of(values, mixed=True))}
+    return GivenTable(len(values), columns, nameless=frozenset({""}))
