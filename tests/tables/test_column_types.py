@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,13 @@ def objects(values: list[Any]) -> Array:
 )
 def test_kinds(name: str, cells: Array, kind: str) -> None:
     assert type_of(name, Cells.of_cells(name, cells)).type == kind
+
+
+def test_times_of_several_zones_are_those_of_universal_time() -> None:
+    there = timezone(timedelta(hours=2))
+    given = [datetime(2020, 1, 1, 2, tzinfo=there), datetime(2020, 1, 1, tzinfo=UTC), date(2020, 1, 1), None]
+    cells = Cells.of_cells("a", objects(given))
+    np.testing.assert_array_equal(cells.values, [18262.0] * 3 + [np.nan])
 
 
 def test_what_counts_as_missing_among_objects() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any, Literal
 
 import numpy as np
@@ -75,7 +75,7 @@ class Cells:
         is_string = np.array([isinstance(value, str) for value in values], dtype=bool)
         if not absent.all() and all(isinstance(value, date) for value in values[~absent]):
             days = np.full(len(values), np.nan)
-            days[~absent] = (values[~absent].astype("datetime64[us]") - np.datetime64(0, "us")) / _DAY
+            days[~absent] = [(_moment(value) - np.datetime64(0, "us")) / _DAY for value in values[~absent]]
             return cls(name, "dates", days)
         if mixed:
             _refuse_containers(name, values)
@@ -193,6 +193,13 @@ def _days(values: Array) -> Array:
     values = values.astype(kind)
     days = (values - np.zeros(1, dtype=kind)) / _DAY
     return np.where(np.isnat(values), np.nan, days)
+
+
+def _moment(value: date) -> np.datetime64:
+    """A date or a time; that of universal time where it has a zone, as in strings (dates.py)."""
+    if isinstance(value, datetime) and (offset := value.utcoffset()) is not None:
+        return np.datetime64(value.replace(tzinfo=None), "us") - np.timedelta64(offset, "us")
+    return np.datetime64(value, "us")
 
 
 def is_null(value: Any) -> bool:
