@@ -16,6 +16,7 @@ from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.factor import FactorBank
 from multikernel.banks.gram import DenseGram
 from multikernel.banks.lazy import LazyBank
+from multikernel.banks.mixed import MixedBank
 from multikernel.banks.packed import PackedBank
 from multikernel.banks.powers import PowersBank
 from multikernel.banks.profiles import ProfilesBank
@@ -270,3 +271,14 @@ def test_a_number_is_one_sample() -> None:
     np.testing.assert_allclose(bank[2, :].matrices(), bank.matrices()[:, [2]])
     with pytest.raises(TypeError, match="samples are taken by numbers, a slice or a mask"):
         bank[np.array([[0, 1], [2, 3]])]
+
+
+def test_sums_of_centred_samples_refuse_what_they_do_not_know_of_another_centre() -> None:
+    """A fold has a centre of its own, about which a held-out sum has other values than about that of all samples."""
+    halves = sparse.csr_array(np.vstack([np.eye(24)[:12], 0.5 * (np.eye(24)[12:18] + np.eye(24)[18:])]))
+    bank = MixedBank.of(bind([RBF(0.5)], X).centered(), halves, halves)
+    rows, fold = np.array([0, 15]), np.arange(1, 12)
+    np.testing.assert_allclose(bank.held_out_self_values(rows, slice(None)), bank.diagonal()[:, rows])
+    for form in (bank.normalized(), bank.distances()):
+        with pytest.raises(ValueError, match="self-values of held-out samples that are weighted sums of others"):
+            form.block(rows, fold)

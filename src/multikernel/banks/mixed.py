@@ -101,6 +101,16 @@ class MixedBank(WrapperBank):
         left = right if same_samples(self.square, r, c) else self.left[r]
         return MixedBank.of(self.bank, left, right)
 
+    def held_out_self_values(self, rows: Index, columns: Index) -> Array:
+        """ValueError where kernels have another centre than here: of a sum the bank inside knows no values about it."""
+        of_columns = np.unique(self.right[positions(columns, self.shape[1])].indices)
+        if not self.local and len(of_columns) < self.bank.shape[1]:
+            raise ValueError(
+                "self-values of held-out samples that are weighted sums of others are not known where kernels are "
+                "centred: normalise the kernels, or take their distances, before they are centred"
+            )
+        return super().held_out_self_values(rows, columns)
+
     def reference(self, columns: Index = slice(None)) -> MixedBank:
         right = self.right[positions(columns, self.shape[1])]
         used = np.unique(right.indices)
