@@ -9,6 +9,7 @@ are written for any array, and whoever asks them need not know of any.
     like(A, B)      B where A is, in A's precision      foreign(A)  whether A is of another library
     as_dense(A)     a sparse matrix as an array         is_sparse(A)
     taken(A, rows)  some rows, or columns               part_of(A, rows)    the same, None of None
+    is_null(value)  whether an object is a missing value
 """
 
 from __future__ import annotations
@@ -95,6 +96,14 @@ def unmasked(A: Any) -> Any:
     elif missing is None:
         A = A.astype(object)
     return np.where(np.ma.getmaskarray(A), missing, A.data)
+
+
+def is_null(value: Any) -> bool:
+    """Whether a value says that there is none: NaN, NaT, or the NA of pandas, which equals nothing."""
+    equal = value == value
+    if isinstance(equal, bool | np.bool_):
+        return not equal
+    return equal is value  # as the NA of pandas answers
 
 
 def refuse_masked(values: Any, name: str) -> None:

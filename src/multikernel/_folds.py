@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._arrays import host, part_of, unmasked
+from multikernel._arrays import host, is_null, part_of, unmasked
 from multikernel._typing import Array
 
 Fold = tuple[Array, Array]  # training and test rows
@@ -211,7 +211,7 @@ def numbered(owner: str, groups: Any, n: int) -> Array | None:
             f"{values.shape}"
         )
     if values.dtype.kind == "O":
-        missing = np.array([value is None or value != value for value in values], dtype=bool)
+        missing = np.array([value is None or is_null(value) for value in values], dtype=bool)
     else:
         if values.dtype.kind in "mM":
             missing = np.isnat(values)

@@ -132,6 +132,8 @@ def test_what_cannot_be_delayed_is_refused():
         delayer.transform(X, groups=RUNS[1:])
     with pytest.raises(ValueError, match="groups has a missing value at row 0"):
         delayer.transform(X, groups=np.where(RUNS == 7, np.nan, RUNS))
+    with pytest.raises(ValueError, match="groups has a missing value at row 11"):
+        delayer.transform(X, groups=pd.Series([*"aaaaaabbbbb", None], dtype="string"))
     with pytest.raises(ValueError, match="2 features"):
         delayer.transform(X[:, :1])
     of_views = Delayer([1]).fit({"a": X, "b": X})

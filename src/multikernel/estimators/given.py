@@ -7,11 +7,11 @@ from typing import Any, NoReturn
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-from multikernel._arrays import is_sparse
+from multikernel._arrays import is_null, is_sparse
 from multikernel._floats import all_finite
 from multikernel._typing import Array
 from multikernel.banks.checks import as_array, check_numbers, refuse_fields
-from multikernel.tables.cells import check_names, is_frame, is_null
+from multikernel.tables.cells import check_names, is_frame
 from multikernel.tables.objects import holds_cells
 
 _LARGEST = int(np.finfo(float).max)

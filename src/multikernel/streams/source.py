@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from multikernel._arrays import as_dense, part_of
+from multikernel._arrays import as_dense, is_null, part_of
 from multikernel._memory import total_memory
 from multikernel._rules import Whole
 from multikernel._typing import Array
-from multikernel.tables.cells import is_frame, is_null
+from multikernel.tables.cells import is_frame
 
 T = TypeVar("T")
 _UNITS = {

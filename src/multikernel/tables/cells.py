@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from multikernel._arrays import is_null
 from multikernel._typing import Array
 
 _DAY = np.timedelta64(1, "D")
@@ -200,14 +201,6 @@ def _moment(value: date) -> np.datetime64:
     if isinstance(value, datetime) and (offset := value.utcoffset()) is not None:
         return np.datetime64(value.replace(tzinfo=None), "us") - np.timedelta64(offset, "us")
     return np.datetime64(value, "us")
-
-
-def is_null(value: Any) -> bool:
-    """Whether a value says that there is none: NaN, NaT, or the NA of pandas, which equals nothing."""
-    equal = value == value
-    if isinstance(equal, bool | np.bool_):
-        return not equal
-    return equal is value  # as the NA of pandas answers
 
 
 def _filled(values: Array, absent: Array, by: Any) -> Array:
