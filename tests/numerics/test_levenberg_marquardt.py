@@ -73,6 +73,20 @@ def test_it_ends_where_no_step_leads_down() -> None:
     assert end.value == min(seen) <= edge.value
 
 
+@dataclass(frozen=True, eq=False)
+class Understated(Valley):
+    """Its model promises next to nothing, as it may where F is within rounding of its minimum."""
+
+    def step(self, damping: Array) -> tuple[Array, float]:
+        return super().step(damping)[0], 1e-120
+
+
+def test_a_step_that_reaches_far_more_than_was_predicted_is_taken() -> None:
+    start = Understated(np.array([-1.2, 1.0]))
+    end = levenberg_marquardt.descend(start, lambda model: model is start)
+    assert end.value < start.value
+
+
 def test_quasi_newton_steps_stay_within_limits_and_end_when_told() -> None:
     calls: list[Array] = []
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -86,10 +87,11 @@ def descend(model: DampedModel, goes_on: Callable[[DampedModel], bool]) -> Dampe
     return model
 
 
-def changed_damping(damping: Array, growth: Array, ratio: Array) -> tuple[Array, Array]:
-    """The damping and the growth of many descents after a trial of each: arrays of the same shape."""
+def changed_damping(damping: Any, growth: Any, ratio: Any) -> tuple[Any, Any]:
+    """The damping and the growth after a trial: numbers, or for many descents arrays of the same shape."""
     accepted = ratio > ACCEPTED
-    factor = np.where(accepted, np.maximum(0.1, 1.0 - (2.0 * ratio - 1.0) ** 3), growth)
+    within = np.clip(ratio, 0.0, 1.0)  # beyond 1 the factor is 1/10, and the cube may overflow
+    factor = np.where(accepted, np.maximum(0.1, 1.0 - (2.0 * within - 1.0) ** 3), growth)
     return np.maximum(damping * factor, LEAST_DAMPING), np.where(accepted, 2.0, 2.0 * growth)
 
 
@@ -104,8 +106,7 @@ def _lower(model: DampedModel, scale: Array, damping: float) -> tuple[TrialPoint
             ratio = -1.0
         else:
             ratio = (model.value - candidate.value) / predicted
+        damping, growth = changed_damping(damping, growth, ratio)
         if candidate is not None and ratio > ACCEPTED:
-            return candidate, max(damping * max(0.1, 1.0 - (2.0 * ratio - 1.0) ** 3), LEAST_DAMPING)
-        damping *= growth
-        growth *= 2.0
+            return candidate, damping
     return None
