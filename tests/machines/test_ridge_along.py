@@ -56,6 +56,13 @@ def test_a_matrix_that_is_no_kernel_is_refused(unit: float) -> None:
         along(DenseGram(unit * K), np.ones((20, 1)), [100.0 * unit, 1000.0 * unit])
 
 
+@pytest.mark.parametrize("wrong", [-1.0, 0.0, np.nan])
+@pytest.mark.parametrize("more", [[], [1.0, 2.0, 3.0, 4.0]], ids=["few", "many"])
+def test_alphas_that_are_none_are_refused(wrong: float, more: list[float]) -> None:
+    with pytest.raises(ValueError, match=r"each of RidgeMachine.solve_along: alphas must be a finite number > 0"):
+        RidgeMachine().solve_along(DenseGram(matrix(6, 6)), np.arange(6.0), [wrong, *more])
+
+
 def test_a_system_that_fails_is_no_number() -> None:
     form = RidgeTridiagonal.of(DenseGram(np.zeros((3, 3))), np.ones((3, 1)))
     assert np.isnan(form.solve(-1.0)).all()

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from multikernel._floats import ROUNDING, positive_product
-from multikernel._parameters import Positive
+from multikernel._parameters import POSITIVE, Positive, check_each
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
@@ -90,6 +90,7 @@ class RidgeMachine(Machine):
         self, gram: Gram, target: Array, alphas: Sequence[float], sample_weight: Array | None = None
     ) -> list[DualSolution]:
         """The solutions for other alphas > 0 than the machine's own; for many of them from one decomposition."""
+        check_each(POSITIVE, alphas, "RidgeMachine.solve_along: alphas")
         if self.reduced or len(alphas) < 5:  # five factorisations take as long as one tridiagonal form
             return [replace(self, alpha=alpha).solve(gram, target, None, sample_weight) for alpha in alphas]
         posed = _Posed.of(self, gram, target, sample_weight)
