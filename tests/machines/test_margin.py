@@ -187,6 +187,19 @@ def test_units_of_large_matrices_do_not_matter_to_a_hard_margin(unit: float, lam
     assert again.n_iter <= 4
 
 
+@pytest.mark.parametrize("warm", [False, True])
+@pytest.mark.parametrize("lam", [0.0, 0.001])
+def test_systems_are_no_more_than_the_steps_that_are_asked_for(lam: float, warm: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(850, 5))
+    y = np.sign(X[:, 0] + 0.3 * rng.normal(size=850))
+    gram = DenseGram(np.exp(-0.1 * np.square(X[:, None] - X).sum(axis=2)))
+    start = rng.uniform(size=850) if warm else None
+    found = MarginMachine(lam, max_iter=3).solve(gram, y, start)
+    assert (found.converged, found.n_iter) == (False, 3)
+    np.testing.assert_allclose([found.warm[y > 0].sum(), found.warm[y < 0].sum()], 1.0)
+
+
 def test_zero_matrix_is_solved() -> None:
     y = np.array([1.0, 1.0, -1.0, -1.0, -1.0])
     for lam in (0.0, 0.1, 1.0):

@@ -37,6 +37,7 @@ from multikernel.machines.margin.newton import balanced, newton
 from multikernel.machines.support.certified import FLOOR
 from multikernel.machines.support.hinge import SquaredHingeMachine
 from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
+from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 
 _SMALL = 800  # samples up to which pairwise steps alone are faster than linear systems
 # Of the mean self-value: with a larger ridge they are faster whatever the samples. With 1000, 2000 and 4000 they took a
@@ -150,7 +151,8 @@ class MarginMachine(Machine):
             return self._solution(gram, y, g).converged
 
         hard = ridge <= SINGULAR * scale
-        g, steps = newton(gram, y, ridge, scale, None if cold else start.warm > 0, hard, good)
+        most = min(MOST_NEWTON_STEPS, self.max_iter - start.n_iter)
+        g, steps = newton(gram, y, ridge, scale, None if cold else start.warm > 0, hard, good, most)
         proposal = self._solution(gram, y, g, start.n_iter + steps, start.history)
         if proposal.value >= start.value:
             return proposal

@@ -33,7 +33,6 @@ from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
 from multikernel.machines.base import out_of_time
-from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 from multikernel.tuning import SYSTEM_VALUES
 
 _DIRECT = 4  # systems by which a start that is near leads to a hard margin; a far one needs larger ridges
@@ -42,7 +41,14 @@ _RIDGES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # of the mean self-value: settled one
 
 
 def newton(
-    gram: Gram, y: Array, ridge: float, scale: float, start: Array | None, hard: bool, good: Callable[[Array], bool]
+    gram: Gram,
+    y: Array,
+    ridge: float,
+    scale: float,
+    start: Array | None,
+    hard: bool,
+    good: Callable[[Array], bool],
+    most: int,
 ) -> tuple[Array, int]:
     """A probability vector on each class that is ``good``, or the last one that settled; and how many systems it took.
 
@@ -57,17 +63,17 @@ def newton(
         before small ones, since their supports change less
     hard : whether the ridge stands for none: where a start does not lead to it at once, larger ones come before it, too
     good : whether a vector is good enough to stop
+    most : how many systems at most
     """
     everyone = np.ones(len(y), dtype=bool)
     steps = 0
     if start is not None:
-        g, steps = _through(
-            [(everyone, ridge)], gram, y, scale, start, False, good, _DIRECT if hard else MOST_NEWTON_STEPS
-        )
+        direct = min(most, _DIRECT) if hard else most
+        g, steps = _through([(everyone, ridge)], gram, y, scale, start, False, good, direct)
         if not hard or good(g):
             return g, steps
     stages = list(_stages(y, ridge, scale, cold=start is None))
-    g, further = _through(stages, gram, y, scale, everyone if start is None else start, hard, good, MOST_NEWTON_STEPS)
+    g, further = _through(stages, gram, y, scale, everyone if start is None else start, hard, good, most - steps)
     return g, steps + further
 
 
