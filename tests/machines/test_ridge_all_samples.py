@@ -59,6 +59,13 @@ def test_the_gap_bounds_the_distance_from_the_optimum(kernel, alpha):
     assert by_all_samples(own.problem, alpha, tol=1e-3).certificate.value <= 1e-3
 
 
+@pytest.mark.parametrize("unit", [1e-10, 1e12])
+def test_units_do_not_matter(unit):
+    own = Problem(RBF(1e-3), 200)
+    scaled = AllSamplesRidge(lambda r, c: unit * own.between(r, c), own.rows, own.Y)
+    assert by_all_samples(scaled, unit * 1e-6, tol=1e-6).certificate.value <= 1e-6
+
+
 def test_no_time_and_no_kernel(monkeypatch):
     own = Problem(RBF(0.3), 50)
     with pytest.raises(ValueError, match="not positive semi-definite"):

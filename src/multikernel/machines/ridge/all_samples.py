@@ -97,16 +97,19 @@ class AllSamplesRidge:
         ValueError : where the kernel is not positive semi-definite
         """
         n = len(self.rows)
-        size = float((self.roots**2).sum())
         work = space(n)
         shift = alpha
-        while True:
-            found = HalfFactor.of_tiles(n, self.tiles(), shift, work)
-            if found is not None:
-                return found
+        while (found := HalfFactor.of_tiles(n, self.tiles(), shift, work)) is None:
             shift *= 10.0  # conjugate gradients then take more steps
-            if not shift <= size:
+            if not shift <= self._trace:
                 raise ValueError("ridge regression by all samples: their kernel matrix is not positive semi-definite")
+        return found
+
+    @cached_property
+    def _trace(self) -> float:
+        """That of G, or of one of self-values 1 where that is larger."""
+        trace = sum(float(np.trace(G[:, rows])) for rows, G in self.tiles())
+        return max(float((self.roots**2).sum()), trace)
 
 
 def by_all_samples(problem: AllSamplesRidge, alpha: float, tol: float = 1e-3, max_iter: int = 100) -> CentresSolution:
