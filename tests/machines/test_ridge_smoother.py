@@ -191,3 +191,11 @@ def test_weights_that_count_no_sample_are_refused_and_others_not() -> None:
     for model in smoothers(np.full(N, 0.8 / N), False):
         with pytest.warns(UserWarning, match="fits all samples"):
             assert (model.scale > 0).all()
+
+
+def test_a_function_that_fits_all_samples_leaves_no_noise() -> None:
+    """A number of degrees of freedom that is that of the samples makes no warning of a division."""
+    precision = DensePrecision(1e-30, np.ones(N), np.eye(N))
+    for model in (Smoother(precision, Y, True), RestrictedSmoother(precision, Y, np.full((N, 1), N**-0.5))):
+        assert model.trace == model.count
+        assert np.isinf(model.criterion("cp")).all()

@@ -128,10 +128,8 @@ class RestrictedSmoother:
     def criterion(self, name: str, noise: Array | None = None) -> Array:
         """As for a ``Smoother``."""
         rss = (self.residuals**2).sum(axis=0)
-        if noise is None:
-            noise = self.residual_variance
         with np.errstate(divide="ignore", invalid="ignore"):
-            return CRITERIA[name](self, rss, noise)
+            return CRITERIA[name](self, rss, self.residual_variance if noise is None else noise)
 
     @property
     def residual_variance(self) -> Array:

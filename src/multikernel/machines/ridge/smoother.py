@@ -247,10 +247,9 @@ class Smoother:
         noise : array (t,), the variance of the noise for "cp", "aic" and "bic"; that of this model if not given
         """
         rss = self.weight @ self.residuals**2
-        if noise is None:
-            noise = self.residual_variance
-        with np.errstate(divide="ignore", invalid="ignore"):  # a constant target has no noise to compare with
-            return CRITERIA[name](self, rss, noise)
+        # a constant target has no noise to compare with, and none is left of a function that fits all samples
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return CRITERIA[name](self, rss, self.residual_variance if noise is None else noise)
 
     @property
     def target_variance(self) -> Array:
