@@ -55,7 +55,7 @@ class ReducedGradient(Descent):
             way = _Way.at(at, curvature, total)
             lower = None
             if way.slopes(0.0, at)[1] < 0.0:
-                lower = yield from _lowest(way, at, state)
+                lower = yield from _lowest(way, at)
             if lower is not None:
                 curvature = curvature.with_pair(lower.theta - at.theta, lower.gradient - at.gradient)
                 at = lower
@@ -153,7 +153,7 @@ def _end(d: Array, direction: Array, u: int) -> float:
     return float(corners[np.isfinite(corners)].max(initial=0.0))
 
 
-def _lowest(way: _Way, at: Evaluation, state: State) -> Generator[Proposal, State, Evaluation | None]:
+def _lowest(way: _Way, at: Evaluation) -> Generator[Proposal, State, Evaluation | None]:
     """Points on the way until one is low enough and about the lowest; the lowest such, None if there is none.
 
     It is about the lowest where the slope is small or changes its sign, and at the end of the way, where values fall up

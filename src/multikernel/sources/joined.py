@@ -176,11 +176,11 @@ def _check_names(name: str, source: Any) -> None:
 def _taken(source: Any, places: Array) -> Any:
     """Some rows of a source."""
     if hasattr(source, "obs_names"):
-        return _matrix_of(source, source.X[places], source.var_names)
+        return _matrix_of(source.X[places], source.var_names)
     return source.iloc[places]
 
 
-def _matrix_of(source: Any, values: Any, names: Iterable[Any]) -> Any:
+def _matrix_of(values: Any, names: Iterable[Any]) -> Any:
     """The measurements of an AnnData-like object: a data frame, or a CSR matrix where they are sparse."""
     if is_sparse(values):
         return values.tocsr()

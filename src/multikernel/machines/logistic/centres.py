@@ -80,12 +80,12 @@ class LogisticSamples:
 
     def back(self, V: Array) -> Array:
         """C'V."""
-        parts = []
+        total: Array | float = 0.0
         start = 0
         for C in self._checked():
-            parts.append(C.T @ V[start : start + len(C)])
+            total = total + C.T @ V[start : start + len(C)]
             start += len(C)
-        return np.asarray(np.sum(parts, axis=0))
+        return np.asarray(total)
 
     def curved(self, V: Array, D: Array) -> tuple[Array, Array]:
         """C V and C'D C V, a diagonal D for each column: one pass."""

@@ -83,7 +83,7 @@ class FactoredProgram:
     def solve(self, start: Array | None, max_iter: int) -> DualSolution:
         """From variables of an earlier solution where they settle; else along the central path, until they do."""
         best = self._settled(self._at(self.program.feasible(start)))
-        if best.converged or max_iter == 0 or self._pinned():
+        if best.converged or self._pinned():
             return best
         for step, point in enumerate(self._path(), 1):
             found = self._at(feasible(self.program, point.a), step, best.history)
