@@ -79,8 +79,17 @@ def test_arrays_and_mapped_files(tmp_path, monkeypatch):
         read = np.vstack([chunk.X.toarray() if sparse.issparse(chunk.X) else chunk.X for chunk in chunks])
         assert np.array_equal(read, X[70:])
         assert np.array_equal(np.concatenate([chunk.y for chunk in chunks]), y[70:])
+    assert sum(len(chunk) for chunk in streams.arrays(sparse.bsr_array(X)).chunks()) == 300
     with pytest.raises(ValueError, match="X has 300, y has 3"):
         streams.arrays(X, y[:3])
+
+
+def test_a_checkpoint_knows_arrays_by_all_their_rows():
+    X, y = np.random.default_rng(0).normal(size=(300, 4)), np.arange(300.0)
+    known = streams.arrays(X, y).identity
+    assert streams.arrays(X.copy(), y.copy()).identity == known
+    y[200] += 1.0
+    assert streams.arrays(X, y).identity != known
 
 
 def test_a_missing_target_tells_file_and_row(files):
@@ -120,9 +129,11 @@ def test_files_that_are_wrong(files):
 
 def test_delimiters_of_csv(tmp_path):
     (tmp_path / "a.csv").write_text("u;v;y\n1,5;word;2\n2,5;other;3\n")
-    (chunk,) = streams.csv(tmp_path / "a.csv", target="y", decimal=",").chunks()
+    source = streams.csv(tmp_path / "a.csv", target="y", decimal=",")
+    (chunk,) = source.chunks()
     assert chunk.X["u"].tolist() == [1.5, 2.5]
     assert chunk.X["v"].tolist() == ["word", "other"]
+    assert source.identity != streams.csv(tmp_path / "a.csv", target="y").identity
 
 
 def test_a_survey_does_not_depend_on_the_chunks():

@@ -79,7 +79,7 @@ def arrays(X: Given, y: Given = None, weight: Given = None, **options: Any) -> A
 
     Parameters
     ----------
-    X : array, CSR matrix, data frame, or path of a .npy file, (n, p)
+    X : array, sparse matrix, data frame, or path of a .npy file, (n, p)
     y : array or path of a .npy file, (n,) or (n, t)
     weight : array or path of a .npy file, (n,)
     **options : memory, checkpoint, every, as in ``Source``
@@ -96,6 +96,8 @@ def arrays(X: Given, y: Given = None, weight: Given = None, **options: Any) -> A
     >>> sum(len(chunk) for chunk in source.chunks(start=500))
     1500
     """
+    if is_sparse(X):
+        X = X.tocsr()  # of which rows are taken
     return ArraySource(X=X, y=y, weight=weight, **options)
 
 
@@ -139,6 +141,6 @@ def _identity(given: Given) -> str:
     if isinstance(given, str | Path):
         about = Path(given).stat()
         return f"{Path(given).resolve()} {about.st_size} {about.st_mtime_ns}"
-    head = _rows(given, slice(0, 3))
-    head = head.toarray() if is_sparse(head) else np.asarray(head)
-    return f"{_shape('X', given)} {head.tolist()}"
+    from multikernel.persistence.digest import digest  # imports scikit-learn, which files do without
+
+    return digest(given)

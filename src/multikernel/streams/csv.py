@@ -68,6 +68,10 @@ class CSVSource(FrameSource):
     def rows(self) -> int | None:
         return None
 
+    @property
+    def identity(self) -> str:
+        return f"{super().identity} {self._first.delimiter!r} {self.decimal!r}"
+
     def _chunks(self, start: int, height: int) -> Iterator[Chunk]:
         before = 0  # rows of earlier files, and of this one
         for file in self.files:
