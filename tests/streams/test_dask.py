@@ -191,6 +191,20 @@ def test_blocks_of_unknown_sizes_that_are_not_as_many_are_refused() -> None:
         streams.dask(X[X[:, 0] > 0.0], y[y > 0.0])
 
 
+PARTS = {
+    "a longer target": ((X[:100], Y[:150]), r"part 0: X has 100 rows, and y has the shape \(150,\)"),
+    "more weights": ((X[:100], Y[:100], WEIGHT[:150]), r"part 0: X has 100 rows, and weight has the shape \(150,\)"),
+    "a vector": ((X[:100, 0], Y[:100]), "part 0: X must be an array or data frame with rows and columns"),
+    "a list": ([X[:100], Y[:100]], "part 0: X must be an array or data frame with rows and columns"),
+}
+
+
+@pytest.mark.parametrize(("part", "message"), PARTS.values(), ids=PARTS)
+def test_parts_whose_rows_do_not_fit_are_refused(part, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        list(streams.dask([dask.delayed(part)]).chunks())
+
+
 def test_the_automatic_estimator_learns_on_workers_of_which_one_is_lost(client, tmp_path, monkeypatch):
     import dask.dataframe as dd
     import pandas as pd

@@ -279,6 +279,29 @@ def test_pieces_that_are_no_rows_are_refused(piece, message):
         AverageMKLRegressor(approximation="nystroem", rank=2).fit(streams.pieces(lambda: [piece]))
 
 
+@pytest.mark.parametrize(
+    ("other", "form"),
+    [
+        ((np.ones((3, 1)), np.ones(3)), "X of width 1 and one target"),
+        ((np.ones((3, 2)), None), "X of width 2 and no target"),
+        ((np.ones((3, 2)), np.ones((3, 2))), "X of width 2 and a matrix of 2 targets"),
+    ],
+)
+def test_pieces_that_differ_are_refused(other, form):
+    source = streams.pieces(lambda: [(np.ones((3, 2)), np.ones(3)), other])
+    with pytest.raises(ValueError, match=f"piece 1 has {form}, and the pieces before have X of width 2 and one target"):
+        AverageMKLRegressor(approximation="nystroem", rank=2).fit(source)
+
+
+@pytest.mark.parametrize("weighted", [0, 1])
+def test_a_piece_without_weights_counts_once_beside_one_with_weights(weighted):
+    X = np.arange(8.0)[:, None]
+    parts = [(X[:4], X[:4, 0]), (X[4:], X[4:, 0])]
+    parts[weighted] = (*parts[weighted], np.full(4, 5.0))
+    sample = survey(streams.pieces(lambda: parts), 8).sample
+    assert sample.weight.tolist() == [5.0 if (value >= 4.0) == weighted else 1.0 for value in sample.y]
+
+
 def test_a_function_that_yields_nothing_is_refused():
     with pytest.raises(ValueError, match=r"streams\.pieces: the function yields nothing"):
         AverageMKLRegressor(approximation="nystroem", rank=2).fit(streams.pieces(list))

@@ -101,14 +101,10 @@ class DaskSource(Source):
         """What ``work`` returns for all rows, made for each part where it is, and merged as a tree."""
         from dask import delayed
 
-        shared = delayed(work, traverse=False, pure=False)  # one object of the graph, which goes to each worker once
-        made = delayed(_worked, pure=False)
-        both = delayed(_merged, pure=False)
-        firsts = np.cumsum([0, *self._sizes]).tolist()
-        height = self.height
         if not self.parts:
             raise ValueError("streams.dask: there is no part of rows")
-        left = [made(shared, piece, first, height) for piece, first in zip(self._pieces, firsts, strict=False)]
+        both = delayed(_merged, pure=False)
+        left = self._of_parts(_worked, work)
         while len(left) > 1:
             left = [both(merge, left[k : k + _BRANCHES]) for k in range(0, len(left), _BRANCHES)]
         found: T = self._computed(left)[0]
@@ -116,16 +112,18 @@ class DaskSource(Source):
 
     def mapped(self, work: Callable[[Chunk], T]) -> Iterator[T]:
         """What ``work`` returns for each chunk, in order; only this comes to this process."""
+        for found in self._computed(self._of_parts(_each, work)):
+            yield from found
+
+    def _of_parts(self, function: Callable[..., Any], work: Any) -> list[Any]:
+        """A task for each part: a function of the work, the part, the number of its first row, and the chunks' rows."""
         from dask import delayed
 
-        shared = delayed(work, traverse=False, pure=False)
-        made = delayed(_each, pure=False)
+        shared = delayed(work, traverse=False, pure=False)  # one object of the graph, which goes to each worker once
+        made = delayed(function, pure=False)
         firsts = np.cumsum([0, *self._sizes]).tolist()
         height = self.height
-        for found in self._computed(
-            [made(shared, piece, first, height) for piece, first in zip(self._pieces, firsts, strict=False)]
-        ):
-            yield from found
+        return [made(shared, piece, first, height) for piece, first in zip(self._pieces, firsts, strict=False)]
 
     def _computed(self, tasks: list[Any]) -> list[Any]:
         import dask
@@ -262,6 +260,7 @@ def _connected() -> Any:
 def _piece(part: Any, y: Any, weight: Any, target: Any, name: str) -> Chunk:
     """A part as a chunk."""
     if isinstance(part, Chunk):
+        part.check_lengths(f"streams.dask: {name}")
         return part
     if isinstance(part, tuple):
         part, y, *more = part
@@ -280,7 +279,9 @@ def _piece(part: Any, y: Any, weight: Any, target: Any, name: str) -> Chunk:
         y = np.asarray(y)
     if weight is not None:
         weight = np.asarray(weight, dtype=float)
-    return Chunk(part, y, weight, file=name)
+    chunk = Chunk(part, y, weight, file=name)
+    chunk.check_lengths(f"streams.dask: {name}")
+    return chunk
 
 
 def _width(chunk: Chunk) -> int:

@@ -42,13 +42,18 @@ class PieceSource(Source):
 
     def _pieces(self) -> Iterator[Chunk]:
         first = 0
+        known = ""
         for k, piece in enumerate(self.make()):
             name = f"{self.name or 'piece'} {k}"
             if isinstance(piece, Chunk):
                 chunk = replace(piece, first=first)
             else:
                 chunk = _chunk(piece, first, name)
-            _check_lengths(chunk, name)
+            chunk.check_lengths(f"streams.pieces: {name}")
+            form = _form(chunk)
+            if known and form != known:
+                raise ValueError(f"streams.pieces: {name} has {form}, and the pieces before have {known}")
+            known = form
             yield chunk
             first += len(chunk)
 
@@ -71,6 +76,14 @@ class PieceSource(Source):
                 yield chunk.after(max(0, start - chunk.first))
 
 
+def _form(chunk: Chunk) -> str:
+    """What all pieces have to have alike, in words."""
+    target = "no target"
+    if chunk.y is not None:
+        target = "one target" if chunk.y.ndim == 1 else f"a matrix of {chunk.y.shape[1]} targets"
+    return f"X of width {chunk.X.shape[1]} and {target}"
+
+
 def _chunk(piece: Any, first: int, name: str) -> Chunk:
     """The rows of a piece (X, y) or (X, y, weight)."""
     found = type(piece).__name__
@@ -84,19 +97,6 @@ def _chunk(piece: Any, first: int, name: str) -> Chunk:
     raise ValueError(
         f"streams.pieces: {name} must be (X, y) or (X, y, weight), with y=None where there is no target; got a {found}"
     )
-
-
-def _check_lengths(chunk: Chunk, name: str) -> None:
-    """ValueError where X has no rows and columns, or what stands beside it has another number of rows."""
-    shape: tuple[int, ...] = getattr(chunk.X, "shape", ())
-    if len(shape) != 2:
-        raise ValueError(f"streams.pieces: {name}: X must be an array or data frame with rows and columns")
-    for what, values in (("y", chunk.y), ("weight", chunk.weight)):
-        if values is not None and values.shape[:1] != (shape[0],):
-            raise ValueError(
-                f"streams.pieces: {name}: X has {shape[0]} rows, and {what} has the shape {values.shape}: give an "
-                "entry for each row"
-            )
 
 
 def pieces(make: Callable[[], Iterable[Any]], name: str = "", **options: Any) -> PieceSource:

@@ -91,6 +91,21 @@ class Chunk:
             numbers = np.asarray(every)[kept].tolist()
         return replace(self, X=X, y=y, weight=weight, numbers=numbers)
 
+    def check_lengths(self, where: str) -> None:
+        """ValueError where X has no rows and columns, or what stands beside it has another number of rows.
+
+        ``where`` is the beginning of the sentence.
+        """
+        shape: tuple[int, ...] = getattr(self.X, "shape", ())
+        if len(shape) != 2:
+            raise ValueError(f"{where}: X must be an array or data frame with rows and columns")
+        for what, values in (("y", self.y), ("weight", self.weight)):
+            if values is not None and values.shape[:1] != (shape[0],):
+                raise ValueError(
+                    f"{where}: X has {shape[0]} rows, and {what} has the shape {values.shape}: give an entry for each "
+                    "row"
+                )
+
     def check_target(self) -> None:
         """ValueError with file and row where a target or a weight is missing or infinite, or a weight is negative."""
         for what, values in (("the target", self.y), ("the weight", self.weight)):

@@ -168,8 +168,8 @@ def joined(chunks: list[Chunk]) -> Chunk:
     if first.y is not None:
         y = np.concatenate([np.asarray(chunk.y) for chunk in chunks])
     weight = None
-    if first.weight is not None:
-        weight = np.concatenate([np.asarray(chunk.weight) for chunk in chunks])
+    if any(chunk.weight is not None for chunk in chunks):
+        weight = np.concatenate([np.ones(len(chunk)) if chunk.weight is None else chunk.weight for chunk in chunks])
     return Chunk(X, y, weight, file=first.file)
 
 
