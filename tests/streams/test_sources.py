@@ -209,6 +209,16 @@ def test_what_is_no_source_of_rows_is_refused_in_a_sentence(tmp_path):
     assert not (tmp_path / "out.csv").exists()
 
 
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+def test_a_source_without_rows_has_no_predictions(tmp_path, name):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = AverageMKLRegressor(alpha=0.1).fit(X, X[:, 0])
+    (tmp_path / "none.csv").write_text("a,b\n")
+    with pytest.raises(ValueError, match="the source has no row to predict"):
+        streams.write_predictions(model, streams.csv(tmp_path / "none.csv"), tmp_path / name)
+    assert [file.name for file in tmp_path.iterdir()] == ["none.csv"]
+
+
 @pytest.mark.parametrize("label", ["=1+1", "@cmd", "-1.5", "plain"])
 def test_labels_that_a_spreadsheet_would_run_are_written_as_text(tmp_path, label):
     X = np.random.default_rng(0).normal(size=(20, 2))
@@ -251,6 +261,15 @@ def test_columns_that_are_named_wrongly_are_refused(files, kind, case):
         list(getattr(streams, kind)(files[0] / ("0." + kind), **{"target": "y", **options}).chunks())
     one = next(getattr(streams, kind)(files[0] / ("0." + kind), target="y", features="word").chunks())
     assert list(one.X.columns) == ["word"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_columns_that_are_no_names_or_no_weights_are_refused(files, kind):
+    file = files[0] / ("0." + kind)
+    with pytest.raises(TypeError, match="target must be the name of a column or a list of names, got 3"):
+        getattr(streams, kind)(file, target=3)
+    with pytest.raises(ValueError, match=r"0\.\w+: the column 'word' holds no weights \(could not convert"):
+        list(getattr(streams, kind)(file, target="y", weight="word").chunks())
 
 
 @pytest.mark.parametrize("every", [0, -1, 2.5, "x", None])

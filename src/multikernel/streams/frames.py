@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._rules import repeated, shortened
+from multikernel._rules import abbreviated, repeated, shortened
 from multikernel._typing import Array
 from multikernel.files import path_of
 from multikernel.streams.source import Chunk, Source
@@ -100,7 +100,10 @@ class FrameSource(Source):
             targets = np.asarray(frame[self.target if isinstance(self.target, str) else self.targets])
         weight = None
         if self.weight is not None:
-            weight = np.asarray(frame[self.weight], dtype=float)
+            try:
+                weight = np.asarray(frame[self.weight], dtype=float)
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"{file}: the column {self.weight!r} holds no weights ({error})") from None
         return Chunk(frame[self.taken], targets, weight, first, str(file), row)
 
 
@@ -130,9 +133,17 @@ def paths_of(files: Any, pattern: str) -> tuple[Path, ...]:
 
 
 def names_of(given: Any, what: str = "target") -> Any:
-    """The names of columns that a user gives: None, one name or several; ValueError for an empty list."""
+    """The names of columns that a user gives: None, one name or several.
+
+    Raises
+    ------
+    TypeError : where it is neither a name nor a list
+    ValueError : for an empty list
+    """
     if given is None or isinstance(given, str):
         return given
+    if not isinstance(given, Iterable):
+        raise TypeError(f"{what} must be the name of a column or a list of names, got {abbreviated(given)}")
     names = tuple(given)
     if not names:
         raise ValueError(f"{what} is an empty list: name a column, or leave {what} out")

@@ -85,7 +85,8 @@ def write_predictions(model: Any, source: Source, path: str | Path, method: Meth
 
     Raises
     ------
-    TypeError, ValueError : as in ``predict``, and where ``path`` is no name that a file can have
+    TypeError, ValueError : as in ``predict``, where ``path`` is no name that a file can have, and for a source without
+        rows
     OSError : where the file cannot be written
     """
     _check(model, source, method)
@@ -95,6 +96,8 @@ def write_predictions(model: Any, source: Source, path: str | Path, method: Meth
         write = _parquet if path.suffix.lower() == ".parquet" else _csv
         for count in write(temporary, predict(model, source, method), _names(model, method)):
             rows += count
+        if not rows:
+            raise ValueError("write_predictions: the source has no row to predict")
     return rows
 
 
