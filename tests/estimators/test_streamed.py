@@ -448,6 +448,25 @@ def test_a_pass_that_was_killed_goes_on(tmp_path, monkeypatch):
             clone(model).fit(source())
 
 
+@pytest.mark.parametrize("content", ["words", "a model"])
+@pytest.mark.parametrize(
+    "model", [MODELS["rls2"], mk.LearnedScalesRegressor(approximation="nystroem"), mk.MultiKernelRegressor()], ids=repr
+)
+def test_a_file_that_is_no_checkpoint_is_kept(model, content, tmp_path):
+    """Also where all rows are in the sample, and nothing is kept on the way."""
+    path = tmp_path / "notes"
+    if content == "words":
+        path.write_text(content)
+    else:
+        mk.save(mk.AverageMKLRegressor(alpha=1.0).fit(X[:20], SCORE[:20]), path)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="notes is no checkpoint of a fit, or is damaged"):
+        clone(model).fit(streams.arrays(X, SCORE, checkpoint=path))
+    assert path.read_bytes() == before
+    with pytest.raises(TypeError, match="checkpoint must be the name of a file"):
+        clone(model).fit(streams.arrays(X, SCORE, checkpoint=3))
+
+
 def full_disk(path, *given):
     path.write_bytes(b"half of it")
     raise OSError(28, "No space left on device")

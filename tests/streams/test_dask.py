@@ -203,6 +203,8 @@ PARTS = {
 def test_parts_whose_rows_do_not_fit_are_refused(part, message) -> None:
     with pytest.raises(ValueError, match=message):
         list(streams.dask([dask.delayed(part)]).chunks())
+    with pytest.raises(ValueError, match="on a cluster is kept in no checkpoint"):
+        streams.dask([dask.delayed(part)], checkpoint="state")
 
 
 def test_the_automatic_estimator_learns_on_workers_of_which_one_is_lost(client, tmp_path, monkeypatch):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import partial
 from numbers import Integral
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ from multikernel.auto.preparation import Preparation
 from multikernel.auto.table import as_table, read
 from multikernel.estimators.parameters import drawn_seed
 from multikernel.estimators.progress import pace
-from multikernel.estimators.streamed.checkpoint import PassFile
+from multikernel.estimators.streamed.checkpoint import PassFile, removed_at_the_end
 from multikernel.estimators.streamed.source import FEWEST_SAMPLED, sampled_rows
 from multikernel.procedures.centres import compared_first
 from multikernel.streams import Chunk, Source, Survey, survey
@@ -52,7 +51,7 @@ def fit_source(model: MultiKernelEstimator, source: Source, y: Any, groups: Any)
             f"{name}: rows that are read in chunks are held out by chance, and not as groups or cv say: read the rows "
             "into an array, or leave these out"
         )
-    with limited(model.time_budget):
+    with limited(model.time_budget), removed_at_the_end(source):
         seed = drawn_seed(model.random_state)
         begin = perf_counter()
         seen = survey(source, sampled_rows(source, _SAMPLED), seed=seed)
@@ -63,8 +62,6 @@ def fit_source(model: MultiKernelEstimator, source: Source, y: Any, groups: Any)
             _learn(model, source, seen, sample, seed, seconds)
         else:
             _in_order(model, sample, seen)
-    if source.checkpoint is not None:
-        Path(source.checkpoint).unlink(missing_ok=True)
 
 
 def _learn(model: MultiKernelEstimator, source: Source, seen: Survey, sample: Chunk, seed: int, seconds: float) -> None:

@@ -44,6 +44,11 @@ class DaskSource(Source):
     width: int | None = None
     client: Any = None
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.checkpoint is not None:
+            raise ValueError("streams.dask: the state of a fit on a cluster is kept in no checkpoint: leave it out")
+
     # -- the members of a source ------------------------------------------------------------------------------------
 
     @cached_property

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from multikernel.files import replacing
+from multikernel.files import path_of, replacing
 from multikernel.persistence import archive
 from multikernel.persistence.digest import digest
 from multikernel.persistence.reader import Reader
@@ -58,7 +59,7 @@ class PassFile:
         """
         if source.checkpoint is None or source.together:
             return cls()
-        return cls(Path(source.checkpoint), digest(version("multikernel"), model, source.identity))
+        return cls(path_of(source.checkpoint, "checkpoint"), digest(version("multikernel"), model, source.identity))
 
     def read(self) -> KeptPass | None:
         """What is kept of a pass that did not come to its end; None where there is no file.
@@ -69,19 +70,12 @@ class PassFile:
         """
         if self.path is None or not self.path.exists():
             return None
-        try:
-            with self.path.open("rb") as content, zipfile.ZipFile(content) as unpacked:
-                found = archive.Archive(unpacked, os.fstat(content.fileno()).st_size)
-                header = found.header()
-                if not found.sealed:
-                    raise ValueError("the digest of its header is missing")
-                kept = None
-                if header["key"] == self.key:
-                    kept = Reader(found.array, found.take).decode(header["kept"])
-                    if not isinstance(kept, KeptPass):
-                        raise ValueError("it holds something else")
-        except Exception as error:  # whatever a damaged file leads to
-            raise ValueError(f"{self.path} is no checkpoint of a fit, or is damaged ({error}): remove it") from None
+        with _opened(self.path) as (found, header):
+            kept = None
+            if header["key"] == self.key:
+                kept = Reader(found.array, found.take).decode(header["kept"])
+                if not isinstance(kept, KeptPass):
+                    raise ValueError("it holds something else")
         if kept is None:
             raise self.of_another()
         return kept
@@ -139,3 +133,40 @@ class PassFile:
             if self.path is not None and done - written >= source.every:
                 self.write(replace(kept, rows=done, sums=sums()))
                 written = done
+
+
+@contextmanager
+def removed_at_the_end(source: Source) -> Iterator[None]:
+    """A fit to a source: the checkpoint that it names is removed when all went well.
+
+    Raises
+    ------
+    TypeError, ValueError : before the fit, where it names no file, or one that is there and is no checkpoint
+    """
+    if source.checkpoint is None:
+        yield
+        return
+    path = path_of(source.checkpoint, "checkpoint")
+    if path.exists():
+        with _opened(path):  # refuses another file
+            pass
+    yield
+    path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[archive.Archive, dict[str, Any]]]:
+    """The content of a checkpoint and its header; ValueError where the file is none, or work with it fails."""
+    try:
+        with path.open("rb") as content, zipfile.ZipFile(content) as unpacked:
+            found = archive.Archive(unpacked, os.fstat(content.fileno()).st_size)
+            header = found.header()
+            if not found.sealed:
+                raise ValueError("the digest of its header is missing")
+            if "key" not in header:
+                raise ValueError("it holds something else")
+            yield found, header
+    except Exception as error:  # whatever a damaged file leads to
+        raise ValueError(
+            f"{path} is no checkpoint of a fit, or is damaged ({error}): remove it, or give another name"
+        ) from None

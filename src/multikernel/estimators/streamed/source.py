@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from multikernel._typing import Array
 from multikernel.estimators.parameters import drawn_seed
 from multikernel.estimators.progress import pace
 from multikernel.estimators.protocol import Model
-from multikernel.estimators.streamed.checkpoint import KeptPass, PassFile
+from multikernel.estimators.streamed.checkpoint import KeptPass, PassFile, removed_at_the_end
 from multikernel.estimators.streamed.learning import begin_state, learn_state, pass_of, sample_size
 from multikernel.estimators.streamed.rows import Pass, absent_cell, earlier, first_absent, merged, over
 from multikernel.estimators.streamed.state import StreamState, forget_sums
@@ -45,9 +44,8 @@ def fit_source(model: Model, source: Source, y: Any = None, groups: Any = None) 
         raise ValueError(f"{type(model).__name__}: a source holds its target: name it where the source is made")
     check_sums(model)
     forget_sums(model)
-    (method.from_source or _fit_by_sums)(model, source)
-    if source.checkpoint is not None:
-        Path(source.checkpoint).unlink(missing_ok=True)
+    with removed_at_the_end(source):
+        (method.from_source or _fit_by_sums)(model, source)
 
 
 def looked_at(model: Model, source: Source, count: int, seed: int) -> Survey:
