@@ -318,7 +318,7 @@ def test_odd_labels_masks_and_parts() -> None:
     V = views({"a": GENES, "b": CLINIC}, rows="index")
     old = (CLINIC["age"] > 0).iloc[SHUFFLED]
     assert (V[old].part("b")["age"] > 0).all()
-    assert repr(V[3]) == "<Views of 1 samples: 'a' (5 columns), 'b' (2 columns)>"
+    assert repr(V[3]) == "<Views of 1 sample: 'a' (5 columns), 'b' (2 columns)>"
     with pytest.raises(ValueError, match="'b' has no row"):
         views({"a": GENES, "b": CLINIC[:0]}, rows="index", missing="keep")
     with pytest.warns(UserWarning, match="no two sources share a sample"):

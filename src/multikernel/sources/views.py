@@ -106,7 +106,7 @@ class Views:
             f"{name!r} ({_form(part)}{_without(int((~self.has(name)).sum()))})"
             for name, part in zip(self.names, self.parts, strict=True)
         ]
-        return f"<Views of {len(self)} samples: {shortened(forms)}>"
+        return f"<Views of {_counted(len(self), 'sample')}: {shortened(forms)}>"
 
     def __len__(self) -> int:
         if self.rows is None:
@@ -474,9 +474,9 @@ def _without(lacking: int) -> str:
 
 def _counted(count: int, word: str) -> str:
     """A number of things: 1 column, 2 columns."""
-    if count > 1:
-        return f"{count} {word}s"
-    return f"{count} {word}"
+    if count == 1:
+        return f"1 {word}"
+    return f"{count} {word}s"
 
 
 def _square(part: Any) -> Array | None:
