@@ -322,5 +322,6 @@ def test_a_profile_of_gaussians_is_their_product() -> None:
     other = GMKLRegressor(combination="profile", profile=kernels.RBF(), alpha=0.1, tol=1e-8).fit(A, target)
     np.testing.assert_allclose(other.weights_, one.weights_, rtol=1e-3, atol=1e-6)
     np.testing.assert_allclose(other.predict(A[:5] + 0.1), one.predict(A[:5] + 0.1), atol=1e-4)
+    np.testing.assert_allclose(other.kernel_matrix(A[:5] + 0.1, A), one.kernel_matrix(A[:5] + 0.1, A), atol=1e-4)
     with pytest.raises(ValueError, match="profile must be None or a kernel of a distance"):
         GMKLRegressor(combination="profile", profile=kernels.Linear()).fit(A, target)

@@ -165,6 +165,17 @@ def test_banks_matrices_and_widths_from_the_data():
         given.kernel_matrix(bank.matrices(), bank.matrices())
 
 
+def test_a_fit_to_matrices_knows_no_kernels_of_an_earlier_fit():
+    X, y = data(30)
+    model = AverageMKLRegressor([kernels.RBF(0.1)], alpha=1.0).fit(X, y).fit(bind([kernels.RBF(1.0)], X), y)
+    with pytest.raises(ValueError, match="does not hold the kernels that these come from"):
+        model.kernel_matrix(X)
+    np.testing.assert_allclose(model.kernel_matrix(bind([kernels.RBF(1.0)], X)), kernels.RBF(1.0)(X))
+    K = kernels.RBF(1.0)(X)
+    model.fit({"one": X[:, :2], "other": X[:, 2:]}, y).set_params(kernels="precomputed").fit(K, y)
+    np.testing.assert_allclose(model.as_transformer().fit(K).transform(K[:5]), K[:5])
+
+
 def test_centred_kernels_are_known_against_the_training_sample_only():
     X, y = data()
     model = EasyMKLClassifier([kernels.RBF(0.1).centered()]).fit(X, y)

@@ -128,7 +128,11 @@ def kernels_against(model: Model, Z: Any) -> KernelBank:
     """The bank whose columns are some samples, with nothing stored."""
     if isinstance(model.predictor_, FeaturePredictor):
         return model.predictor_.between(Z)
-    assert model._bound_kernels is not None
+    if model._bound_kernels is None:
+        raise ValueError(
+            f"{type(model).__name__}: this model was fitted to a bank or to matrices, and does not hold the kernels "
+            "that these come from: give a bank or matrices in place of samples"
+        )
     bank = bind_kernels(model._bound_kernels, Z, memory=0)
     if not bank.local:
         raise ValueError(
@@ -220,7 +224,7 @@ def bind_training(
     if binding.missing_cells:
         X = with_missing(X)
     X = _taken(model, X)
-    model._samples_bound = None
+    model._samples_bound = model._bound_kernels = None
     if is_given(model, X):
         for name in {"n_features_in_", "feature_names_in_"} & set(vars(model)):  # of an earlier fit
             delattr(model, name)

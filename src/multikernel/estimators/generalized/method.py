@@ -40,6 +40,7 @@ from multikernel.estimators.approximated import ApproximationName, Rank
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.binding import Binder, Binding, bound_samples, is_given, kernels_against
 from multikernel.estimators.method import Method
+from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.regressor import polynomials_and_gaussians
 from multikernel.estimators.samples import family_of, features_of
@@ -182,6 +183,9 @@ def _of_new(model: GeneralizedModel, X: Any) -> Any:
 
 
 def _against(model: GeneralizedModel, Z: Any) -> KernelBank:
+    reference = cast(KernelPredictor, model.predictor_).reference
+    if isinstance(reference, ColumnDistancesBank):  # distances in columns come from no kernels
+        return replace(reference, Z=reference.columns.numbers(Z))
     bank = kernels_against(model, Z)
     if _on_distances(model):
         return _distances(bank)
