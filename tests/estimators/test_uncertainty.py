@@ -180,6 +180,17 @@ def test_weights_of_samples_and_several_targets() -> None:
     assert mk.MultipleKernelRidgeCV(FAMILY).fit(X[TRAIN], targets).predict_interval(X[NEW])[0].shape == (20, 2)
 
 
+def test_each_target_has_a_noise_of_its_own() -> None:
+    targets, noise = np.column_stack([Y[TRAIN], X[TRAIN, 0] + 0.1 * Y[TRAIN]]), np.array([0.3, 0.7])
+    for model in (mk.MultipleKernelRidgeCV(FAMILY), mk.AverageMKLRegressor(FAMILY, alpha=0.3)):
+        model.fit(X[TRAIN], targets)
+        alone = [model.fit_criterion("aic", noise_variance=each)[t] for t, each in enumerate(noise)]
+        np.testing.assert_allclose(model.fit_criterion("aic", noise_variance=noise), alone)
+        for wrong in (np.ones(3), -1.0, np.nan):
+            with pytest.raises(ValueError, match="noise_variance must be a finite number >= 0, or 2 of them"):
+                model.fit_criterion("aic", noise_variance=wrong)
+
+
 def test_intervals_hold_their_part_of_noise_that_is_not_gaussian() -> None:
     """Exponential noise, on average over samples: Gaussian intervals of half of it would hold two thirds."""
     rng, found = np.random.default_rng(0), []

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from multikernel._arrays import host, part_of, returned, taken
 from multikernel._linalg import as_columns
-from multikernel._rules import Choice, Number
+from multikernel._rules import Choice, Number, abbreviated
 from multikernel._typing import Array
 from multikernel._warnings import each_warning_once, keeping
 from multikernel.banks import KernelBank
@@ -88,8 +89,8 @@ class RidgeModel(KernelEstimator):
         Parameters
         ----------
         name : one of these
-        noise_variance : float or array (t,), v, which has to be the same for models that are compared; by default
-            R / (N - d) of this model
+        noise_variance : float >= 0 or array (t,) of such, v, which has to be the same for models that are compared; by
+            default R / (N - d) of this model
 
         Returns
         -------
@@ -97,13 +98,22 @@ class RidgeModel(KernelEstimator):
 
         Raises
         ------
-        ValueError : for another name
+        ValueError : for another name, and for a noise_variance that is neither a number nor one for each target
         """
-        _NAMES.check(name, f"{type(self).__name__}: fit_criterion: name")
-        noise = None
-        if noise_variance is not None:
-            noise = np.asarray(noise_variance, dtype=float)
-        return self._of_smoothers(lambda s: s.criterion(name, noise))
+        owner = f"{type(self).__name__}: fit_criterion"
+        _NAMES.check(name, f"{owner}: name")
+        if noise_variance is None:
+            return self._of_smoothers(lambda s: s.criterion(name))
+        check_is_fitted(self)
+        t = np.size(self.intercept_)
+        noise = numbers(host(noise_variance), f"{owner}: noise_variance")
+        if noise.shape not in ((), (t,)) or not (np.isfinite(noise) & (noise >= 0)).all():
+            raise ValueError(
+                f"{owner}: noise_variance must be a finite number >= 0, or {t} of them, got "
+                f"{abbreviated(noise_variance)}"
+            )
+        each = iter(np.broadcast_to(noise, t))
+        return self._of_smoothers(lambda s: s.criterion(name, np.array(list(islice(each, s.coef.shape[1])))))
 
     @property
     def residual_variance_(self) -> Any:
