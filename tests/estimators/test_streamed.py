@@ -95,6 +95,12 @@ def test_cross_validated_ridge_from_sums():
     assert np.bincount(fold).min() > 0.7 * N / 5
 
 
+def test_sums_know_no_fixed_columns_of_an_earlier_fit():
+    source, model = streams.arrays(X, SCORE), mk.MultipleKernelRidgeCV(FAMILY[1:3], **APPROXIMATE)
+    again = clone(model).set_params(fixed=[3]).fit(X[:100], SCORE[:100]).set_params(fixed=None).fit(source)
+    np.testing.assert_array_equal(again.predict(X), model.fit(source).predict(X))
+
+
 def test_several_targets_and_centred_kernels():
     Y = np.column_stack([SCORE, X[:, 3] ** 2])
     family = [kernels.RBF(0.1).centered(), kernels.RBF(0.3)]
@@ -244,6 +250,7 @@ def test_what_is_refused():
         (mk.RLS2Regressor(FAMILY), "give approximation='nystroem'"),
         (mk.L1MKLRegressor(FAMILY, **APPROXIMATE), "does not learn from a source in chunks"),
         (mk.PolynomialMKLRegressor(FAMILY, **APPROXIMATE), "use degree=1"),
+        (mk.PolynomialMKLRegressor(FAMILY, degree=1, tied=((0, 1),), **APPROXIMATE), "no tied or free products"),
         (mk.RLS2Classifier(FAMILY, multiclass="ovo", **APPROXIMATE), "use multiclass='ovr'"),
         (mk.RLS2Classifier(FAMILY, class_weight="balanced", **APPROXIMATE), "give a dict of weights"),
         (mk.RLS2Classifier(FAMILY, scaling="fisher", **APPROXIMATE), "use 'trace' or 'none'"),
@@ -273,8 +280,9 @@ def test_what_is_refused():
         streams.pieces((X, SCORE))
     with pytest.raises(ValueError, match="learned from sums over rows"):
         chunked(MODELS["rls2"], [np.arange(300)]).predict(X, return_std=True)
-    with pytest.raises(ValueError, match="keeps no sums"):
-        clone(MODELS["average"]).fit(X, SCORE).forget(X, SCORE)
+    for call in ("partial_fit", "forget"):
+        with pytest.raises(ValueError, match="keeps no sums"):
+            getattr(clone(MODELS["average"]).fit(X, SCORE), call)(X, SCORE)
 
 
 @pytest.mark.parametrize("count", [20, 300])

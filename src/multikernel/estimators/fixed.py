@@ -91,7 +91,6 @@ def learned_columns(model: Any, X: Any, n: int) -> FixedColumns | None:
     ------
     ValueError : where there are no samples, or the columns leave nothing of them
     """
-    model._fixed_samples = model._fixed_columns = None
     if model.fixed is None:
         return None
     name = type(model).__name__

@@ -291,6 +291,7 @@ def _publish_effects(model: Any, found: Sequence[RidgeCVWeights]) -> None:
         vars(model).pop(name, None)  # of an earlier fit
     effects = [weights.effects for weights in found if weights.effects is not None]
     if not effects:
+        model._fixed_samples = model._fixed_columns = None
         return
     coef = np.hstack([each.coef for each in effects]).T
     errors = np.hstack([each.errors for each in effects]).T

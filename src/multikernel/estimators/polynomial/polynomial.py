@@ -142,10 +142,10 @@ def _solve(model: PolynomialModel, problem: Problem, start: Start | None, observ
 
 
 def _check_sums(model: PolynomialModel) -> None:
-    if model.degree != 1 or model.free:
+    if model.degree != 1 or model.tied is not None or model.free:
         raise ValueError(
             f"{type(model).__name__} learns from sums over the rows where kernels are added: use degree=1 and no "
-            f"free products, got degree={model.degree}"
+            f"tied or free products, got degree={model.degree}"
         )
 
 

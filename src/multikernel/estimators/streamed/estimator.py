@@ -55,7 +55,7 @@ class LearnsFromSums:
 
     @available_if(_approximates)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, *, classes: Any = None) -> Self:
-        """Learn from further samples, beside all that were given before.
+        """Learn from further samples, beside all that were given before, here or to ``fit`` as a source.
 
         The first samples settle the features: they should be at least four times as many as ``rank``, and like those
         that follow. The model is then the one of all samples so far, on these features. Where the first call has fewer
@@ -77,7 +77,8 @@ class LearnsFromSums:
         Raises
         ------
         ValueError : where samples, targets, weights or labels do not fit those before, a sample is too large for sums,
-            or a parameter was changed that the first call settled; the model is then what it was before the call
+            a parameter was changed that the first call settled, or ``fit`` learned from samples in memory; the model is
+            then what it was before the call
         """
         model = cast(Model, self)
         model.check_parameters()
@@ -85,6 +86,11 @@ class LearnsFromSums:
         with unchanged_on_error(model), limited(model.time_budget):
             chunk, state = _given(X, y, sample_weight), self._state
             check_classes(model, state, classes)
+            if state is None and hasattr(self, "predictor_"):
+                raise ValueError(
+                    f"{type(self).__name__}: this model learned by fit from samples in memory, and keeps no sums that "
+                    "further ones could be added to: start with a clone, and give it those samples by partial_fit, too"
+                )
             if state is None:
                 warn_of_few(model, len(chunk))
                 state = begin_state(model, _sampled(chunk, sample_size(model)), classes)
