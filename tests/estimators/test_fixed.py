@@ -1,5 +1,7 @@
 """Fixed columns of an estimator: published variance components, predictions, frames, views, and what is refused."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -160,6 +162,16 @@ def test_a_kernel_that_names_columns_sees_them():
         MultipleKernelRidgeCV(fixed=["age", "site"]).fit(FRAME[::-1], y[::-1]).predict(FRAME),
         rtol=0.1,
     )
+
+
+def test_coefficients_of_columns_beside_those_that_are_fixed():
+    model = MultipleKernelRidgeCV("linear", fixed=["site"]).fit(FRAME, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (coef,) = model.coef_.values()
+    rest = FRAME.drop(columns="site").to_numpy()
+    effects = (SITE[:, None] == ["B", "C", "A"]) @ model.fixed_coef_
+    np.testing.assert_allclose(rest @ coef + effects + model.intercept_, model.predict(FRAME), atol=1e-8)
 
 
 def test_deviations_do_not_speak_of_fixed_views():

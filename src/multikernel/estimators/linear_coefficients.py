@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import like
 from multikernel._typing import Array
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.kernels.facts import ExplicitFeatures, Wrapped
@@ -39,10 +40,8 @@ def linear_coefficients(model: Any) -> dict[str, Array]:
     weights = np.broadcast_to(predictor.weights, (len(predictor.coef), len(spaces)))
     found = {}
     for k, (_, samples) in enumerate(spaces):
-        parts = []
-        for bank in model.banks(samples):
-            parts.append(np.asarray(bank.matrix(k)) @ (weights[:, k, None] * predictor.over_columns(bank)).T)
-        whole = np.concatenate(parts)
+        bank = predictor.reference.cross(like(model._home, samples))
+        whole = np.asarray(bank.matrix(k)) @ (weights[:, k, None] * predictor.over_columns(bank)).T
         if model.dual_coef_.ndim == 1:
             found[str(model.kernel_names_[k])] = whole[:, 0]
         else:
