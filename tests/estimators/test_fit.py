@@ -225,6 +225,21 @@ def test_weights_of_samples_travel_one_way() -> None:
         np.testing.assert_allclose(weighted.weights_, repeated.weights_, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("model", [mk.EasyMKLClassifier(FAMILY, lam=0.1), mk.MultipleKernelRidgeCV(FAMILY)])
+def test_weights_that_an_estimator_does_not_take_are_refused(model: Any) -> None:
+    bank, target = model.bind(X, Y > 0 if hasattr(model, "decision_function") else Y)
+    with pytest.raises(ValueError, match=f"{type(model).__name__} takes no weights of samples"):
+        model.fit_bank(bank, target, sample_weight=np.ones(40))
+
+
+def test_a_number_of_an_earlier_fit_is_not_kept() -> None:
+    model = mk.AverageMKLClassifier(FAMILY, C=1.0, lam=0.2).fit(X, Y > 0)
+    assert model.C_ == 1.0
+    model.set_params(learner="margin").fit(X, Y > 0)
+    assert model.lam_ == 0.2
+    assert not hasattr(model, "C_")
+
+
 @pytest.mark.parametrize("class_weight", [None, {"a": 1.0, "b": 0.0}])
 def test_weights_that_leave_no_sample_of_a_class_are_refused_by_its_name(class_weight: dict[str, float] | None) -> None:
     X = np.random.default_rng(0).normal(size=(20, 2))

@@ -21,6 +21,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils.validation import has_fit_parameter
 
 from multikernel._folds import UNDECIDED, Resampling, numbered
 from multikernel._typing import Array
@@ -108,6 +109,8 @@ def fit_on_bank(
 ) -> list[Fitted]:
     """Fit an estimator on a bank that is bound already; the parameters are those of ``KernelEstimator.fit_bank``."""
     method = model._method
+    if sample_weight is not None and not has_fit_parameter(model, "sample_weight"):
+        raise ValueError(f"{type(model).__name__} takes no weights of samples: leave sample_weight out")
     if held_out is None:
         held_out = resampling(model, None, target)
     tasks = tasks_of(model, target, sample_weight, held_out)

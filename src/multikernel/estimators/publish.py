@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel._floats import all_finite
+from multikernel._parameters import rules
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel._workers import time_is_up
@@ -55,6 +56,9 @@ def publish(model: Model, bank: KernelBank, fitted: Sequence[Fitted], single: bo
         model.intercept_ = intercept
     model.n_iter_ = max(1, *(f.weights.n_iter + f.solution.n_iter for f in whole))
     model.history_ = [f.weights.history or f.solution.history for f in whole]
+    for name, rule in rules(type(model)).items():
+        if rule.accepts("auto"):  # a number of an earlier fit, with another learner say, has no meaning any more
+            vars(model).pop(f"{name}_", None)
     for name, value in fitted[0].numbers.items():
         setattr(model, f"{name}_", value)
     _publish_certificate(model, whole, single)
