@@ -154,6 +154,13 @@ def test_a_fit_says_it_first(verbose: int, count: int, given: bool, capsys: pyte
     assert sum("3 kernels of 80 samples" in line for line in lines[:1]) == count
 
 
+def test_a_forecast_draws_nothing_from_a_users_generator() -> None:
+    generator = np.random.RandomState(0)
+    mk.GMKLRegressor(WIDTHS, alpha=1.0, approximation="nystroem", rank=20, random_state=generator).forecast(X, Z)
+    mk.LocalizedMKLClassifier(WIDTHS, random_state=generator).forecast(X[:40], Y[:40])
+    assert generator.randint(10**6) == np.random.RandomState(0).randint(10**6)
+
+
 def test_what_does_not_fit_is_refused_with_ways_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_memory, "total_memory", lambda: 4e6)
     model = mk.L1MKLClassifier(EACH)

@@ -8,7 +8,7 @@ probabilities are calibrated on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -71,8 +71,10 @@ class Forecast:
 
 
 def forecast_of(model: Model, X: Any, y: Any) -> Forecast:
-    """What a fit of the model to these samples will take; nothing is fitted."""
+    """What a fit of the model to these samples will take; nothing is fitted, and nothing drawn from its generator."""
     model = copy(model)
+    if hasattr(model, "random_state"):
+        model.random_state = deepcopy(model.random_state)
     model.check_parameters()
     X, y = as_source(X, y, None)
     if isinstance(X, Source):
