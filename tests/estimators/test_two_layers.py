@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from multikernel import MultiKernelRegressor, TwoLayerRegressor, kernels
+from multikernel.estimators.two_layers.two_layers import _plainly_best
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -54,3 +55,10 @@ def test_columns_far_from_zero_are_learned_from(name):
     model = TwoLayerRegressor([kernels.Linear()], second=name, alpha=1e-9).fit(X + 1e8, Y)
     assert np.isfinite(model.predict(X + 1e8)).all()
     assert np.isfinite(model.objective_)
+
+
+def test_a_second_layer_that_cannot_be_fitted_is_not_chosen():
+    failed, losses = np.full(1, np.inf), np.arange(5.0)
+    assert _plainly_best({"linear": failed, "polynomial": losses}) == "polynomial"
+    assert _plainly_best({"linear": losses, "polynomial": failed}) == "linear"
+    assert _plainly_best({"linear": failed, "polynomial": failed}) == "linear"

@@ -375,9 +375,9 @@ def _plainly_best(losses: dict[str, Array]) -> str:
     simplest = _LAYERS[0]
     best = min(losses, key=lambda name: losses[name].mean())
     better = losses[simplest] - losses[best]
-    if better.mean() > better.std() / np.sqrt(len(better)):
-        return best
-    return simplest
+    if better.mean() <= better.std() / np.sqrt(len(better)):  # where the simplest fails, the deviation is NaN
+        return simplest
+    return best
 
 
 def _losses(model: TwoLayerModel, learn: Any, whole: Samples) -> Array:
@@ -391,6 +391,6 @@ def _losses(model: TwoLayerModel, learn: Any, whole: Samples) -> Array:
                 )
             )
         except (ValueError, ArithmeticError):
-            return np.full(1, np.finfo(float).max)
+            return np.full(1, np.inf)
         found.append(test.losses(rough, rough.predictor_.values(test.bank)))
     return np.concatenate(found)
