@@ -26,7 +26,7 @@ def folds_of_rows(model: Any) -> int:
 
 
 def kept_factors(model: Any, q: int) -> float:
-    """Numbers in the factors of folds that are kept, of q features."""
+    """The bytes of the factors of folds that are kept, of q features, at most."""
     return 2.0 * min(KEPT_BYTES, 8.0 * folds_of_rows(model) * q * q)
 
 

@@ -1,6 +1,6 @@
 """A lattice of subsets as a figure: a column for each size of subset, a disc for each node, lines to its parents.
 
-Drawn are the nodes with weight and their ancestors; of more than 60 the 60 with the largest weights, each with lines to
+Drawn are the nodes with weight and their ancestors; of more than 40 the 40 with the largest weights, each with lines to
 the largest of its subsets that are drawn. Nodes stand within a column so that lines are short: several times each
 column in turn is put in the order of the mean height of its neighbours.
 """

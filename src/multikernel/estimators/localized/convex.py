@@ -276,7 +276,7 @@ class LocalizedMKLClassifier(LocalizedModel, BinaryClassifier):
     tol : float, default 1e-4
         Relative duality gap at which to stop.
     max_iter : int, default 1000
-        Newton steps of "auto", support vector machines of the other solvers, at most.
+        Support vector machines solved at most.
     n_jobs : int or None, default None
         Threads over the binary problems of "ovo"; those of "ovr" run together, each pass made once for all of them.
     checkpoint : str, path or None, default None
@@ -361,7 +361,7 @@ class LocalizedMKLRegressor(LocalizedModel, KernelRegressor):
         The same kernels for all groups. By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on
         all features, normalised.
     n_clusters : int, default 2
-        How many clusters are made; with 1 this is LpMKLClassifier.
+        How many clusters are made; with 1 this is LpMKLRegressor.
     memberships : None, array (n,) or (n, groups), function, or clustering, default None
         None makes clusters. An array has the group 0, 1, .. of each training sample or its memberships, and new
         samples belong to the nearest centre of these. A function of the samples returns either, and so does the
@@ -378,7 +378,7 @@ class LocalizedMKLRegressor(LocalizedModel, KernelRegressor):
     tol : float, default 1e-4
         Relative duality gap at which to stop.
     max_iter : int, default 1000
-        Newton steps of "auto", support vector machines of the other solvers, at most.
+        Support vector machines solved at most.
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
         that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.

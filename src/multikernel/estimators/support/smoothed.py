@@ -130,7 +130,7 @@ class SMKLClassifier(BinaryClassifier):
     tol : float, default 1e-4
         Relative duality gap at which to stop.
     max_iter : int, default 1000
-        Newton steps of "auto", support vector machines of the other solvers, at most.
+        Newton steps of "auto", gradient steps of the other solvers, at most.
     n_jobs : int or None, default None
         Threads over the binary problems of "ovo"; those of "ovr" run together, each pass made once for all of them.
     checkpoint : str, path or None, default None
@@ -241,7 +241,7 @@ class SMKLRegressor(KernelRegressor):
     tol : float, default 1e-4
         Relative duality gap at which to stop.
     max_iter : int, default 1000
-        Newton steps of "auto", support vector machines of the other solvers, at most.
+        Newton steps at most.
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
         that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
