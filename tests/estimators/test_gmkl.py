@@ -12,7 +12,7 @@ from sklearn.preprocessing import scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import multikernel
-from multikernel import BankSearchCV, GMKLClassifier, GMKLRegressor, bind, kernels, precomputed
+from multikernel import BankSearchCV, GMKLClassifier, GMKLRegressor, GMKLSupportRegressor, bind, kernels, precomputed
 from multikernel.banks import DenseGram
 from multikernel.machines import SquaredHingeMachine
 
@@ -304,6 +304,20 @@ def test_scales_inside_any_profile_are_stationary(profile: kernels.DistanceKerne
         for step in (-0.02, 0.02):
             other = model.weights_ + step * (np.arange(5) == k)
             assert other.min() < 0.0 or objective(other) > best * (1.0 - 1e-3)
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+def test_numbers_that_are_chosen_in_a_ball_follow_the_unit_of_the_kernels(degree: int) -> None:
+    A = np.random.default_rng(0).normal(size=(40, 3))
+    K = bind([kernels.RBF(0.3), kernels.RBF(1.0).on([0])], A).matrices()
+    given = {"kernels": "precomputed", "combination": "polynomial", "degree": degree, "radius": 1.0, "norm": 2}
+    for model, target, name, unit in (
+        (GMKLRegressor(**given), A[:, 0], "alpha_", 2.0**20),
+        (GMKLSupportRegressor(**given), A[:, 0], "C_", 2.0**-20),
+        (GMKLClassifier(C="auto", **given), A[:, 0] > 0, "C_", 2.0**-20),
+    ):
+        one, other = (getattr(clone(model).fit(times * K, target), name) for times in (1.0, 2.0**20))
+        assert other == pytest.approx(unit**degree * one)
 
 
 def test_a_large_penalty_makes_scales_zero() -> None:

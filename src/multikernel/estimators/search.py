@@ -27,6 +27,8 @@ from multikernel._warnings import PredictionWarning, keeping, warn_user
 from multikernel._workers import check_interrupted, time_is_up, warn_of_cut_choice
 from multikernel.banks import KernelBank
 from multikernel.certificate import ROUGH
+from multikernel.combinations import Combination
+from multikernel.domains import Domain
 from multikernel.estimators.parameters import AUTO
 from multikernel.estimators.protocol import Model
 from multikernel.estimators.targets import loss_weight, losses
@@ -122,6 +124,20 @@ class Samples:
             return spread(self.target)
         Y, share = as_columns(self.target), self.weight / self.weight.sum()
         return float(np.sqrt((share @ (Y - share @ Y) ** 2).mean())) or spread(self.target)
+
+
+def combined_size(combination: Combination, domain: Domain, whole: Samples) -> float:
+    """The mean self-value of the combined kernel where a search over its weights begins; 1 where it is no such number.
+
+    Parameters
+    ----------
+    combination, domain : how weights make a kernel, and where they live
+    whole : the samples
+    """
+    start = domain.start(combination.n_parameters(whole.bank))
+    with np.errstate(over="ignore"):  # powers beyond the range of numbers are refused where the problem is solved
+        size = float(np.average(combination.gram(whole.bank, start).diagonal(), weights=whole.share))
+    return size if 0.0 < size < np.inf else 1.0
 
 
 def with_parameters(model: Estimator, **values: Any) -> Estimator:

@@ -9,7 +9,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.estimators.classifier import BinaryClassifier
-from multikernel.estimators.generalized.method import GeneralizedModel, generalized_method
+from multikernel.estimators.generalized.method import GeneralizedModel, generalized_method, size_in_ball
 from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import AUTO, ClassWeight, NonNegativeOrAuto, PositiveOrAuto
 from multikernel.estimators.posterior import alpha_of
@@ -28,7 +28,7 @@ def _squared_hinge(model: GeneralizedModel) -> Machine:
 
 
 def _for_labels(model: GeneralizedModel, name: str, whole: Samples) -> Array:
-    return loss_weights(1.0)
+    return loss_weights(size_in_ball(model, whole))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -184,7 +184,14 @@ def _ridge_names(model: GeneralizedModel) -> tuple[str, ...]:
 
 
 def _ridges(model: GeneralizedModel, name: str, whole: Samples) -> Array:
-    return ridges(np.sqrt(whole.share.sum()))
+    """With a penalty, multiples of sqrt(n).
+
+    For kernels of size z, a target of spread s and K + alpha I about u I, u = theta z + alpha, the sum of n s^2 / u and
+    the penalty s^2 z theta is least at u = sqrt(n).
+    """
+    if model.radius is None:
+        return ridges(np.sqrt(whole.share.sum()))
+    return ridges(size_in_ball(model, whole))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -286,7 +293,7 @@ def _support_rules(model: GeneralizedModel, whole: Samples) -> dict[str, float]:
 
 
 def _for_numbers(model: GeneralizedModel, name: str, whole: Samples) -> Array:
-    return loss_weights(1.0, whole.spread)
+    return loss_weights(size_in_ball(model, whole), whole.spread)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

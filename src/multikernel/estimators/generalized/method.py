@@ -44,7 +44,7 @@ from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.regressor import polynomials_and_gaussians
 from multikernel.estimators.samples import family_of, features_of
-from multikernel.estimators.search import Search
+from multikernel.estimators.search import Samples, Search, combined_size
 from multikernel.kernels import (
     DistanceKernel,
     KernelFamily,
@@ -114,6 +114,13 @@ def _domain(model: GeneralizedModel) -> Domain:
     if model.radius is not None:
         return NormBall(model.norm, model.radius, model.offset)
     return Orthant(model.penalty, cast(Literal[1, 2], model.norm))
+
+
+def size_in_ball(model: GeneralizedModel, whole: Samples) -> float:
+    """The size of the combined kernel in a ball; 1 with a penalty, whose weights follow the size of the kernels."""
+    if model.radius is None:
+        return 1.0
+    return combined_size(_combination(model), _domain(model), whole)
 
 
 def _check(model: GeneralizedModel) -> None:

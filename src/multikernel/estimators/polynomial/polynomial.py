@@ -36,7 +36,7 @@ from multikernel.estimators.posterior import alpha_of
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.ridge_model import RidgeModel, RidgeRegressor
 from multikernel.estimators.schedule import one_matrix
-from multikernel.estimators.search import Samples, Search, names_of, ridges
+from multikernel.estimators.search import Samples, Search, combined_size, names_of, ridges
 from multikernel.estimators.streamed.estimator import LearnsFromSums
 from multikernel.estimators.streamed.streaming import Streaming
 from multikernel.estimators.targets import binary_or_shared_tasks
@@ -91,13 +91,8 @@ def _check(model: PolynomialModel) -> None:
 
 
 def _candidates(model: PolynomialModel, name: str, whole: Samples) -> Array:
-    """In units of the combined kernel's mean self-value where a search begins."""
     combination = _combination(model)
-    size = combination.n_parameters(whole.bank)
-    start = _domain(model, size).start(size)
-    with np.errstate(over="ignore"):  # powers beyond the range of numbers are refused where the problem is solved
-        mean = float(np.average(combination.gram(whole.bank, start).diagonal(), weights=whole.share))
-    return ridges(mean if 0.0 < mean < np.inf else 1.0)
+    return ridges(combined_size(combination, _domain(model, combination.n_parameters(whole.bank)), whole))
 
 
 def _default_kernels(model: PolynomialModel) -> KernelFamily:
