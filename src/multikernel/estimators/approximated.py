@@ -24,7 +24,7 @@ from multikernel.banks.bind import sketched
 from multikernel.banks.factor import FactorBank
 from multikernel.banks.low_rank import Approximation, LowRankBank, approximate_bank, approximate_kernels
 from multikernel.estimators.needed_memory import bank_cost, bytes_of_fit
-from multikernel.estimators.parameters import drawn_seed
+from multikernel.estimators.parameters import seed_of
 from multikernel.estimators.protocol import Model, Task
 from multikernel.kernels import Kernel, KernelFamily
 from multikernel.kernels.facts import ExplicitFeatures
@@ -86,8 +86,7 @@ def _asked(model: Model, n: int, exact: Callable[[], KernelBank], known: bool) -
             f"than the {most / 1e9:.3g} GB that approximation='auto' allows it: each kernel is approximated by "
             f"Nystroem's method with rank={model.rank:g}, and approximation_error_ says how closely"
         )
-    seed = drawn_seed(getattr(model, "random_state", None) or 0)
-    return Approximation("fourier" if method == "fourier" else "nystroem", model.rank, seed=int(seed))
+    return Approximation("fourier" if method == "fourier" else "nystroem", model.rank, seed=seed_of(model))
 
 
 def _needed(model: Model, bank: KernelBank) -> float:

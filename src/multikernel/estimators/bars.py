@@ -54,7 +54,7 @@ def draw_bars(
     for g, (own, group, color) in enumerate(zip(values, groups, COLORS, strict=False)):
         at = np.arange(len(shown)) + (g - 0.5 * (count - 1)) * thick
         error = part_of(spread, (g, shown))
-        ax.barh(at, own[shown], thick, xerr=error, color=color, ecolor="#39404f", label=group, error_kw={"lw": 1})
+        ax.barh(at, own[shown], thick, xerr=error, color=color, ecolor=INK, label=group, error_kw={"lw": 1})
     ax.set_yticks(np.arange(len(shown)), [names[int(k)] for k in shown], fontsize="small")
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.spines[["top", "right"]].set_visible(False)

@@ -60,6 +60,11 @@ def drawn_seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
+def seed_of(model: Any) -> int:
+    """A seed for landmarks and rows that are drawn; without ``random_state`` always the same one."""
+    return drawn_seed(getattr(model, "random_state", None) or 0)
+
+
 def checked_weights(sample_weight: Any, n: int) -> Array | None:
     """Weights of n samples; None where all are 1.
 

@@ -23,13 +23,14 @@ from multikernel._typing import Array
 from multikernel.combinations import Profiles
 from multikernel.estimators.advice import advise_on_far_values
 from multikernel.estimators.fit import fit_model
+from multikernel.estimators.parameters import seed_of
 from multikernel.estimators.progress import Reporter, pace
 from multikernel.estimators.protocol import Fitted, Task
 from multikernel.estimators.samples import samples_of
 from multikernel.estimators.scales.method import ScalesModel, dual_of, has_logistic_loss, posed_scales, profiles
 from multikernel.estimators.streamed.checkpoint import KeptPass, PassFile
 from multikernel.estimators.streamed.rows import numbers_of, weights_of
-from multikernel.estimators.streamed.source import looked_at, random_seed, sampled_rows
+from multikernel.estimators.streamed.source import looked_at, sampled_rows
 from multikernel.machines.ridge.centres import CentreSums, Over, Tile
 from multikernel.procedures import forecast
 from multikernel.procedures.centres import compared_first
@@ -58,7 +59,7 @@ def fit_scales(model: ScalesModel, source: Source) -> None:
         )
     if model.rank >= 1:
         _check_budget(model, int(model.rank), source.budget)
-    seed = random_seed(model)
+    seed = seed_of(model)
     seen = looked_at(model, source, sampled_rows(source, _SAMPLED), seed)
     if seen.rows <= len(seen.sample):
         rows = in_order(seen, seed)

@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 
 from multikernel._arrays import host
 from multikernel._typing import Array
-from multikernel.estimators.parameters import drawn_seed
+from multikernel.estimators.parameters import seed_of
 from multikernel.estimators.progress import pace
 from multikernel.estimators.protocol import Model
 from multikernel.estimators.streamed.checkpoint import KeptPass, PassFile, removed_at_the_end
@@ -71,7 +71,7 @@ def looked_at(model: Model, source: Source, count: int, seed: int) -> Survey:
 
 def _fit_by_sums(model: Model, source: Source) -> None:
     """In two passes over the rows: a look at them, and the sums."""
-    seen = looked_at(model, source, sample_size(model), random_seed(model))
+    seen = looked_at(model, source, sample_size(model), seed_of(model))
     try:
         state = begin_state(model, seen.sample, seen.classes)
     except ValueError as error:
@@ -133,8 +133,3 @@ def _check_budget(model: Model, state: StreamState, budget: float) -> None:
 def sampled_rows(source: Source, most: int) -> int:
     """How many rows a quarter of the memory of a source holds, and some thousands at least."""
     return int(np.clip(0.25 * source.budget / _CELL / max(1, source.columns), FEWEST_SAMPLED, most))
-
-
-def random_seed(model: Model) -> int:
-    """The seed by which rows of a source are drawn; of a generator another one each time."""
-    return drawn_seed(getattr(model, "random_state", None) or 0)
