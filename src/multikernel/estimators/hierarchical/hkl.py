@@ -377,7 +377,7 @@ class HKLRegressor(HierarchicalModel, RidgeRegressor):
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         The p kernels whose products are searched; by default a Gaussian on each feature.
     C : float > 0 or "auto", default 1.0
-        Weight of the squared errors.
+        Weight of the squared errors; "auto" takes the value of least held-out error, published as ``C_``.
     rho : float in (1, 2], default 2.0
         2 is hierarchical kernel learning (Bach 2009). Smaller values, its generalisation, select fewer kernels among
         those that the hierarchy allows.

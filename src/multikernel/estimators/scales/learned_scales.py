@@ -188,7 +188,7 @@ class LearnedScalesRegressor(ScalesModel, RidgeRegressor):
         ----------
         X : array, CSR matrix or data frame of shape (n, p); a square KernelBank of distances; or a source of
             ``multikernel.streams``, which holds the target, with approximation="nystroem" or "auto"
-        y : targets of shape (n,) or (n, t), or labels of shape (n,)
+        y : targets of shape (n,) or (n, t)
         sample_weight : array (n,) >= 0, what the squared error of each sample is multiplied with
         groups : array (n,), the group of each sample: folds hold out whole groups. The parameter ``groups`` is of
             features
@@ -331,7 +331,7 @@ class LearnedScalesClassifier(ScalesModel, KernelClassifier):
         ----------
         X : array, CSR matrix or data frame of shape (n, p); a square KernelBank of distances; or a source of
             ``multikernel.streams``, which holds the target, with approximation="nystroem" or "auto"
-        y : targets of shape (n,) or (n, t), or labels of shape (n,)
+        y : labels of shape (n,)
         sample_weight : array (n,) >= 0, what the squared error of each sample is multiplied with
         groups : array (n,), the group of each sample: folds hold out whole groups. The parameter ``groups`` is of
             features

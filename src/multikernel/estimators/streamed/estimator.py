@@ -164,12 +164,15 @@ def _given(X: Any, y: Any, sample_weight: Any) -> Chunk:
     if not y.shape:
         raise ValueError(f"partial_fit and forget take a target y for every sample, got {abbreviated(y)}")
     if len(y) != n:
-        raise ValueError(f"partial_fit: {n} samples and {len(y)} targets")
+        raise ValueError(f"partial_fit and forget take a target y for every sample, got {len(y)} for {n}")
     weight = None
     if sample_weight is not None:
         weight = np.asarray(host(sample_weight), dtype=float)
     if weight is not None and weight.shape != (n,):
-        raise ValueError(f"partial_fit: sample_weight must be {n} numbers >= 0, got shape {weight.shape}")
+        raise ValueError(
+            f"partial_fit and forget take sample_weight as {n} numbers >= 0, one for each sample, got shape "
+            f"{weight.shape}"
+        )
     chunk = Chunk(X, y, weight)
     chunk.check_target()
     return chunk

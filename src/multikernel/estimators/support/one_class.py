@@ -57,6 +57,7 @@ class OneClassMKL(OutlierMixin, KernelEstimator):  # type: ignore[misc]
     nu : float in (0, 1], default 0.1
         At most this part of the training samples is outside the region, at least this part are support vectors.
     solver : {"auto", "reduced_gradient", "cutting_plane", "level"}, default "auto"
+        As in L1MKLClassifier.
     tol : float, default 1e-4
         Relative duality gap at which to stop.
     max_iter : int, default 1000
