@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from multikernel._arrays import is_sparse
+from multikernel._arrays import is_null, is_sparse
 from multikernel._typing import Array
-from multikernel.tables.cells import is_frame, is_null
+from multikernel.tables.cells import is_frame
 
 _CELLS = (str, bytes, Number, np.generic, date, timedelta, type(None))  # what a cell of a table may hold
 
