@@ -210,6 +210,14 @@ def test_kernels_that_vanish(loss):
     assert np.isfinite(dual.coef).all()
 
 
+@pytest.mark.parametrize("rho", [2.0, 1.1])
+def test_nodes_that_cost_less_than_numbers_can_say_are_not_forgotten(rho):
+    K, y = sample(4, n=20)
+    machine = HingeMachine(C=2.0, tol=1e-4)
+    near, far = (hierarchical_mkl(precomputed(K), machine, y, rho, beta)[0] for beta in (1e-30, 1e-60))
+    assert far.objective == pytest.approx(near.objective, rel=2e-4)
+
+
 def test_a_kernel_twice_changes_nothing_that_is_determined():
     K, y = sample(3)
     machine = HingeMachine(C=2.0, tol=1e-7)

@@ -139,16 +139,18 @@ def outside(base: PackedBank, b: Array, candidates: Sequence[Node], beta: float,
     """
     if not candidates:
         return Outside(0.0, np.zeros(0))
-    scale = float(beta) ** (-2.0 * np.array([len(t) for t in candidates]))
+    with np.errstate(over="ignore"):  # where nodes cost less than numbers can say the bound is infinite
+        scale = float(beta) ** (-2.0 * np.array([len(t) for t in candidates]))
     norms = uneven_shares(OfSubsets(base, b, beta), scale, candidates, beta, rho, allowed)
     bound = float(norms.max())
-    if rho <= 1.3 and bound > allowed:  # partitions are tried as well: the figures stand at the head
+    if rho <= 1.3 and allowed < bound < np.inf:  # partitions are tried as well: the figures stand at the head
         equal = partitioned(base, b, candidates, beta, rho, allowed)
         bound = min(bound, float(equal.max()))
         norms = min(norms, equal, key=lambda each: int((each > allowed).sum()))
     return Outside(bound, norms)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def uneven_shares(
     sums: Descendants, scale: Array, candidates: Sequence[Node], beta: float, rho: float, allowed: float
 ) -> Array:
@@ -178,7 +180,8 @@ def uneven_shares(
             first = (lam * (1.0 + beta) - lam + 1.0) ** -2 * children
             parts = np.stack([first, np.maximum(B - first, 0.0)], axis=-1)
             below[exceeds] = lam**2 * powered_norm(parts, r).max(axis=1)
-        largest.append(np.maximum(powered_norm(np.stack([own, left], axis=-1), r), below))
+        norms = np.maximum(powered_norm(np.stack([own, left], axis=-1), r), below)
+        largest.append(np.where(np.isnan(norms), np.inf, norms))
     return min(largest, key=lambda norms: float(norms.max()))
 
 
