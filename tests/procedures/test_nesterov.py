@@ -82,6 +82,14 @@ def test_the_classifier_ends_where_the_other_solvers_do() -> None:
     assert found["nesterov"].n_iter_ > found["accelerated"].n_iter_
 
 
+@pytest.mark.parametrize("printed", [True, False])
+def test_kernels_that_vanish_end_at_the_bounds(printed: bool) -> None:
+    y = np.array([-1.0, -1.0, 1.0])
+    found = nesterov(precomputed(np.zeros((2, 3, 3))), y, 2.0, 1.0, printed=printed)
+    np.testing.assert_array_equal(found.a, 2.0)
+    assert found.gap == 0.0
+
+
 def test_steps() -> None:
     problem = PROBLEMS["random"]()
     with pytest.raises(ValueError, match="max_iter must be at least 1"):

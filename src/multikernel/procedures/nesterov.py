@@ -113,8 +113,9 @@ def nesterov(
         g = problem.gradient(a, q)
         bound = max(bound, problem.value(a, q) - problem.fall(a, g))
         sums += 0.5 * (k + 1) * g
-        beta = problem.clip(a - g / L)
-        gamma = problem.clip(centre - sums / L)
+        with np.errstate(divide="ignore"):  # L is 0 where all kernels are: such a step ends at the bounds
+            beta = problem.clip(a - g / L)
+            gamma = problem.clip(centre - sums / L)
         a = beta + 2.0 / (k + 3.0) * (gamma - beta)
         q_beta, q = problem.scores(beta, a)
         values.append(problem.value(beta, q_beta))
