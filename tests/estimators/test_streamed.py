@@ -76,21 +76,26 @@ def test_weights_are_repeated_samples(name):
     assert np.allclose(learned._values(X), at_once(model, learned, np.arange(N), WEIGHT), rtol=0, atol=1e-8)
 
 
-def test_cross_validated_ridge_from_sums():
-    model = mk.MultipleKernelRidgeCV(FAMILY[1:3], tol=1e-6, **APPROXIMATE)
-    several, single = chunked(model), chunked(model, [np.arange(400), np.arange(400, N)])
-    assert np.allclose(several.predict(X), single.predict(X), rtol=0, atol=1e-8)
-    fold = parts(X, SCORE[:, None], 5)
+@pytest.mark.parametrize(("offset", "fit_intercept"), [(0.0, True), (0.0, False), (1e8, True)])
+def test_cross_validated_ridge_from_sums(offset, fit_intercept):
+    model = mk.MultipleKernelRidgeCV(FAMILY[1:3], tol=1e-6, fit_intercept=fit_intercept, **APPROXIMATE)
+    several, single, y = clone(model), clone(model), SCORE + offset
+    for rows in PARTS:
+        several.partial_fit(X[rows], y[rows])
+    for rows in (np.arange(400), np.arange(400, N)):
+        single.partial_fit(X[rows], y[rows])
+    assert np.allclose(several.predict(X), single.predict(X), rtol=1e-15, atol=1e-8)
+    fold = parts(X, y[:, None], 5)
     error, bank = 0.0, several._state.bank.on(X)
     K = bank.combine(several.weights_).dense()
     for f in range(5):  # the error of the definition, fold by fold
         train, test = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
-        mean = SCORE[train].mean()
-        coef = np.linalg.solve(K[np.ix_(train, train)] + several.alpha_ * np.eye(len(train)), SCORE[train] - mean)
-        error += ((SCORE[test] - mean - K[np.ix_(test, train)] @ coef) ** 2).sum()
-    assert several.cv_loss_ == pytest.approx(error / N, rel=1e-8)
+        mean = y[train].mean() if fit_intercept else 0.0
+        coef = np.linalg.solve(K[np.ix_(train, train)] + several.alpha_ * np.eye(len(train)), y[train] - mean)
+        error += ((y[test] - mean - K[np.ix_(test, train)] @ coef) ** 2).sum()
+    assert several.cv_loss_ == pytest.approx(error / N, rel=1e-8 if offset == 0.0 else 1e-6)
     cv = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(5)]
-    whole = clone(model).set_params(cv=cv).fit(bank, SCORE)
+    whole = clone(model).set_params(cv=cv).fit(bank, y)
     assert several.cv_loss_ == pytest.approx(whole.cv_loss_, rel=1e-4)
     assert np.bincount(fold).min() > 0.7 * N / 5
 

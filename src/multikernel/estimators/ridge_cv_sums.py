@@ -47,6 +47,7 @@ def learn_sums(
     bank: LowRankBank,
     task: Task,
     held: tuple[Moments, ...],
+    fit_intercept: bool,
     sample: SampleTask,
     warm: Fitted | None,
     observe: Observer,
@@ -65,9 +66,10 @@ def learn_sums(
         few.scaled(np.full(len(bank), 1.0 / size)),
         as_columns(own.target) / unit,
         Folds(places, len(np.unique(labels))),
+        fit_intercept,
     )
     sums = tuple(each.of_targets(every, unit) for each in full)
-    error = ErrorInFeatures.of_sums(scaled, as_columns(task.target), sums, True, part)
+    error = ErrorInFeatures.of_sums(scaled, as_columns(task.target), sums, fit_intercept, part)
     with one_blas_thread(len(task.target)):
         weights = least_error(
             error, error, model.tol, model.max_iter, model.n_init, drawn_seed(model.random_state), observe

@@ -87,6 +87,7 @@ def _learn_sums(
     bank: LowRankBank,
     task: Task,
     held: tuple[Moments, ...],
+    fit_intercept: bool,
     sample: SampleTask,
     earlier: Fitted | None,
     observe: Observer,
@@ -104,7 +105,7 @@ def _learn_sums(
             sample_weight=own.sample_weight,
         )
         earlier = Fitted(own.rows, *found)
-    return learned_like_samples(model, bank, task, held, sample, earlier, observe)
+    return learned_like_samples(model, bank, task, held, fit_intercept, sample, earlier, observe)
 
 
 # -- the estimators ----------------------------------------------------------------------------------------------------

@@ -112,13 +112,16 @@ def begin_state(model: Model, sample: Chunk, classes: Any) -> StreamState:
     fold = parts(own.samples(sample), Y, own.folds)[few]
     rows = Sample(host(bank.bank.F)[few], Y[few], y[few], part_of(weight, few), fold)
     numbers = solving.numbers(model, reference, rows)
-    return StreamState(reference, classes, flat, rows, numbers=numbers, settled=_settled(model))
+    shift = None
+    if classes is None:
+        shift = Y.mean(axis=0)
+    return StreamState(reference, classes, flat, rows, numbers=numbers, settled=_settled(model), shift=shift)
 
 
 def pass_of(model: Model, state: StreamState) -> Pass:
     """What turns further rows into sums."""
     folds = streaming_of(model).folds(model)
-    return Pass(model, state.bank, state.classes, state.sample.Y.shape[1], folds)
+    return Pass(model, state.bank, state.classes, state.sample.Y.shape[1], folds, state.shift)
 
 
 def learn_state(model: Model, state: StreamState) -> None:

@@ -36,6 +36,7 @@ class Pass:
     classes : array of the labels; None where targets are numbers
     targets : int, how many columns targets have
     folds : int, how many sums there are
+    shift : array (t,), taken off the targets before they are summed; None for nothing
     """
 
     model: Model
@@ -43,6 +44,7 @@ class Pass:
     classes: Array | None
     targets: int
     folds: int = 1
+    shift: Array | None = None
 
     @property
     def q(self) -> int:
@@ -63,6 +65,8 @@ class Pass:
         X, Y = self.samples(chunk), self.numbers(chunk)
         weight = self.weight(chunk)
         fold = parts(X, Y, self.folds)
+        if self.shift is not None:
+            Y = Y - self.shift
         shared = over_rows if self.q >= _MANY and n_threads() > 1 else None
         with one_blas_thread(0):  # its idle threads would spin beside the products of another library's
             for rows in slices(len(Y), max(1, min(_ROWS, _BYTES // (8 * max(1, self.q))))):

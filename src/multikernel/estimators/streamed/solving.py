@@ -36,7 +36,11 @@ def solve(model: Model, state: StreamState, earlier: Sequence[Fitted]) -> list[F
     """
     held, total, bank = _about_mean(state)
     unweighted = with_parameters(model, **_values(model, state, total.count))
-    means = total.means * float(model.fit_intercept)
+    if model.fit_intercept:
+        means = total.means
+    else:
+        means = -state.origin  # which makes the sums those of the targets themselves
+        held = tuple(each.about(means) for each in held)
     G, Z = coordinates(total.about(means))
     inner = bank.on_features(G)
     whole = np.arange(len(means))
@@ -49,10 +53,13 @@ def solve(model: Model, state: StreamState, earlier: Sequence[Fitted]) -> list[F
         task = Task(np.arange(len(Z)), Z[:, which[0]] if alone else Z)
         start = earlier[number] if len(earlier) == len(problems) else None
         own = tuple(each.of_targets(which) for each in held)
+        sample = (few, *_start(state, which, model.fit_intercept))
         weights, solution = streaming_of(model).learn(
-            unweighted, inner, task, own, (few, *_start(state, which)), start, reporter.observer(number)
+            unweighted, inner, task, own, model.fit_intercept, sample, start, reporter.observer(number)
         )
-        intercept = float(means[which[0]]) if alone else means[which]
+        intercept = means[which] + state.origin[which]
+        if alone:
+            intercept = float(intercept[0])
         solution = replace(solution, intercept=intercept)
         fitted.append(Fitted(task.rows, weights, solution, model._method.search.numbers(unweighted)))
     single = len(fitted) == 1 and (is_classifier(model) or state.flat or together)
@@ -83,10 +90,11 @@ def _about_mean(state: StreamState) -> tuple[tuple[Moments, ...], Moments, LowRa
     return tuple(each.moved(shift) for each in state.sums), total.moved(shift), bank
 
 
-def _start(state: StreamState, which: Array) -> tuple[Task, Array]:
+def _start(state: StreamState, which: Array, fit_intercept: bool) -> tuple[Task, Array]:
     """The task of some of the first rows, and their folds, where a search may begin."""
     sample = state.sample
-    Y = sample.Y[:, which[0]] if len(which) == 1 else sample.Y[:, which]
+    Y = sample.Y - state.origin if fit_intercept else sample.Y
+    Y = Y[:, which[0]] if len(which) == 1 else Y[:, which]
     return Task(np.arange(len(Y)), Y, sample.weight), sample.fold
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from multikernel._typing import Array
 from multikernel.banks.low_rank import LowRankBank
 from multikernel.estimators.protocol import Model
@@ -44,6 +46,9 @@ class StreamState:
     rows : int, how many rows there are
     numbers : parameters that were "auto": the value for the sample, relative to its unit
     settled : digests of the parameters on which features and sums depend, by name
+    shift : array (t,), the means of numbers over the sample, which sums are taken about: a mean far beyond the spread
+        would leave no digits of it. None where targets are summed as they are: of classes, and in models of earlier
+        versions
     """
 
     bank: LowRankBank
@@ -54,6 +59,14 @@ class StreamState:
     rows: int = 0
     numbers: dict[str, float] = field(default_factory=dict)
     settled: dict[str, str] = field(default_factory=dict)
+    shift: Array | None = None
+
+    @property
+    def origin(self) -> Array:
+        """What sums are taken about, shape (t,)."""
+        if self.shift is None:
+            return np.zeros(self.sample.Y.shape[1])
+        return self.shift
 
     @property
     def total(self) -> Moments:

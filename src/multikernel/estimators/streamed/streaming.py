@@ -22,6 +22,7 @@ def learned_like_samples(
     bank: LowRankBank,
     task: Task,
     held: tuple[Moments, ...],
+    fit_intercept: bool,
     sample: SampleTask,
     earlier: Fitted | None,
     observe: Observer,
@@ -55,10 +56,11 @@ class Streaming:
 
     Parameters
     ----------
-    learn : (model, bank, task, held, sample, earlier, observe) -> (Weights, DualSolution)
+    learn : (model, bank, task, held, fit_intercept, sample, earlier, observe) -> (Weights, DualSolution)
         Solves one problem. ``bank`` is a LowRankBank of few samples that have the sums of all, ``task`` their targets,
-        less the means, ``held`` the sums of each fold over all samples, ``sample`` the bank, the task and the folds of
-        some of the first rows, ``earlier`` the solution for similar sums.
+        less the means where ``fit_intercept``, ``held`` the sums of each fold over all samples, ``sample`` the bank,
+        the task and the folds of some of the first rows, ``earlier`` the solution for similar sums. The problem itself
+        has no intercept any more.
     folds : (model) -> how many sums are kept, of rows that are held out together
     kept_factors : (model, q) -> bytes of factors of order q that steps keep, at most
     check : (model) -> None
