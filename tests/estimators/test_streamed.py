@@ -264,6 +264,9 @@ def test_what_is_refused():
     ):
         with pytest.raises(ValueError, match=sentence):
             model.fit(source)
+    unknown = clone(MODELS["classes"]).set_params(class_weight={"low": 2.0, "lowest": 3.0})
+    with pytest.raises(ValueError, match="not in class_weight"):
+        unknown.partial_fit(X, LABELS)
     with pytest.raises(ValueError, match="a source holds its target"):
         MODELS["rls2"].fit(source, SCORE)
     with pytest.raises(ValueError, match="no target"):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils.class_weight import compute_class_weight
 
 from multikernel._arrays import host, part_of
 from multikernel._rules import abbreviated
@@ -89,6 +90,8 @@ def begin_state(model: Model, sample: Chunk, classes: Any) -> StreamState:
         classes = np.unique(np.asarray(sample.y if classes is None else classes))
         if len(classes) < 2:
             raise ValueError(f"{type(model).__name__} needs samples of at least two classes, got one: {classes[0]!r}")
+        class_weight = getattr(model, "class_weight", None)
+        compute_class_weight(class_weight, classes=classes, y=classes)  # refuses a label that is none of these
     else:
         classes = None
     method = model.approximation
