@@ -174,8 +174,12 @@ class Kernels(KernelFamily):
         for i, k in enumerate(self.kernels):
             if not isinstance(k, Kernel):
                 raise TypeError(f"kernels[{i}] is a {type(k).__name__}; a family is made of kernels such as RBF(0.1)")
-        if self.labels is not None and len(self.labels) != len(self.kernels):
-            raise ValueError(f"Kernels: {len(self.kernels)} kernels need as many labels, got {len(self.labels)}")
+        if self.labels is None:
+            return
+        if not isinstance(self.labels, list | tuple) or len(self.labels) != len(self.kernels):
+            raise ValueError(
+                f"Kernels: labels must be a list of {len(self.kernels)}, one for each kernel, got {abbreviated(self.labels)}"
+            )
 
     def __len__(self) -> int:
         return len(self.kernels)
