@@ -99,9 +99,7 @@ def test_kernels_and_lists_are_families() -> None:
 
 
 def test_every_kernel_has_a_label_or_none_has() -> None:
-    with pytest.raises(
-        ValueError, match="Kernels: labels must be a list of 1, one for each kernel, one for each kernel"
-    ):
+    with pytest.raises(ValueError, match="Kernels: labels must be a list of 1, one for each kernel"):
         kernels.Kernels((RBF(0.1),), ("near", "far"))
 
 

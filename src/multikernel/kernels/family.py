@@ -178,7 +178,8 @@ class Kernels(KernelFamily):
             return
         if not isinstance(self.labels, list | tuple) or len(self.labels) != len(self.kernels):
             raise ValueError(
-                f"Kernels: labels must be a list of {len(self.kernels)}, one for each kernel, got {abbreviated(self.labels)}"
+                f"Kernels: labels must be a list of {len(self.kernels)}, one for each kernel, got "
+                f"{abbreviated(self.labels)}"
             )
 
     def __len__(self) -> int:
