@@ -10,6 +10,7 @@ from scipy import sparse
 
 from multikernel.banks import DenseGram, FactorGram, Gram, thin_root
 from multikernel.banks.factor import FactorBank
+from multikernel.machines import RidgeMachine
 
 Array = Any
 N = 12
@@ -101,3 +102,11 @@ def test_a_thin_root_is_a_root(q: int, precision: Any, monkeypatch: pytest.Monke
         np.testing.assert_allclose(K, G.astype(float) @ G.T, atol=1e-5)
         np.testing.assert_array_equal(K, K.T)
     assert len(computed) == (1 if q <= 2 * N else 4)
+
+
+def test_a_kernel_of_no_features_is_solved_without_a_word(capfd: pytest.CaptureFixture[str]) -> None:
+    """LAPACK writes a line where an array is empty, and raises nothing."""
+    F = np.zeros((5, 0))
+    found = RidgeMachine(1.0).solve(FactorGram(F, np.zeros(0), F), np.arange(5.0))
+    assert found.value == pytest.approx(10.0)
+    assert "DSYRK" not in "".join(capfd.readouterr())

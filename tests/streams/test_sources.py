@@ -90,6 +90,9 @@ def test_a_checkpoint_knows_arrays_by_all_their_rows():
     assert streams.arrays(X.copy(), y.copy()).identity == known
     y[200] += 1.0
     assert streams.arrays(X, y).identity != known
+    pieces = streams.pieces(lambda: [(X, y)]).identity
+    assert streams.pieces(lambda: [(X, y), (X, y)]).identity == pieces  # which are told apart by the first, and a name
+    assert streams.pieces(lambda: [(X, y + 1.0)]).identity != pieces
 
 
 def test_a_missing_target_tells_file_and_row(files):

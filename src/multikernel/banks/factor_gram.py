@@ -194,5 +194,7 @@ def _lower_square(G: Any) -> Array:
     """G'G in the lower triangle; what stands above it has no meaning."""
     if is_sparse(G):
         return dense(G.T @ G).astype(np.float64, order="F")
+    if not G.size:
+        return np.zeros((G.shape[1], G.shape[1]), order="F")
     by_rows = G.flags.c_contiguous
     return blas.dsyrk(1.0, G.T if by_rows else G, trans=not by_rows, lower=1)

@@ -67,7 +67,9 @@ class PieceSource(Source):
 
     @property
     def identity(self) -> str:
-        return f"{self.name} {self.columns}"
+        from multikernel.persistence.digest import digest  # imports scikit-learn, which files do without
+
+        return f"{self.name} {self.columns} {digest(self._first.X, self._first.y, self._first.weight)}"
 
     def _chunks(self, start: int, height: int) -> Iterator[Chunk]:
         """As they come: their size is up to the function that yields them."""

@@ -106,11 +106,11 @@ def _tables(found: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[s
         scores = found["scores"]
     else:
         scores = {row["method"]: row["scores"] for row in found["comparison"]}
-    rows = [[name, *(f"{score:.6f}" for score in each)] for name, each in scores.items()]
+    rows = [[name, *(f"{score:.6g}" for score in each)] for name, each in scores.items()]
     header = ["", *(f"fold {k + 1}" for k in range(len(rows[0]) - 1))]
     yield f"{found['measure']} on held-out folds", header, rows
     if "targets" in found:
-        own = [[each["name"], *(f"{score:.6f}" for score in each["scores"]["own"])] for each in found["targets"]]
+        own = [[each["name"], *(f"{score:.6g}" for score in each["scores"]["own"])] for each in found["targets"]]
         yield "Of each target", header, own
     if not learned:
         return
