@@ -56,7 +56,7 @@ class Hulls:
             losses=lambda f: Number(0),
             kinks=self.y[None],
         )
-        start = self._feasible(self.y)
+        start = self.feasible(self.y)
         return polished(machine, (1 - self.lam) * self.K, start)
 
     def feasible(self, b: Array) -> Array:
