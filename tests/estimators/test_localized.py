@@ -190,6 +190,15 @@ def test_a_function_needs_samples() -> None:
         LocalizedMKLClassifier(memberships=side).fit(bind(FAMILY, X), LABELS)
 
 
+def test_a_forecast_clusters_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clusters take the matrix of all samples: a forecast for 20,000 samples took minutes."""
+    model = LocalizedMKLClassifier(FAMILY, n_clusters=3)
+    bank = model.fit(X, LABELS).bind(X, LABELS)[0]
+    monkeypatch.setattr("multikernel.estimators.localized.convex.kernel_k_means", None)
+    told = model.forecast(X, LABELS)
+    assert told.kernels == len(bank) == 12
+
+
 def test_no_cluster_is_empty() -> None:
     K = np.ones((6, 6))
     K[5, 5] = 3.0

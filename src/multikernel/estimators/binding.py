@@ -153,6 +153,7 @@ class Binding:
     of_given : (model, X, binder) -> KernelBank, of matrices, a bank or views in place of samples
     finished : (model, bank, weight) -> KernelBank
         What becomes of the training bank, which may follow the weights of the samples; None where all are 1.
+    sketched : (model, bank, weight) -> KernelBank, for a forecast one of the same cost; None: that of ``finished``
     of_new : (model, X) -> what new samples are turned into before they meet the training samples
     against : (model, samples) -> KernelBank, whose columns are some samples, for the kernel between any two of them
     learned_from : (model, samples, weight) -> samples that kernels learn their widths and means from
@@ -169,6 +170,7 @@ class Binding:
     of_samples: Callable[[Any, Any, Array | None, Binder], KernelBank] = bound_samples
     of_given: Callable[[Any, Any, Binder], KernelBank] = bound_given
     finished: Callable[[Any, KernelBank, Array | None], KernelBank] = same_bank
+    sketched: Callable[[Any, KernelBank, Array | None], KernelBank] | None = None
     of_new: Callable[[Any, Any], Any] = same_samples
     against: Callable[[Any, Any], KernelBank] = kernels_against
     learned_from: Callable[[Any, Any, Array | None], Any] = all_samples
@@ -239,7 +241,10 @@ def bind_training(
         model._samples_bound = samples
         weight = checked_weights(sample_weight, samples.shape[0])
         bank = binding.of_samples(model, samples, weight, binder)
-    return Training(binding.finished(model, bank, weight), y, weight)
+    finished = binding.finished
+    if sketch and binding.sketched is not None:
+        finished = binding.sketched
+    return Training(finished(model, bank, weight), y, weight)
 
 
 def require_target(model: Model, y: Any) -> None:

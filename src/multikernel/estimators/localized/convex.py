@@ -120,6 +120,15 @@ def _finished(model: LocalizedModel, bank: KernelBank, weight: Array | None) -> 
     return _grouped(model, bank, model.kernel_names_, weight)
 
 
+def _sketched(model: LocalizedModel, bank: KernelBank, weight: Array | None) -> KernelBank:
+    """For a forecast, groups of equal size stand for clusters, which take the matrix of all samples."""
+    if model.memberships is not None:
+        return _finished(model, bank, weight)
+    groups = min(int(model.n_clusters), bank.shape[0])
+    h = np.eye(groups)[np.arange(bank.shape[0]) % groups]
+    return LocalizedBank.of(bank, h, OfFunction(None, groups))
+
+
 def _against(model: LocalizedModel, Z: Any) -> KernelBank:
     bank, rule = kernels_against(model, Z), _rule(model)
     h = np.ascontiguousarray(rule.of(Z).T)
@@ -221,7 +230,7 @@ _SOLVERS: Mapping[str, type[Optimizer]] = {"auto": BlockNorm, **SOLVERS}
 
 def localized(method: Method) -> Method:
     """The method on the kernels of all groups."""
-    binding = replace(method.binding, finished=_finished, of_new=_of_new, against=_against)
+    binding = replace(method.binding, finished=_finished, sketched=_sketched, of_new=_of_new, against=_against)
     return replace(method, binding=binding, check=_check, sizes=_sizes)
 
 
