@@ -39,9 +39,10 @@ def client():
 
 
 def same_sums(found, truth):
+    """Sums over rows of features and targets of a size near one; those of targets about their mean are rounding."""
     for one, other in zip(found._state.sums, truth._state.sums, strict=True):
         for name, value in vars(other).items():
-            np.testing.assert_allclose(getattr(one, name), value, rtol=1e-10, atol=1e-10 * np.abs(value).max())
+            np.testing.assert_allclose(getattr(one, name), value, rtol=1e-10, atol=1e-10 * other.count)
 
 
 def same(found, truth):
