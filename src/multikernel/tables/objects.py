@@ -48,7 +48,7 @@ class Objects:
 
     @property
     def absent(self) -> Array:
-        """Whether a sample is missing, None or what ``is_null``, shape (n,)."""
+        """Which samples are missing: None, NaN, NaT or the NA of pandas; shape (n,)."""
         return np.array([value is None or is_null(value) for value in self.values], bool)
 
     def __len__(self) -> int:

@@ -126,7 +126,7 @@ def _sketched(model: LocalizedModel, bank: KernelBank, weight: Array | None) -> 
         return _finished(model, bank, weight)
     groups = min(int(model.n_clusters), bank.shape[0])
     h = np.eye(groups)[np.arange(bank.shape[0]) % groups]
-    return LocalizedBank.of(bank, h, OfFunction(None, groups))
+    return LocalizedBank.of(bank, h, OfFunction(None, groups))  # no new sample will ask for its group
 
 
 def _against(model: LocalizedModel, Z: Any) -> KernelBank:

@@ -75,7 +75,11 @@ class CrammerSingerMachine(Machine):
     def solve(
         self, gram: Gram, target: Array, warm: Array | None = None, sample_weight: Array | None = None
     ) -> DualSolution:
-        """Solve for a target of shape (n, classes); ``warm`` holds the coefficients of an earlier solution."""
+        """Solve for a target of shape (n, classes); ``warm`` holds the coefficients of an earlier solution.
+
+        Of the solution, ``warm`` keeps the constraints of the dual problem. ``coef`` and ``intercept`` are a multiple
+        of it and of its intercepts, from 1 to 1.001, whose primal value is ``upper``.
+        """
         program = CrammerSingerProgram.of(target, self.C, self.fit_intercept, sample_weight)
         check_gram(gram, len(program.labels))
         start = program.feasible(warm)
