@@ -68,6 +68,12 @@ def test_units_do_not_matter(unit):
     np.testing.assert_allclose(single, noise_ceiling(REPEATS), atol=1e-5)
 
 
+@pytest.mark.parametrize("power", [-900, 900])
+def test_squares_may_be_beyond_floating_point(power):
+    np.testing.assert_array_equal(noise_ceiling(np.ldexp(REPEATS, power)), noise_ceiling(REPEATS))
+    np.testing.assert_array_equal(explainable_variance(np.ldexp(REPEATS, power)), explainable_variance(REPEATS))
+
+
 def test_scores_of_kernels_are_divided_and_low_ceilings_are_not_known():
     found = normalized_scores([[0.2, 0.1], [0.3, 0.4]], [0.5, 0.1], minimum=0.1)
     np.testing.assert_allclose(found, [[0.4, np.nan], [0.6, np.nan]])

@@ -101,6 +101,13 @@ def test_precision_is_kept_and_whole_numbers_become_floats() -> None:
     np.testing.assert_allclose(deskew(grey), deskew(grey.astype(float)), atol=1e-12)
 
 
+@pytest.mark.parametrize("power", [-900, 1020])
+def test_sums_may_be_beyond_floating_point(power: int) -> None:
+    images = slanted()
+    unit = np.ldexp(1.0, power)
+    np.testing.assert_allclose(deskew(images * unit) / unit, deskew(images), rtol=1e-12, atol=1e-13)
+
+
 def test_more_images_than_are_moved_at_a_time() -> None:
     images = np.tile(slanted(), (200, 1, 1))
     np.testing.assert_array_equal(deskew(images)[-6:], deskew(images[:6]))

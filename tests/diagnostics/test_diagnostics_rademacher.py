@@ -110,6 +110,9 @@ def test_squares_of_sums() -> None:
     assert diagnostics.rademacher_bound(family, q=2.0, degree=2) == pytest.approx(
         diagnostics.rademacher_bound(each, q=2.0)
     )
+    for unit in (1e-200, 1e200):
+        bound = diagnostics.rademacher_bound([unit * K for K in family], q=2.0, degree=2)
+        assert bound == pytest.approx(unit * diagnostics.rademacher_bound(family, q=2.0, degree=2))
     one = [np.eye(40)] * 9
     published = np.sqrt(23 / 11) * 9**0.5 / np.sqrt(40)
     assert diagnostics.rademacher_bound(one, q=2.0, factor=1.0, degree=2) <= published * (1.0 + 1e-12)

@@ -61,6 +61,7 @@ def deskew(images: ArrayLike) -> NDArray[Any]:
 def _shifts(images: NDArray[Any]) -> NDArray[Any]:
     """a (r - r_mean): how far to the right of its pixel each row of the result is read; shape (n, height)."""
     _, height, width = images.shape
+    images = np.ldexp(images, -np.frexp(images.max(axis=(1, 2), initial=0.0, keepdims=True))[1])  # sums may overflow
     rows = images.sum(axis=2)
     columns = images.sum(axis=1)
     mass = np.maximum(rows.sum(axis=1), TINY)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._floats import TINY
 from multikernel._parameters import POSITIVE
 from multikernel._rules import Choice, Number
 from multikernel.diagnostics import _input
@@ -62,9 +63,11 @@ def rademacher_bound(K: Any, norm: float = 1.0, q: float = 1.0, factor: float = 
     DEGREES.check(degree, "rademacher_bound: degree")
     bank = _input.as_bank(K)
     tau = np.asarray(bank.traces(), dtype=float)
+    unit = 1.0  # of the kernels: squares of very large or small ones are beyond floating point
     if degree == 2:
         diagonal = np.asarray(bank.diagonal(), dtype=float)
-        tau = (diagonal @ diagonal.T).ravel()
+        unit = max(float(diagonal.max()), TINY)
+        tau = (diagonal / unit @ (diagonal / unit).T).ravel()
     tau = np.maximum(tau, 0.0)
     largest = float(tau.max())
     if largest == 0.0:
@@ -73,7 +76,7 @@ def rademacher_bound(K: Any, norm: float = 1.0, q: float = 1.0, factor: float = 
     whole = range(1, int(min(dual + 1e-9, np.log(len(tau)) + 2)) + 1)  # for r > log m the bounds grow with r
     orders = [float(r) for r in whole] + ([dual] if np.isfinite(dual) else [])
     bounds = [_constant(r) * largest * float(((tau / largest) ** r).sum()) ** (1.0 / r) for r in orders]
-    return factor * norm * float(np.sqrt(min(bounds))) / bank.shape[0]
+    return factor * norm * unit * float(np.sqrt(min(bounds))) / bank.shape[0]
 
 
 def spectral_rademacher_bound(K: Any, factor: float = 2.0) -> float:

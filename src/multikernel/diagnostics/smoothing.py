@@ -113,6 +113,8 @@ def smoothing_bounds(bank: Any, C: float = 1.0, smoothing: float | None = None, 
     if smoothing is None:
         if m == 1:
             raise ValueError("smoothing_bounds: one kernel needs no smoothing; set smoothing for its bounds")
+        if b == 0.0:
+            raise ValueError("smoothing_bounds: all kernels are zero, so that no smoothing is best; set smoothing")
         s = C**2 * n * b * np.sqrt(2.0 / (rate * entropy))
     else:
         POSITIVE.check(smoothing, "smoothing_bounds: smoothing")

@@ -158,7 +158,7 @@ def normalized_scores(scores: Any, ceiling: Any, *, minimum: float = 0.0) -> Any
 
 
 def _powers(repeats: Any, name: str) -> tuple[Array, Array, Array]:
-    """P, V and SP of every target, arrays (t,)."""
+    """P, V and SP of every target, arrays (t,), in units of the target in which no square is beyond floating point."""
     refuse_masked(repeats, "repeats")
     values = check_array(repeats, ensure_2d=False, allow_nd=True, dtype=(np.float64, np.float32), input_name="repeats")
     if values.ndim not in (2, 3) or min(values.shape[:2]) < 2:
@@ -171,6 +171,7 @@ def _powers(repeats: Any, name: str) -> tuple[Array, Array, Array]:
     single, of_mean = np.empty((2, values.shape[2]))
     for some in slices(values.shape[2], max(1, BUFFER_VALUES // (R * n))):
         part = values[:, :, some].astype(float)
+        part = np.ldexp(part, -np.frexp(np.abs(part).max(axis=(0, 1)))[1])  # to [-1, 1], without rounding
         single[some] = part.var(axis=1, ddof=1).mean(axis=0)
         of_mean[some] = part.mean(axis=0).var(axis=0, ddof=1)
         single[some][np.ptp(part, axis=1).max(axis=0) == 0] = 0.0
