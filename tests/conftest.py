@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import numpy as np
 import pytest
@@ -28,20 +28,51 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--whole", action="append", default=[], help="files of tests of which all cases run all the same")
 
 
-@pytest.hookimpl(trylast=True)  # of the cases that are left where those of the studies are gone
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out all cases of a test but the first, where only one was asked for."""
-    if not config.getoption("--one-case"):
-        return
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
+    """Leave combinations to the studies where a test is marked ``crossed``; at the end see to ``--one-case``."""
+    tests: dict[str, list[pytest.Function]] = {}
+    for item in items:
+        if isinstance(item, pytest.Function) and item.get_closest_marker("crossed"):
+            tests.setdefault(_test(item), []).append(item)
+    for cases in tests.values():
+        for case in _further(cases):
+            case.add_marker("study")
+    yield
+    if config.getoption("--one-case"):
+        _leave_one_case(config, items)
+
+
+def _test(item: pytest.Item) -> str:
+    return item.nodeid.split("[", 1)[0]
+
+
+def _further(cases: list[pytest.Function]) -> list[pytest.Function]:
+    """The cases without which every value of every argument is still in some case: first those that share none."""
+    seen: set[tuple[str, int]] = set()
+    left = [case for case in cases if not case.get_closest_marker("study")]
+    for enough in (all, any):
+        further = []
+        for case in left:
+            values = set(case.callspec.indices.items())
+            if enough(value not in seen for value in values):
+                seen |= values
+            else:
+                further.append(case)
+        left = further
+    return left
+
+
+def _leave_one_case(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect all cases of a test but the first, those of whole files excepted."""
     whole = config.getoption("--whole")
     kept: list[pytest.Item] = []
     others: list[pytest.Item] = []
     tests: set[str] = set()
     for item in items:
-        file, test = item.nodeid.split("::", 1)[0], item.nodeid.split("[", 1)[0]
-        wanted = file in whole or test not in tests
+        wanted = item.nodeid.split("::", 1)[0] in whole or _test(item) not in tests
         (kept if wanted else others).append(item)
-        tests.add(test)
+        tests.add(_test(item))
     items[:] = kept
     config.hook.pytest_deselected(items=others)
 

@@ -21,6 +21,7 @@ from multikernel._rules import Vector
 from multikernel.estimators.base import KernelEstimator
 from multikernel.problem import Problem
 from zoo_estimators import searched
+from cases import one_in
 
 VALUES = (None, "a", np.nan, np.inf, -np.inf, -1, 0, 0.5, True, [], (), {}, 1j, 10**9, 10**400, 1e300)
 HUGE = 1e300  # a size that some parameters may have: what is then learned is another matter
@@ -40,7 +41,7 @@ def named(error: Exception, owner: str, parameter: str) -> bool:
     return owner in str(error) and parameter in str(error) and "\n" not in str(error)
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", one_in(3, ESTIMATORS))
 def test_an_estimator_fits_or_says_which_parameter_is_wrong(
     name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -139,6 +139,7 @@ def test_other_parameters_of_the_grid(cancer):
     assert search.best_estimator_.learner == search.best_params_["learner"]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(
     ("family", "cv"),
     [

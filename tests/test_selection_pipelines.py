@@ -54,6 +54,7 @@ CASES = {
 }
 
 
+@pytest.mark.crossed
 @pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("scaler", [StandardScaler(), Normalizer()], ids=["learns", "learns nothing"])

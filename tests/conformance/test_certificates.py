@@ -137,6 +137,7 @@ def ridge(d: Any, alpha: float) -> float:
     return float(Y @ np.linalg.solve(np.tensordot(d, K, 1) + alpha * np.eye(len(Y)), Y))
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("max_iter", [1, 2, 3, 100])
 @pytest.mark.parametrize(
     "model",
@@ -154,6 +155,7 @@ def test_the_value_of_a_support_vector_machine(model: Any, max_iter: int) -> Non
     assert found.objective_ <= primal * (1.0 + 1e-6)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("max_iter", [1, 2, 3, 100])
 @pytest.mark.parametrize("alpha", [1e-6, 1e-2, 1.0, 1e6])
 def test_the_value_of_ridge_regression_and_what_its_gap_is_relative_to(alpha: float, max_iter: int) -> None:

@@ -25,6 +25,7 @@ def test_every_domain_of_the_package_is_here() -> None:
     assert not missing(Domain, (case.make(3) for case in DOMAINS.values()))
 
 
+@pytest.mark.crossed
 @names
 @pytest.mark.parametrize(("m", "seed"), [(1, 0), (2, 1), (7, 2)])
 def test_a_domain_keeps_what_domains_have_to_keep(name: str, m: int, seed: int) -> None:

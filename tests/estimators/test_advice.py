@@ -69,7 +69,7 @@ def numbered(name, family):
     return model.set_params(**{key: value for key, value in numbers.items() if key in model.get_params(deep=False)})
 
 
-@pytest.mark.parametrize(("name", "unequal"), one_in(2, product(SIZED, UNEQUAL)))
+@pytest.mark.parametrize(("name", "unequal"), one_in(5, product(SIZED, UNEQUAL)))
 def test_kernels_of_very_different_size_are_named_with_their_sizes(name, unequal):
     family, y = UNEQUAL[unequal], LABELS if name.endswith("Classifier") else Y
     (sentence,) = said(numbered(name, family), X, y)

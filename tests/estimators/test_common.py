@@ -108,15 +108,15 @@ def all_checks(estimators: list[BaseEstimator]) -> pytest.MarkDecorator:
 
 
 def divided(estimators: list[BaseEstimator]) -> pytest.MarkDecorator:
-    """All checks of the estimators: a fifth, and all of ``THOROUGH``, with every change, the others with the studies.
+    """All checks of the estimators: a seventh, and all of ``THOROUGH``, with every change, the others with the studies.
 
-    The number of checks of an estimator is no multiple of five, so every check meets a fifth of the estimators.
+    The number of checks of an estimator is no multiple of seven, so every check meets a seventh of the estimators.
     """
     made = all_checks(estimators)
     names, cases = made.args
     params = []
     for number, (estimator, check) in enumerate(cases):
-        every_change = (type(estimator) in THOROUGH or number % 5 == 0) and not repeats(check)
+        every_change = (type(estimator) in THOROUGH or number % 7 == 0) and not repeats(check)
         params.append(pytest.param(estimator, check, marks=[] if every_change else [pytest.mark.study]))
     return pytest.mark.parametrize(names, params, **made.kwargs)
 

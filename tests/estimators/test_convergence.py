@@ -55,7 +55,7 @@ def target(cls: Any) -> Any:
 # -- the line that a warning points at ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cls", one_in(3, PUBLIC), ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", one_in(7, PUBLIC), ids=lambda cls: cls.__name__)
 def test_every_estimator_warns_at_the_users_line(cls: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fitted, "converged", lambda self, tol: False)
     y = target(cls)

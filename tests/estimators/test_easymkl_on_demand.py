@@ -28,6 +28,7 @@ def model(learner: str = "svc", multiclass: str = "ovo", **parameters: Any) -> E
     return EasyMKLClassifier(FAMILY, lam=0.01, learner=learner, C=4.0, multiclass=multiclass, **parameters)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
 @pytest.mark.parametrize("learner", ["svc", "margin"])
 def test_model_is_that_of_the_stored_bank(learner: str, multiclass: str) -> None:

@@ -117,6 +117,7 @@ def test_an_interaction_that_is_there_is_found_and_others_are_not():
     assert model.score(new, np.sin(new[:, 0]) + new[:, 2] * new[:, 4]) > 0.9
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("C", [1e2, 1e4, 1e6])
 @pytest.mark.parametrize("cls", [HKLClassifier, HKLRegressor])
 def test_rho_near_one_with_a_large_C(cls, C):

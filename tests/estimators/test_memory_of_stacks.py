@@ -12,6 +12,7 @@ import pytest
 import multikernel as mk
 from multikernel import _memory
 from multikernel.banks import precomputed
+from cases import one_in
 
 N, M = 200, 250
 RANDOM = np.random.default_rng(0)
@@ -40,7 +41,7 @@ def bank() -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", one_in(3, MODELS))
 def test_a_fit_takes_a_fifth_of_the_stack(name: str, bank: Any) -> None:
     make, target = MODELS[name]
     few = np.arange(40)
@@ -52,7 +53,9 @@ def test_a_fit_takes_a_fifth_of_the_stack(name: str, bank: Any) -> None:
     assert peak < 0.2 * STACK, f"{peak / STACK:.2f} of the stack"
 
 
-@pytest.mark.parametrize("name", ["RLS2Regressor", "L1MKLRegressor", "MultipleKernelRidgeCV", "PolynomialMKLRegressor"])
+@pytest.mark.parametrize(
+    "name", one_in(2, ["RLS2Regressor", "L1MKLRegressor", "MultipleKernelRidgeCV", "PolynomialMKLRegressor"])
+)
 def test_a_matrix_beyond_the_memory_is_refused_in_a_sentence(name, monkeypatch):
     """Before anything of the size of the samples' matrix is made."""
     monkeypatch.setattr(_memory, "total_memory", lambda: 6e7)

@@ -51,7 +51,7 @@ def overlapping(n=200, seed=0):
     return X, (rng.random(n) < true).astype(int), true
 
 
-@pytest.mark.parametrize(("kind", "name"), one_in(3, product(["platt", "isotonic"], CLASSIFIERS)))
+@pytest.mark.parametrize(("kind", "name"), one_in(5, product(["platt", "isotonic"], CLASSIFIERS)))
 def test_every_classifier_tells_probabilities(name, kind):
     model, (X, y) = getattr(multikernel, name)(probability=kind), three_classes()
     if name not in ("LearnedScalesClassifier", "LinearRLS2Classifier"):

@@ -110,7 +110,7 @@ SUPPORT = {
 }
 
 
-@pytest.mark.parametrize(("case", "given"), one_in(2, product(SUPPORT, GIVEN)))
+@pytest.mark.parametrize(("case", "given"), one_in(5, product(SUPPORT, GIVEN)))
 def test_gap_of_a_support_vector_machine(case: str, given: str) -> None:
     model, gap, dual_norm = SUPPORT[case]
     model, y, K = fitted(model, given)
@@ -119,6 +119,7 @@ def test_gap_of_a_support_vector_machine(case: str, given: str) -> None:
     assert model.duality_gap_ <= model.tol
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("given", GIVEN)
 @pytest.mark.parametrize(
     ("model", "dual_norm"),

@@ -312,6 +312,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("call", ["partial_fit", "forget"])
 def test_what_the_first_samples_settled_is_not_changed(change, call):

@@ -111,7 +111,7 @@ def with_choices(name):
 
 @pytest.mark.parametrize(
     ("name", "looks"),
-    one_in(7, product([*NAMES, "MultiKernelClassifier", "MultiKernelRegressor"], [AT_ONCE, 12.0, 150.0])),
+    one_in(11, product([*NAMES, "MultiKernelClassifier", "MultiKernelRegressor"], [AT_ONCE, 12.0, 150.0])),
 )
 def test_what_time_cut_is_the_same_or_warned_of(name, looks, monkeypatch):
     """Parameters, candidates, starts, folds and steps: what time leaves out either changes nothing, or is said."""

@@ -304,6 +304,7 @@ def test_views_of_every_kind_are_learned_together() -> None:
     np.testing.assert_allclose(found, want.decision_function(new), rtol=1e-5, atol=1e-9)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(
     "X",
     [
@@ -424,7 +425,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize("cls", one_in(2, KINDS), ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", one_in(4, KINDS), ids=lambda cls: cls.__name__)
 @pytest.mark.filterwarnings("ignore")
 def test_every_estimator_takes_matrices_views_and_parts_of_a_bank(cls: Any) -> None:
     seeded = {"random_state": 0} if "random_state" in inspect.signature(cls).parameters else {}

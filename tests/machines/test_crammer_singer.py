@@ -224,7 +224,9 @@ def test_time_ends_a_problem_between_two_steps(monkeypatch: pytest.MonkeyPatch) 
 
 # Intercepts that only the damping holds made the first five end in a singular system. The others ended with gaps of
 # .004 and .002: |B - P| says nothing of what is left to do, for P may be anything where the kernel is zero.
-@pytest.mark.parametrize(("seed", "C"), [(3, 1e3), (17, 1e3), (73, 1e4), (151, 1e4), (187, 1e4), (9, 1e4), (129, 1e3)])
+@pytest.mark.parametrize(
+    ("seed", "C"), one_in(5, [(3, 1e3), (17, 1e3), (73, 1e4), (151, 1e4), (187, 1e4), (9, 1e4), (129, 1e3)])
+)
 def test_a_large_C_on_few_features(seed: int, C: float) -> None:
     rng = np.random.default_rng(seed)
     n, d, c = int(rng.integers(20, 120)), int(rng.integers(1, 8)), int(rng.integers(3, 6))

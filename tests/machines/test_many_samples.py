@@ -30,6 +30,7 @@ CASES = {
 }
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("single", [False, True], ids=["double", "single"])
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("tol", [1e-2, 1e-8])

@@ -99,6 +99,7 @@ def test_value_and_gradient_are_those_of_the_formulas(machine, name):
     np.testing.assert_allclose(found.gradient, expected, rtol=2e-3, atol=2e-3 * np.abs(expected).max())
 
 
+@pytest.mark.crossed
 @machines
 @domains
 @combinations

@@ -103,6 +103,7 @@ def sample(kind: str, p: int, n: int) -> tuple[Array, Array]:
     return np.array([np.exp(-((x[:, None] - x) ** 2)) for x in X.T]), y
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("kind", ["features", "gaussians"])
 @pytest.mark.parametrize("rho", [1.1, 1.5, 2.0])
 def test_feasible_dual_variables_bound_the_optimum(kind: str, rho: float) -> None:

@@ -42,6 +42,7 @@ def exactly(stack: str, name: str, domain: str) -> Any:
 # -- the answer --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("name", MACHINES)
 @pytest.mark.parametrize("max_iter", [0, 2, 200])
 def test_its_bounds_enclose_the_optimum(name: str, max_iter: int) -> None:

@@ -87,6 +87,7 @@ def test_an_ill_conditioned_matrix():
     assert np.abs(A @ InverseByFolds.of(precomputed(K), v, folds).times(B) - B).max() <= 1e-9 * scale
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("family", ["precomputed", "evaluated"])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_models_of_large_matrices_are_those_of_small_ones(monkeypatch, family, fit_intercept):

@@ -40,6 +40,7 @@ def found(given_: PowerSum) -> float:
     return scale * max(-min(runs), *(total(e) for e in np.eye(m)))
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("mixed", [False, True])
 @pytest.mark.parametrize(("p", "q"), CASES)
 def test_is_the_maximum(p: float, q: float, mixed: bool) -> None:

@@ -187,7 +187,7 @@ def test_reduced_values_are_those_of_fractions(alpha: float, weighted: bool) -> 
 @pytest.mark.parametrize(
     ("model", "size"),
     one_in(
-        3,
+        7,
         product(
             [
                 PolynomialMKLRegressor(),

@@ -24,6 +24,7 @@ WHERE = [
 ]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(("name", "owner", "method"), WHERE)
 @pytest.mark.parametrize("fitted", [False, True])
 def test_an_interrupted_fit_leaves_nothing_of_itself(
