@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator
 
 import numpy as np
@@ -48,18 +49,17 @@ def _test(item: pytest.Item) -> str:
 
 
 def _further(cases: list[pytest.Function]) -> list[pytest.Function]:
-    """The cases without which every value of every argument is still in some case: first those that share none."""
-    seen: set[tuple[str, int]] = set()
+    """The cases without which every value of every argument still is in a case, and none much oftener than others."""
+    seen: Counter[tuple[str, int]] = Counter()
+
+    def values(case: pytest.Function) -> list[tuple[str, int]]:
+        return [(name, id(value)) for name, value in case.callspec.params.items()]
+
     left = [case for case in cases if not case.get_closest_marker("study")]
-    for enough in (all, any):
-        further = []
-        for case in left:
-            values = set(case.callspec.indices.items())
-            if enough(value not in seen for value in values):
-                seen |= values
-            else:
-                further.append(case)
-        left = further
+    while new := [case for case in left if any(seen[value] == 0 for value in values(case))]:
+        kept = min(new, key=lambda case: sum(seen[value] for value in values(case)))
+        seen.update(values(kept))
+        left.remove(kept)
     return left
 
 

@@ -15,13 +15,13 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import GridSearchCV
 
 import multikernel as mk
+from cases import one_in
 from multikernel import combinations, diagnostics, domains, kernels, machines, optimizers
 from multikernel._parameters import Count, Part, Positive, Seed, Threads, check_parameters
 from multikernel._rules import Vector
 from multikernel.estimators.base import KernelEstimator
 from multikernel.problem import Problem
 from zoo_estimators import searched
-from cases import one_in
 
 VALUES = (None, "a", np.nan, np.inf, -np.inf, -1, 0, 0.5, True, [], (), {}, 1j, 10**9, 10**400, 1e300)
 HUGE = 1e300  # a size that some parameters may have: what is then learned is another matter

@@ -15,10 +15,10 @@ import multikernel as mk
 import multikernel.estimators
 import multikernel.estimators.binding as base
 import multikernel.estimators.several as prediction
+from cases import one_in
 from multikernel import bind, kernels, path
 from multikernel.banks.lazy import LazyBank
 from multikernel.paths.plots import _KINDS
-from cases import one_in
 
 matplotlib.use("Agg")
 
@@ -74,7 +74,7 @@ def by_name(model, names):
     return [own.get(name, 0.0) for name in names]
 
 
-@pytest.mark.parametrize(("cls", "parameter"), one_in(2, steerable()), ids=lambda v: getattr(v, "__name__", v))
+@pytest.mark.parametrize(("cls", "parameter"), one_in(4, steerable()), ids=lambda v: getattr(v, "__name__", v))
 def test_every_estimator_as_in_separate_fits(cls, parameter, cancer, diabetes):
     X, y, new, truth = samples(cls, cancer, diabetes)
     family = kernels.RBF() if cls in WITH_SCALES else FEW

@@ -17,6 +17,7 @@ from sklearn.preprocessing import minmax_scale
 
 import multikernel as mk
 import multikernel.estimators.binding as base
+from cases import one_in
 from multikernel import (
     AlignmentMKLRegressor,
     AverageMKLClassifier,
@@ -70,17 +71,20 @@ def test_binds_once_for_each_set_of_kernels(cancer, monkeypatch):
 
 @pytest.mark.parametrize(
     ("model", "grid"),
-    [
-        (mk.LearnedScalesRegressor(penalty=1.0), {"metric": ["diagonal", "full"]}),
-        (mk.LearnedScalesRegressor(penalty=1.0), {"groups": [None, [[0, 1]]]}),
-        (
-            mk.GMKLRegressor(combination="profile", alpha=0.1, penalty=1.0),
-            {"profile": [kernels.Matern(), kernels.Laplacian()]},
-        ),
-        (mk.GMKLRegressor(alpha=0.1, penalty=1.0), {"combination": ["linear", "rbf_product", "polynomial"]}),
-        (mk.HKLRegressor(C=10.0), {"parents": [None, [[], [0], [0]]]}),
-        (mk.PolynomialMKLRegressor(kernels.linear_features(), alpha=1.0, degree=1), {"free": [(), ((0, 1),)]}),
-    ],
+    one_in(
+        2,
+        [
+            (mk.LearnedScalesRegressor(penalty=1.0), {"metric": ["diagonal", "full"]}),
+            (mk.LearnedScalesRegressor(penalty=1.0), {"groups": [None, [[0, 1]]]}),
+            (
+                mk.GMKLRegressor(combination="profile", alpha=0.1, penalty=1.0),
+                {"profile": [kernels.Matern(), kernels.Laplacian()]},
+            ),
+            (mk.GMKLRegressor(alpha=0.1, penalty=1.0), {"combination": ["linear", "rbf_product", "polynomial"]}),
+            (mk.HKLRegressor(C=10.0), {"parents": [None, [[], [0], [0]]]}),
+            (mk.PolynomialMKLRegressor(kernels.linear_features(), alpha=1.0, degree=1), {"free": [(), ((0, 1),)]}),
+        ],
+    ),
 )
 def test_candidates_whose_kernels_differ_share_no_bank(model, grid):
     rng = np.random.default_rng(0)
@@ -196,7 +200,7 @@ def test_bad_use(cancer):
 
 
 @pytest.mark.filterwarnings("ignore:.*kernels of very different size")
-@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("order", one_in(2, [-1, 1]))
 def test_of_equal_scores_the_simplest_model_is_taken(order):
     """Two groups far apart: every candidate has the score 1."""
     X = np.concatenate([np.random.default_rng(0).normal(size=(12, 2)) - 9.0, np.ones((12, 2)) * 9.0])
@@ -244,7 +248,7 @@ def test_folds_of_one_group_hold_out_one_sample():
     assert search.n_splits_ == 3
 
 
-@pytest.mark.parametrize("drawn", [False, True])
+@pytest.mark.parametrize("drawn", one_in(2, [True, False]))
 def test_all_candidates_are_compared_on_the_same_folds(drawn):
     """Also where their banks differ and the folds can be gone through once, or are others each time."""
     X = np.random.default_rng(0).normal(size=(40, 2))

@@ -18,6 +18,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold
 
+from cases import one_in
 from multikernel import MultiKernelClassifier, MultiKernelRegressor, load, save
 from multikernel.auto import in_leaves, limits, many_samples, trained_on_many
 from multikernel.auto.centre_sums import CentreSpeed
@@ -65,6 +66,7 @@ def test_a_regressor():
     assert np.linalg.eigvalsh(K).min() > -1e-5 * np.trace(K)
 
 
+@pytest.mark.study
 @pytest.mark.usefixtures("from_300_on")
 def test_a_regressor_by_few_centres(monkeypatch):
     monkeypatch.setattr(many_samples, "_in_leaves", lambda *_: ([], []))
@@ -75,7 +77,7 @@ def test_a_regressor_by_few_centres(monkeypatch):
 
 
 @pytest.mark.usefixtures("from_300_on")
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("classes", one_in(2, [2, 3]))
 def test_a_machine_in_leaves_stands_beside_that_of_logistic_losses(classes):
     rng = np.random.default_rng(0)
     X = rng.uniform(-1.0, 1.0, size=(2000, 3))
@@ -103,7 +105,7 @@ def test_classes_that_need_the_machines_in_leaves_alone(monkeypatch):
 
 
 @pytest.mark.usefixtures("from_300_on")
-@pytest.mark.parametrize("part", [1.0, 0.5])
+@pytest.mark.parametrize("part", one_in(2, [1.0, 0.5]))
 def test_groups_that_are_held_out_are_unknown_to_machines_in_leaves(monkeypatch, part):
     """Groups differ by chance alone: who has seen one of its samples predicts the others."""
     rng = np.random.default_rng(0)
@@ -139,6 +141,7 @@ def test_what_is_said_of_samples_with_equal_cells_is_true(monkeypatch):
     np.testing.assert_allclose(one_by_one, model.predict(X[1200:])[:30], atol=1e-4)
 
 
+@pytest.mark.study
 @pytest.mark.usefixtures("from_300_on")
 def test_what_is_said_of_new_samples_is_true():
     X, y = regression(2000)
@@ -149,7 +152,7 @@ def test_what_is_said_of_new_samples_is_true():
 
 
 @pytest.mark.usefixtures("from_300_on")
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("classes", one_in(2, [3, 2]))
 def test_a_classifier_of_mixed_columns(classes):
     rng = np.random.default_rng(0)
     colour = rng.choice(["red", "green", "blue"], 900)
@@ -229,6 +232,7 @@ def test_little_time_is_kept_to_and_said():
     assert model.score(X, y) > 0.4
 
 
+@pytest.mark.study
 @pytest.mark.usefixtures("from_300_on")
 def test_scores_do_not_fall_where_samples_become_many():
     X, y = regression(1700, seed=1)
@@ -338,6 +342,7 @@ def test_more_rows_are_never_worse(name):
     assert scores == sorted(scores)
 
 
+@pytest.mark.study
 @pytest.mark.usefixtures("from_300_on")
 def test_a_metric_finds_the_direction_that_a_target_depends_on():
     rng = np.random.default_rng(0)
@@ -359,6 +364,7 @@ def test_a_metric_finds_the_direction_that_a_target_depends_on():
         np.testing.assert_allclose(turned.to(model.answer_.samples, dtype)(new), expected, atol=tolerance)
 
 
+@pytest.mark.study
 @pytest.mark.usefixtures("from_300_on")
 def test_a_metric_has_no_categories_and_no_more_parameters_than_samples_allow():
     rng = np.random.default_rng(0)
@@ -378,7 +384,7 @@ def waves(n, seed=0, classes=2):
 
 
 @pytest.mark.usefixtures("from_300_on")
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("classes", one_in(2, [2, 3]))
 def test_classes_are_learned_by_one_machine_of_logistic_losses(monkeypatch, classes):
     X, y = waves(800, classes=classes)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, 600)
@@ -432,6 +438,7 @@ def test_classes_are_learned_by_one_machine_of_logistic_losses(monkeypatch, clas
     assert abs(error - model.candidates_[-1]["error"]) < 5.0 * model.candidates_[-1]["spread"]
 
 
+@pytest.mark.study
 @pytest.mark.usefixtures("from_300_on")
 def test_a_blend_of_squared_losses_stays_where_it_has_less_loss(monkeypatch):
     X, y = waves(400)

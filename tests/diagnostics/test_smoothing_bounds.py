@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mkl_reference as mkl
+from cases import one_in
 from multikernel import precomputed
 from multikernel.diagnostics import smoothing_bounds
 from multikernel.procedures.nesterov import lipschitz, nesterov, printed_lipschitz
@@ -13,7 +14,9 @@ from multikernel.procedures.smoothed import SmoothedProblem, smoothed
 from zoo import PROBLEMS
 
 
-@pytest.mark.parametrize(("name", "C", "s"), [("random", 1.0, 1.0), ("low-rank", 0.1, 0.5), ("rank-one", 1.0, 10.0)])
+@pytest.mark.parametrize(
+    ("name", "C", "s"), one_in(3, [("rank-one", 1.0, 10.0), ("random", 1.0, 1.0), ("low-rank", 0.1, 0.5)])
+)
 def test_they_hold(name: str, C: float, s: float) -> None:
     case = PROBLEMS[name]()
     best = smoothed(precomputed(case.K), case.y, C, s, tol=1e-8)

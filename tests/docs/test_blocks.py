@@ -12,7 +12,9 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if blocks(page.read_text()))
 LONG = {
     "tutorial",
+    "coming_from_himalaya",
     "extend/bank",
+    "extend/machine",
     "guide/command_line",
     "guide/large",
     "guide/mixed_models",
@@ -28,6 +30,7 @@ LONG = {
     "methods/learned_scales",
     "methods/ridge_cv",
     "methods/smkl",
+    "methods/two_layers",
     "results/dot_product_polynomials",
     "results/mnist",
 }

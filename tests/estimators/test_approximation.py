@@ -10,9 +10,9 @@ import pytest
 from sklearn.base import clone
 
 import multikernel as mk
+from cases import one_in
 from multikernel import kernels
 from multikernel.estimators import approximated
-from cases import one_in
 
 Array = Any
 RNG = np.random.default_rng(0)

@@ -46,10 +46,10 @@ OTHERS = [  # estimators with arguments: those that need one, and those that wou
     ProportionalMKLClassifier(FEW, C=1.0, cv=2),
     ProportionalMKLRegressor(FEW, alpha=1.0, cv=2),
     EasyMKLClassifier(FEW, learner="svc", multiclass="ovo"),
+    L1MKLClassifier(FEW, multiclass="crammer_singer"),
     BankSearchCV(numbered(EasyMKLClassifier(FEW)), {"lam": [0.1, 0.5]}, cv=2),
     BankSearchCV(AverageMKLRegressor(FEW), {"alpha": [0.01, 0.1]}, cv=KFold(2)),
 ]
-THOROUGH = (L1MKLClassifier, RLS2Regressor)
 TRYING = (BestKernelClassifier, BestKernelRegressor, ProportionalMKLClassifier, ProportionalMKLRegressor)
 NOT_PLAIN = {BankSearchCV, *TRYING}
 DEFAULTS = [cls() for cls in PUBLIC if issubclass(cls, BaseEstimator) and cls not in NOT_PLAIN]
@@ -64,6 +64,7 @@ def small(model: BaseEstimator) -> BaseEstimator:
 
 
 ESTIMATORS = [*(small(numbered(model)) for model in OTHERS + DEFAULTS), AverageMKLRegressor(FEW)]  # the last searches
+THOROUGH = [model for model in ESTIMATORS if type(model) is RLS2Regressor]
 SEARCHING = [model for model in DEFAULTS if searched(model)]
 
 
@@ -116,7 +117,7 @@ def divided(estimators: list[BaseEstimator]) -> pytest.MarkDecorator:
     names, cases = made.args
     params = []
     for number, (estimator, check) in enumerate(cases):
-        every_change = (type(estimator) in THOROUGH or number % 7 == 0) and not repeats(check)
+        every_change = (estimator in THOROUGH or number % 7 == 0) and not repeats(check)
         params.append(pytest.param(estimator, check, marks=[] if every_change else [pytest.mark.study]))
     return pytest.mark.parametrize(names, params, **made.kwargs)
 

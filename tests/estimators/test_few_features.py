@@ -11,8 +11,8 @@ import pytest
 from sklearn.base import clone
 
 import multikernel as mk
-from multikernel import kernels
 from cases import one_in
+from multikernel import kernels
 
 N, P = 5000, 6
 X = np.random.default_rng(0).normal(size=(N, P))

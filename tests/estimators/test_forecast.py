@@ -11,12 +11,12 @@ import pytest
 from sklearn.base import clone
 
 import multikernel as mk
+from cases import one_in
 from multikernel import _memory, kernels
 from multikernel.banks import speed
 from multikernel.domains import Simplex
 from multikernel.estimators.forecast import forecast_on_bank
 from multikernel.procedures.forecast import interior_steps, machine_rounds
-from cases import one_in
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(400, 6))

@@ -12,6 +12,7 @@ from sklearn.preprocessing import scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import multikernel
+from cases import one_in
 from multikernel import BankSearchCV, GMKLClassifier, GMKLRegressor, GMKLSupportRegressor, bind, kernels, precomputed
 from multikernel.banks import DenseGram
 from multikernel.machines import SquaredHingeMachine
@@ -152,6 +153,7 @@ def test_precomputed_matrices(combination):
         np.testing.assert_allclose(on_array.decision_function(K[:, TEST][:, :, TRAIN]), expected, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.crossed
 @every_combination
 @pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
 def test_several_classes(combination, multiclass):
@@ -201,6 +203,7 @@ def test_more_starts_do_no_harm_and_repeat():
     np.testing.assert_array_equal(more.weights_, clone(more).fit(Z, product).weights_)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("model", [GMKLClassifier(max_iter=8, tol=1e-8), GMKLRegressor(max_iter=8, tol=1e-8)])
 @pytest.mark.parametrize(("combination", "measure"), [("linear", "duality gap"), ("rbf_product", "stationarity")])
 def test_not_converged_is_said_with_the_measure_reached(model, combination, measure):
@@ -306,7 +309,7 @@ def test_scales_inside_any_profile_are_stationary(profile: kernels.DistanceKerne
             assert other.min() < 0.0 or objective(other) > best * (1.0 - 1e-3)
 
 
-@pytest.mark.parametrize("degree", [1, 2])
+@pytest.mark.parametrize("degree", one_in(2, [1, 2]))
 def test_numbers_that_are_chosen_in_a_ball_follow_the_unit_of_the_kernels(degree: int) -> None:
     A = np.random.default_rng(0).normal(size=(40, 3))
     K = bind([kernels.RBF(0.3), kernels.RBF(1.0).on([0])], A).matrices()

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.utils.estimator_checks import check_estimator
 
 import joint_reference as ref
 import multikernel as mk
@@ -100,11 +99,6 @@ def test_what_is_told_of_it(tmp_path: Any) -> None:
     np.testing.assert_array_equal(again.predict_proba(NEW), model.predict_proba(NEW))
     assert again.multiclass == "crammer_singer"
     assert mk.path(model, X, NAMES[Y], "C", [0.1, 1.0]).weights.shape == (2, 3)
-
-
-def test_it_is_an_estimator() -> None:
-    """Weights of samples are repetitions to seven digits, among what scikit-learn checks."""
-    check_estimator(mk.L1MKLClassifier(multiclass="crammer_singer"), on_skip=None)
 
 
 def test_a_kernel_that_is_approximated() -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multikernel import LearnedScalesClassifier, LearnedScalesRegressor, bind, kernels, load, save
 from cases import one_in
+from multikernel import LearnedScalesClassifier, LearnedScalesRegressor, bind, kernels, load, save
 
 mpl.use("Agg")
 rng = np.random.default_rng(0)

@@ -10,6 +10,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold
 
+from cases import one_in
 from multikernel import (
     LearnedScalesClassifier,
     LearnedScalesRegressor,
@@ -68,6 +69,7 @@ def solution(model, X, Y, weight=None):
     return lambda new: model.kernel_(new, Z) @ coef + mean
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kernel", [kernels.Matern(), kernels.Laplacian()], ids=repr)
 def test_the_answer_is_the_ridge_regression_on_its_centres(kernel, weighted):
@@ -116,6 +118,7 @@ def test_a_rank_below_one_is_the_error_that_is_allowed(monkeypatch):
         regressor(rank=0.001, kernels=kernels.Laplacian()).fit(X, y)
 
 
+@pytest.mark.study
 def test_more_samples_are_never_worse():
     X, y = make_friedman1(6000, 10, noise=1.0, random_state=0)
     scores = [regressor(rank=300).fit(X[:n], y[:n]).score(X[4000:], y[4000:]) for n in (500, 1000, 2000, 4000)]
@@ -123,7 +126,7 @@ def test_more_samples_are_never_worse():
     assert scores[-1] > scores[0] + 0.005
 
 
-@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("count", one_in(2, [2, 3]))
 def test_a_classifier(count, tmp_path):
     X, y = classes(1200, count)
     model = classifier(class_weight="balanced").fit(X[:800], y[:800])
@@ -135,7 +138,7 @@ def test_a_classifier(count, tmp_path):
     assert np.array_equal(again.decision_function(X), model.decision_function(X))
 
 
-@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("count", one_in(2, [3, 2]))
 def test_logistic_losses_have_probabilities_of_their_own(count, tmp_path, monkeypatch):
     X, y = classes(1400, count)
     monkeypatch.setattr(trained, "GAP", 1e-7)
@@ -175,6 +178,7 @@ def test_what_logistic_losses_cannot_have():
     assert not hasattr(classifier(), "predict_proba")
 
 
+@pytest.mark.study
 def test_probabilities_are_calibrated_on_held_out_samples():
     X, y = classes(1000, 2)
     model = classifier(probability="platt", rank=60).fit(X[:600], y[:600])
@@ -191,6 +195,7 @@ def test_several_targets_share_the_scales():
     np.testing.assert_allclose(model.predict(X) / [1.0, 1e6], expected / [1.0, 1e6], atol=0.2)
 
 
+@pytest.mark.study
 def test_other_units_give_the_same_predictions():
     X, y = regression(700)
     model = regressor().fit(X, y)

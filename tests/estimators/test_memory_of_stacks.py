@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import multikernel as mk
+from cases import one_in
 from multikernel import _memory
 from multikernel.banks import precomputed
-from cases import one_in
 
 N, M = 200, 250
 RANDOM = np.random.default_rng(0)

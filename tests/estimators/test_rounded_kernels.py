@@ -110,7 +110,7 @@ SUPPORT = {
 }
 
 
-@pytest.mark.parametrize(("case", "given"), one_in(5, product(SUPPORT, GIVEN)))
+@pytest.mark.parametrize(("case", "given"), one_in(10, product(SUPPORT, GIVEN)))
 def test_gap_of_a_support_vector_machine(case: str, given: str) -> None:
     model, gap, dual_norm = SUPPORT[case]
     model, y, K = fitted(model, given)

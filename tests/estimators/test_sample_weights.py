@@ -10,8 +10,8 @@ import pytest
 from sklearn.base import clone
 
 import multikernel as mk
-from multikernel import kernels
 from cases import one_in
+from multikernel import kernels
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(30, 3))

@@ -9,8 +9,8 @@ import pytest
 from sklearn.base import clone, is_regressor
 
 import multikernel as mk
-from multikernel import bind, kernels
 from cases import one_in
+from multikernel import bind, kernels
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3))

@@ -169,7 +169,7 @@ def test_an_optimum_is_a_fixed_point_of_the_paper(alpha):
     np.testing.assert_allclose(ref.combine(K, again.values), ref.combine(K, best.values), atol=1e-5)
 
 
-@pytest.mark.parametrize("alpha", [0.3, 3.0])
+@pytest.mark.parametrize("alpha", one_in(2, [0.3, 3.0]))
 def test_where_the_paper_comes_to_rest_is_an_optimum(alpha):
     """Its algorithm without its stopping rule: each run goes on where the last one stopped."""
     at = rls2(BANK, VALUES, alpha, TRACES, mode="paper")[0]

@@ -12,12 +12,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 import mkl_reference as mkl
 import reference as ref
+from cases import one_in
 from multikernel import SMKLClassifier, bind, precomputed
 from multikernel.kernels import Polynomial
 from multikernel.observer import Event
 from multikernel.procedures.smoothed import SmoothedProblem, smoothed
 from zoo import PROBLEMS
-from cases import one_in
 
 Array = Any
 CASES = [(name, C, s) for name in ("random", "duplicated", "zero", "constant") for C in (0.01, 1.0) for s in (0.1, 3.0)]

@@ -120,6 +120,7 @@ def tables(out: Path) -> str:
     return re.sub(r"<footer>.*?</footer>", "", (out / "nkrr.html").read_text(), flags=re.DOTALL)
 
 
+@pytest.mark.study
 def test_a_run_that_is_killed_goes_on_to_the_same_report(small_data: Path, tmp_path: Path) -> None:
     where = ["--figure", "1", "--quick", "--data-dir", str(small_data), "--out", str(tmp_path / "killed")]
     command = [sys.executable, "-m", "multikernel.app.cli.main", "reproduce", "nkrr", *where]
@@ -176,7 +177,16 @@ def test_data_that_are_not_there_are_told_and_left_out(tmp_path: Path) -> None:
     assert "not run" in first.with_name("nkrr.html").read_text()
 
 
-@pytest.mark.parametrize("each", catalogue.EXPERIMENTS, ids=lambda each: each.key)
+LONG = ("report/curves", "report/tables", "rls2/strings")  # first cells of seconds, which the studies measure
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        pytest.param(each, id=each.key, marks=[pytest.mark.study] if each.key in LONG else [])
+        for each in catalogue.EXPERIMENTS
+    ],
+)
 def test_every_experiment_measures_a_cell_of_a_quick_run(each: Experiment, small_data: Path) -> None:
     cell = each.cells(True)[0]
     given = each.measure(cell.needs, DataSource(small_data), {}) if cell.needs else {}

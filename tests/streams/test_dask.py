@@ -93,6 +93,7 @@ def test_a_worker_that_is_lost_loses_no_result(client, tmp_path):
     same(found, mk.RLS2Regressor(alpha=1e-3, **RIDGE).fit(streams.arrays(X, Y)))
 
 
+@pytest.mark.study
 def test_scales_are_learned_here_and_rows_are_summed_up_there_also_where_a_worker_is_lost(
     client, monkeypatch, tmp_path
 ):

@@ -13,13 +13,14 @@ import pytest
 from csv_tables import write_table
 from typer.testing import CliRunner
 
+from cases import one_in
 from multikernel.app.cli.program import app
 
 _START = [sys.executable, "-m", "multikernel.app.cli.main"]
 _FIT = ("fit", "train.csv", "--target", "target", "--lam", "0.1", "--kernels", "rls2")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", one_in(2, [signal.SIGINT, signal.SIGTERM]))
 def test_a_stopped_fit_leaves_one_line_and_no_file(tmp_path: Path, number: signal.Signals) -> None:
     write_table(tmp_path / "train.csv", "word", 300)
     words = [*_START, *_FIT, "--save-config", "run.toml"]

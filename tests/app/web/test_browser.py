@@ -143,6 +143,7 @@ def test_from_a_dropped_file_to_a_model_in_python(page: Any, tmp_path: Path) -> 
     assert not faults
 
 
+@pytest.mark.study
 def test_a_result_is_looked_into_and_kept_in_order_with_the_keyboard(page: Any) -> None:
     page.goto("/")
     page.set_input_files("#files", {"name": "p.csv", "mimeType": "text/csv", "buffer": people(40).encode()})
@@ -278,6 +279,7 @@ def test_long_lists_comparisons_and_refusals_have_no_serious_faults(chromium: An
     assert not faults
 
 
+@pytest.mark.study
 def test_samples_that_lack_a_source_are_kept_by_a_choice_on_the_page(page: Any) -> None:
     page.goto("/")
     files = [{"name": name, "mimeType": "text/csv", "buffer": text.encode()} for name, text in files_with_gaps()]
@@ -367,6 +369,7 @@ def test_a_second_click_does_not_send_a_form_again(page: Any) -> None:
     sent[0].abort()
 
 
+@pytest.mark.study
 def test_the_back_button_shows_forms_and_their_answers_again_as_they_were(page: Any) -> None:
     page.goto("/")
     page.set_input_files("#files", {"name": "p.csv", "mimeType": "text/csv", "buffer": people().encode()})
@@ -448,6 +451,7 @@ def test_a_run_page_says_that_nothing_was_heard_of_the_server(page: Any) -> None
     page.get_by_role("button", name="Stop").click()
 
 
+@pytest.mark.study
 def test_how_a_run_is_measured_is_said_by_the_keyboard_alone(page: Any) -> None:
     first, *rest = people(40).splitlines()
     table = "\n".join([f"{first},who", *(f"{row},p{k // 2}" for k, row in enumerate(rest))])

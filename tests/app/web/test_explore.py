@@ -17,6 +17,7 @@ import pytest
 from app_server import Person, files_with_gaps, people, said
 from sklearn.decomposition import KernelPCA
 
+from cases import one_in
 from multikernel.app.tables.table import read_table
 from multikernel.app.web.learning.alike import picture, target_groups
 from multikernel.app.web.learning.errors import HeldOutRows, RowNames
@@ -61,7 +62,7 @@ def run(person: Person) -> str:
     return page.url.path
 
 
-@pytest.mark.parametrize("column", _COLUMNS)
+@pytest.mark.parametrize("column", one_in(2, _COLUMNS))
 def test_partial_dependence_is_the_mean_of_predictions_for_exchanged_cells(
     learned: tuple[Path, Path], column: str
 ) -> None:
@@ -220,6 +221,7 @@ def test_pages_of_a_model_show_charts_that_can_be_saved(person: Person, run: str
     assert person.get(f"{run}/columns.svg?one=9").status_code == 400
 
 
+@pytest.mark.study
 def test_samples_that_lack_a_source_are_not_given_one_cell_of_it_and_a_deleted_table_is_said(person: Person) -> None:
     data = person.upload(*files_with_gaps()).url.path
     person.submit(f"{data}/choose", target="clinic: ill", missing="keep")

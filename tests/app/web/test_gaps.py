@@ -35,6 +35,7 @@ def test_samples_are_dropped_or_kept_and_the_page_says_which(person: Person) -> 
     assert 'value="keep" checked' in person.get(page.url.path).text
 
 
+@pytest.mark.study
 def test_a_run_keeps_samples_and_repeats_to_the_same_numbers(person: Person, tmp_path: Path, invoke: Invoke) -> None:
     page = person.upload(*files_with_gaps())
     scores = {}

@@ -28,6 +28,7 @@ def _table(n: int = 40) -> pd.DataFrame:
     return X.assign(y=np.sin(X["lab: x"] / 50.0) + 0.05 * rng.normal(size=n)).round(4)
 
 
+@pytest.mark.study
 def test_exports_repeat_scales_of_columns_of_all_views(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -29,6 +29,7 @@ def _there(process: int) -> bool:
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
+@pytest.mark.study
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="processes are looked at in /proc")
 def test_of_a_killed_server_nothing_runs_on_and_nothing_is_left_but_what_its_list_names(tmp_path: Path) -> None:
     left = tmp_path / "data" / "0123456789abcdef"  # of an upload that was cut off

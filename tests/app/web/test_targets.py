@@ -61,6 +61,7 @@ def test_each_target_has_the_scores_of_its_own_predictions(tmp_path: Path) -> No
         assert own["measures"][0]["value"] > 0.5 > own["measures"][0]["constant"]
 
 
+@pytest.mark.study
 @pytest.mark.parametrize(
     "recipe",
     [

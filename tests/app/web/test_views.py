@@ -27,6 +27,7 @@ from multikernel.app.web.sentences import sentences
 from multikernel.auto import PreparedColumns
 
 
+@pytest.mark.study
 def test_files_of_two_formats_are_views_of_one_model(
     person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,6 +45,7 @@ def test_a_button_measures_it_beside_the_data_and_with_a_result(person: Person) 
     assert person.get(f"/runs/compare?{'&'.join(runs)}").status_code == 200
 
 
+@pytest.mark.study
 def test_the_automatic_estimator_gets_some_of_the_views(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(30, 3)), columns=["lab: x", "lab: u", "form: z"])
