@@ -102,7 +102,6 @@ def on_numpy(name):
     return make().fit(X, y)
 
 
-@pytest.mark.crossed
 @pytest.mark.filterwarnings("ignore::multikernel.PredictionWarning")
 @pytest.mark.parametrize("conv", ELSEWHERE)
 @pytest.mark.parametrize("name", MODELS)

@@ -177,7 +177,7 @@ def test_data_that_are_not_there_are_told_and_left_out(tmp_path: Path) -> None:
     assert "not run" in first.with_name("nkrr.html").read_text()
 
 
-LONG = ("report/curves", "report/tables", "rls2/strings")  # first cells of seconds, which the studies measure
+LONG = ("report/curves", "report/tables")  # first cells of seconds, which the studies measure
 
 
 @pytest.mark.parametrize(
