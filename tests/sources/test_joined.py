@@ -323,7 +323,7 @@ def test_odd_labels_masks_and_parts() -> None:
         views({"a": GENES, "b": CLINIC[:0]}, rows="index", missing="keep")
     with pytest.warns(UserWarning, match="no two sources share a sample"):
         views({"a": GENES, "b": CLINIC.rename(index=str.upper)}, rows="index", missing="keep")
-    with pytest.raises(ValueError, match="'v' is views of its own"):
+    with pytest.raises(ValueError, match="'v' is itself several views"):
         views({"v": V, "b": CLINIC})
     with pytest.raises(ValueError, match=r"'x' is an Annotated: views.from_anndata reads it"):
         views({"x": annotated(), "b": CLINIC})

@@ -1,4 +1,4 @@
-"""Several sources of the same samples: views and their kernels; and samples that follow each other in time."""
+"""Several sources of the same samples: views and their kernels; and features of earlier samples in a time series."""
 
 from multikernel.sources.bind import bind
 from multikernel.sources.delays import Delayer

@@ -1,8 +1,9 @@
 """The kernels of several sources on the same samples, as one bank.
 
-A source has kernels of its own: those of a block of features are bound to it, a kernel matrix is one. What kernels
-learn from the training sample they learn from the samples that have the source. A sample that lacks a source, all of
-whose cells there are missing, is completed by its other sources (``completion.py``).
+Each source has separate kernels: the kernels of a block of features are bound to its columns, and a kernel matrix is a
+kernel itself. What kernels learn from the training sample, they learn from the samples that have the source. A sample
+lacks a source if all of its cells in this source are missing; the source is then completed from the sample's other
+sources (``completion.py``).
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ class LearnedView:
 
     Parameters
     ----------
-    given : its samples as kernels take them, another one in place of each that lacks the view; or its bank
+    source : its samples as kernels take them, another one in place of each that lacks the view; or its bank
     present : bool array (n,), which samples have it
-    samples : how new samples meet these
+    samples : how new samples are compared with these
     """
 
-    given: Any
+    source: Any
     present: Array
     samples: ViewSamples
 
@@ -52,8 +53,8 @@ class LearnedView:
         return self.samples.known.name
 
     def bank(self, rows: Array | None = None, **options: Any) -> MappedBank:
-        """The kernels between some of the training samples, or all, which are 0 where one lacks the view."""
-        bank = self.samples.bank(self.given, rows, **options)
+        """The kernels between the training samples of these rows, by default all; 0 where a sample lacks the view."""
+        bank = self.samples.bank(self.source, rows, **options)
         present = self.present if rows is None else self.present[rows]
         if not present.all():
             bank = bank.weighted(present.astype(float))
@@ -61,54 +62,54 @@ class LearnedView:
 
 
 def learned_views(X: Views, families: Callable[[str, Any], KernelFamily]) -> list[LearnedView]:
-    """The views of a training sample, with kernels that have learned.
+    """The views of a training sample, with kernels whose parameters are learned.
 
     Parameters
     ----------
     X : the training samples
-    families : function of a view's name and samples, its kernels
+    families : function that returns the kernels of a view, given its name and samples
 
     Raises
     ------
     ValueError : where no sample has a view, or a kernel does not take what a column holds
     """
     learned = []
-    for view, part in X.items():
-        if isinstance(part, KernelBank):
-            learned.append(_of_matrices(view, part, X))
+    for view, source in X.items():
+        if isinstance(source, KernelBank):
+            learned.append(_of_matrices(view, source, X))
         else:
-            learned.append(_of_samples(view, part, X, families))
+            learned.append(_of_samples(view, source, X, families))
     return learned
 
 
 def _of_matrices(view: str, bank: KernelBank, X: Views) -> LearnedView:
     names = bank.names or tuple(f"kernel {k}" for k in range(len(bank)))
-    named = X.columns.get(view)
-    column_labels = None if named is None else np.array(list(named), dtype=object)
+    columns = X.columns.get(view)
+    column_labels = None if columns is None else np.array(list(columns), dtype=object)
     return LearnedView(bank, X.has(view), MatrixView(KnownView(view, tuple(names)), rows_of(X), column_labels))
 
 
-def _of_samples(view: str, part: Any, X: Views, families: Callable[[str, Any], KernelFamily]) -> LearnedView:
+def _of_samples(view: str, source: Any, X: Views, families: Callable[[str, Any], KernelFamily]) -> LearnedView:
     with faults_of(view, X.index):
-        check_form(part)
-        family = families(view, part)
-        samples, present = samples_of_view(view, part, family.takes_objects)
+        check_form(source)
+        family = families(view, source)
+        samples, present = samples_of_view(view, source, family.takes_objects)
     present = present & X.has(view)
     if not present.any():
         raise ValueError(f"view {view!r} is missing for all samples")
-    features = features_of(part, samples)
-    having = np.flatnonzero(present)
-    some = samples[having]
+    features = features_of(source, samples)
+    present_rows = np.flatnonzero(present)
+    complete = samples[present_rows]
     if isinstance(samples, Table):
-        missing = samples.among(having).missing.tolist()
+        missing = samples.among(present_rows).missing.tolist()
     else:
         missing = ()
     takes_objects = family.takes_objects
     with faults_of(view):
-        family = family.resolve(replace(features, missing=tuple(missing))).learned(some)
-    whole = some if present.all() else samples[stand_ins(present)]
-    known = KnownView(view, tuple(family.names))
-    return LearnedView(whole, present, FeatureView(known, features, some[:1], family, takes_objects))
+        family = family.resolve(replace(features, missing=tuple(missing))).learned(complete)
+    filled = complete if present.all() else samples[stand_ins(present)]
+    description = KnownView(view, tuple(family.names))
+    return LearnedView(filled, present, FeatureView(description, features, complete[:1], family, takes_objects))
 
 
 def bind_views(
@@ -123,36 +124,36 @@ def bind_views(
     Parameters
     ----------
     X : the training samples
-    learned : what ``learned_views`` made of them
+    learned : the result of ``learned_views`` for these samples
     precision : the precision in which kernels are stored
-    binder : what makes a bank of kernels and samples
-    sketch : whether the bank only has to say what it costs
+    binder : function that makes a bank of kernels and samples
+    sketch : whether the bank is used only to forecast its cost
     """
     if sketch or len(learned) == 1:
         return [view.bank(binder=binder, precision=precision) for view in learned]
     anchors = _anchors(learned)
     banks: list[MappedBank] = []
-    for place, view in enumerate(learned):
-        completion = Completion(anchors, place)
-        bank = view.samples.bank(view.given, binder=binder, precision=precision)
+    for number, view in enumerate(learned):
+        completion = Completion(anchors, number)
+        bank = view.samples.bank(view.source, binder=binder, precision=precision)
         if not view.present.all():
-            own = anchors.rows[completion.observed]
-            rows = mixing(view.present, completion.weights(X[~view.present]), own)
+            observed_rows = anchors.rows[completion.observed]
+            rows = mixing(view.present, completion.weights(X[~view.present]), observed_rows)
             bank = MixedBank.of(bank, rows, rows)
-        banks.append(MappedBank(bank, view.samples.completed_by(completion, view.given, X)))
+        banks.append(MappedBank(bank, view.samples.completed_by(completion, view.source, X)))
     return banks
 
 
 def _anchors(learned: list[LearnedView]) -> Anchors:
-    """The samples by which views are completed, with their kernels, none of which is stored."""
+    """The samples from which views are completed, with their kernels, which are computed on demand."""
     present = [view.present for view in learned]
     rows = anchor_rows(present)
     banks = tuple(view.bank(rows, memory=0) for view in learned)
     return Anchors(tuple(view.name for view in learned), rows, banks, tuple(has[rows] for has in present))
 
 
-def bank_of_views(parts: Sequence[KernelBank]) -> KernelBank:
+def bank_of_views(banks: Sequence[KernelBank]) -> KernelBank:
     """The kernels of all views; a ConcatenatedBank where there are several."""
-    if len(parts) == 1:
-        return parts[0]
-    return ConcatenatedBank(tuple(parts), np.arange(sum(map(len, parts))))
+    if len(banks) == 1:
+        return banks[0]
+    return ConcatenatedBank(tuple(banks), np.arange(sum(map(len, banks))))

@@ -23,18 +23,18 @@ def bind(
 
     Parameters
     ----------
-    family : a kernel, a list of kernels or a KernelFamily; several sources share them, or a dict says which each
-        has; kernel matrices need none
+    family : a kernel, a list of kernels or a KernelFamily, which all sources share; or a dict from names of sources to
+        such kernels; kernel matrices need none
     X : array or CSR matrix of shape (n, p), or data frame; float32 is kept, other numbers become float64. Arrays of
         torch or cupy stay on their device, in double precision. Kernels of strings take a sequence of strings, or
-        columns of them, and those of ``kernels.external`` a list of any objects. What kernels learn from a training
-        sample (widths, means, categories, words) they learn from X; blocks of the bank keep it. Several sources are a
-        dict of them, or ``views``.
-    memory : bytes that the largest stored thing may take. Where the one n x n matrix of powers or of distances exceeds
-        it, the matrix is stored in float32, and beyond that made on demand. A stack of unrelated kernels that exceeds
-        it is made on demand.
-    dtype : the precision in which matrices are stored, float64 or float32; X's own by default. float32 takes half
-        the memory and half the time of a pass; kernels are evaluated in X's precision and rounded, and
+        columns of them, and kernels made by ``kernels.external`` take a list of any objects. What kernels learn from a
+        training sample (widths, means, categories, words), they learn from X, and blocks of the bank keep it. Several
+        sources are given as a dict, or as ``views``.
+    memory : bytes that the largest stored array may take. Where the one n x n matrix of powers or of distances exceeds
+        this limit, the matrix is stored in float32; where that exceeds it too, its rows are computed on demand. A stack
+        of unrelated kernels that exceeds the limit is computed on demand.
+    dtype : the precision in which matrices are stored, float64 or float32; by default the precision of X. float32 takes
+        half the memory and half the time of a pass; kernels are evaluated in X's precision and rounded, and
         ``bank.exact(index)`` gives chosen ones in double precision.
 
     Raises
@@ -60,17 +60,17 @@ def bind(
             )
         return bind_samples(family, X, memory=memory, dtype=dtype)
     Number(least=0.0).check(memory, "bind: memory")
-    several = views(X)
-    if isinstance(several, KernelBank):
-        return several
-    several.check_matrices(family if isinstance(family, Mapping) else ())
-    learned = learned_views(several, partial(_kernels_of, family))
+    views_of_X = views(X)
+    if isinstance(views_of_X, KernelBank):
+        return views_of_X
+    views_of_X.check_matrices(family if isinstance(family, Mapping) else ())
+    learned = learned_views(views_of_X, partial(_kernels_of, family))
     binder = partial(bind_kernels, memory=memory)
-    return bank_of_views(bind_views(several, learned, lambda m, n: dtype, binder=binder))
+    return bank_of_views(bind_views(views_of_X, learned, lambda m, n: dtype, binder=binder))
 
 
-def _kernels_of(family: Any, view: str, part: Any) -> KernelFamily:
-    """The kernels of a source."""
+def _kernels_of(family: Any, view: str, source: Any) -> KernelFamily:
+    """A copy of the kernels for one source."""
     if not isinstance(family, Mapping):
         return deepcopy(as_family(family))
     if view not in family:

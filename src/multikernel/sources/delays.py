@@ -1,12 +1,12 @@
-"""Features of earlier samples, where samples follow each other in time and a response comes late.
+"""Features of earlier samples, for samples in the order of time whose response comes late.
 
-Of features x_i(s) of sample i, the delayed ones are x_{i-d}(s) for every delay d: a linear model of them has a finite
-impulse response for each feature. A run is a stretch of neighbouring samples that were measured without a break. What
-is before its first sample, or after its last one for negative delays, is zero: nothing crosses from one run to
-another.
+The delayed features of sample i are x_{i-d}(s), feature s of the sample d steps earlier, for every delay d: a linear
+model of them has a finite impulse response for each feature. A run is a stretch of successive samples that were
+measured without a break. Before the first sample of a run, and after its last one for negative delays, features count
+as zero, so nothing is carried from one run to another.
 
 Nishimoto et al., "Reconstructing visual experiences from brain activity evoked by natural movies", Current Biology 21,
-2011, for features of brain responses that are delayed so.
+2011, delay features in this way to predict brain responses.
 """
 
 from __future__ import annotations
@@ -39,28 +39,29 @@ def _of_one_table(delayer: Delayer) -> bool:
 
 @dataclass(eq=False, repr=False)
 class Delayer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Features of earlier samples beside each other, for responses that come late, as those of blood flow in the brain.
+    """Features of earlier samples side by side, for responses that come late, such as those of blood flow in the brain.
 
-    Column j of delay d is column j of d samples before, within the same run; zero where the run has no such sample.
+    Column j of delay d is column j of the sample d steps earlier in the same run, or zero where there is none.
 
     Parameters
     ----------
     delays : sequence of int, default (1, 2, 3, 4)
-        In samples. 0 is the sample itself, negative delays are later samples. The default is usual for responses of
-        blood flow that are sampled every two seconds.
+        Delays in samples: 0 is the sample itself, a negative delay is a later sample. The default is usual for
+        responses of blood flow that are sampled every two seconds.
 
     Attributes
     ----------
-    n_features_in_ : int, of one table
-    feature_names_in_ : array, where that had names of columns
-    views_ : dict, after a fit to several views, from their names to the Delayer of each
+    n_features_in_ : int, the number of columns, after a fit to one table
+    feature_names_in_ : array, the names of these columns, where the table had names
+    views_ : dict, after a fit to several views, from the name of each view to its fitted Delayer
 
     Notes
     -----
-    ``transform`` takes the runs as ``groups``, the values that folds by runs take. In a pipeline they are given with
-    ``Delayer().set_transform_request(groups=True)`` after ``sklearn.set_config(enable_metadata_routing=True)``; without
-    that, all samples that a pipeline is given are one run. Features may be delayed once, before samples are split into
-    training and test: a row then holds all that it needs.
+    ``transform`` takes the runs as ``groups``, the same values by which folds keep runs together. A pipeline passes
+    them on if ``sklearn.set_config(enable_metadata_routing=True)`` was called and the step is
+    ``Delayer().set_transform_request(groups=True)``; otherwise all samples of the pipeline are one run. Features may
+    also be delayed once, before samples are split into training and test samples: each row then holds all of its
+    delayed features.
 
     Examples
     --------
@@ -97,10 +98,10 @@ class Delayer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ValueError : where delays are not different whole numbers, or a view has no columns that can be delayed
         """
         self._checked_delays()
-        if hasattr(self, "views_"):  # of an earlier fit
+        if hasattr(self, "views_"):  # left by an earlier fit
             delattr(self, "views_")
         if isinstance(X, Views) or is_views(X):
-            self.views_ = {name: self._of_view(name, part) for name, part in _complete(X).items()}
+            self.views_ = {name: self._of_view(name, source) for name, source in _complete(X).items()}
             return self
         self._table(X, reset=True)
         return self
@@ -116,12 +117,12 @@ class Delayer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : samples in the order of time, like those of ``fit``
         groups : array (n,), the run of each sample, such as its number: where the value changes, another run begins.
-            None is a single run.
+            None makes all samples one run.
 
         Returns
         -------
-        array like X or sparse matrix (n, p * len(delays)), a frame where ``set_output`` says so; of several views,
-        Views of such arrays, and of frames where they are frames
+        array like X or sparse matrix (n, p * len(delays)), or a frame where ``set_output`` asks for one; for several
+        views, Views of such arrays, with a frame for each view that is a frame
 
         Raises
         ------
@@ -148,7 +149,7 @@ class Delayer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        input_features : array (p,), names of the columns of ``fit``, where these had none; by default x0, x1, ...
+        input_features : array (p,), names of the columns, where those of ``fit`` had none; by default x0, x1, ...
         """
         from sklearn.utils.validation import _check_feature_names_in
 
@@ -156,53 +157,53 @@ class Delayer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         names = _check_feature_names_in(self, input_features)
         return np.array([f"{name}_delay{delay}" for delay in self._checked_delays() for name in names], dtype=object)
 
-    # -- the parts -----------------------------------------------------------------------------------------------------
-
     def _checked_delays(self) -> list[int]:
-        known = np.atleast_1d(np.asarray(self.delays, dtype=object)).tolist()
-        whole = all(isinstance(delay, Integral) and not isinstance(delay, bool) for delay in known)
-        if not (known and whole) or repeated(map(str, known)) is not None:
+        delays = np.atleast_1d(np.asarray(self.delays, dtype=object)).tolist()
+        are_integers = all(isinstance(delay, Integral) and not isinstance(delay, bool) for delay in delays)
+        if not (delays and are_integers) or repeated(map(str, delays)) is not None:
             raise ValueError(
                 "Delayer: delays must be different whole numbers of samples, such as [1, 2, 3, 4], got "
                 f"{abbreviated(self.delays)}"
             )
-        return [int(delay) for delay in known]
+        return [int(delay) for delay in delays]
 
     def _table(self, X: Any, reset: bool) -> Any:
         X = host(X)
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan")
 
-    def _of_view(self, name: str, part: Any) -> Delayer:
-        """The fitted one of a view, which makes frames of frames."""
-        if isinstance(part, KernelBank | Objects):
+    def _of_view(self, name: str, source: Any) -> Delayer:
+        """A Delayer that is fitted to one view; it returns frames where the view is a frame."""
+        if isinstance(source, KernelBank | Objects):
             raise ValueError(f"Delayer: view {name!r} has no columns of numbers: delay the features that it is made of")
-        own = Delayer(self.delays)
-        if is_frame(part):
-            own.set_output(transform=type(part).__module__.partition(".")[0])
+        delayer = Delayer(self.delays)
+        if is_frame(source):
+            delayer.set_output(transform=type(source).__module__.partition(".")[0])
         try:
-            return own.fit(part)
+            return delayer.fit(source)
         except ValueError as error:
             raise ValueError(f"Delayer: view {name!r}: {error}") from None
 
     def _views(self, X: Any, groups: Any) -> Views:
-        given = _complete(X)
-        if set(given.names) != set(self.views_):
-            raise ValueError(f"Delayer: it was fitted to the views {list(self.views_)}, got {list(given.names)}")
-        delayed = Views.of({name: own.transform(given.part(name), groups) for name, own in self.views_.items()})
-        return replace(delayed, features=delayed.names, labels=given.index, joined=given.joined)
+        samples = _complete(X)
+        if set(samples.names) != set(self.views_):
+            raise ValueError(f"Delayer: it was fitted to the views {list(self.views_)}, got {list(samples.names)}")
+        delayed = Views.of(
+            {name: delayer.transform(samples.part(name), groups) for name, delayer in self.views_.items()}
+        )
+        return replace(delayed, features=delayed.names, labels=samples.index, joined=samples.joined)
 
 
 def _complete(X: Any) -> Views:
-    """Views that every sample has: nothing is known of the past of one that is missing."""
-    given = Views.of(X)
-    for name in given.names:
-        if not given.has(name).all():
+    """The samples as Views, refused where one lacks a view: a missing view could not be delayed."""
+    samples = Views.of(X)
+    for name in samples.names:
+        if not samples.has(name).all():
             raise ValueError(f"Delayer: some samples lack view {name!r}; take those that have all views")
-    return given
+    return samples
 
 
 def _shifted(values: Any, delay: int, runs: Array) -> Any:
-    """The rows ``delay`` before, zero where these are of another run or none."""
+    """For each row the row that lies ``delay`` before it; zeros where its run has no such row."""
     n = values.shape[0]
     rows = np.arange(max(0, delay), n + min(0, delay))
     rows = rows[runs[rows] == runs[rows - delay]]
@@ -210,5 +211,5 @@ def _shifted(values: Any, delay: int, runs: Array) -> Any:
         shifted = np.zeros_like(values)
         shifted[rows] = values[rows - delay]
         return shifted
-    taken: Any = sparse.csr_matrix((np.ones(len(rows), dtype=values.dtype), (rows, rows - delay)), shape=(n, n))
-    return taken @ values
+    selection: Any = sparse.csr_matrix((np.ones(len(rows), dtype=values.dtype), (rows, rows - delay)), shape=(n, n))
+    return selection @ values

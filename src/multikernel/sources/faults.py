@@ -1,4 +1,4 @@
-"""What is wrong with the samples of one view, reported by the view and the row's label."""
+"""Errors about the samples of one view, reported with the name of the view and the label of the row."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 
 @contextmanager
 def faults_of(view: str, labels: Any = None) -> Iterator[None]:
-    """Errors about samples, which say "X", become errors about this view.
+    """Turns errors about samples "X" that are raised inside into errors about this view.
 
     Parameters
     ----------
     view : str, its name
-    labels : pandas index (n,), those of its rows; None where they have none
+    labels : pandas index (n,), the labels of its rows; None where it has none
 
     Raises
     ------
-    ValueError, TypeError : whose sentence names the view, and beside the number of a row its label
+    ValueError, TypeError : the same error, with the name of the view, and a row's label beside its number
     """
     try:
         yield
@@ -29,12 +29,11 @@ def faults_of(view: str, labels: Any = None) -> Iterator[None]:
 
 
 def _by_name(sentence: str, view: str, labels: Any) -> str:
-    def with_label(found: re.Match[str]) -> str:
-        row = int(found[1])
-        known = labels is not None and row < len(labels)
-        if known:
+    def with_label(match: re.Match[str]) -> str:
+        row = int(match[1])
+        if labels is not None and row < len(labels):
             return f"in row {row} ({labels[row]!r})"
-        return found[0]
+        return match[0]
 
     sentence = re.sub(r"\bin row (\d+)\b", with_label, sentence)
     sentence = re.sub(r"(column \S+) of X ", r"\1 ", sentence)

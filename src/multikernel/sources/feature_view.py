@@ -1,4 +1,4 @@
-"""How new samples with several views meet the kernels of a view that is a block of features."""
+"""New samples with several views, as the kernels of a view that is a block of features take them."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from multikernel.tables.table import Table
 
 @dataclass(frozen=True, eq=False)
 class FeatureView(ViewSamples):
-    """New samples are several views, of which the kernels take one that has features.
+    """Takes one view, a block of features, from new samples with several views.
 
     Parameters
     ----------
     known : KnownView
-    features : the columns of its samples in training
-    example : one sample that has the view, which stands in for those that do not
-    family : the kernels, which have learned; None in files of versions that did not keep them
+    features : the columns of the view in training
+    example : one sample that has the view, which stands in for samples that lack it
+    family : the kernels with what they learned; None in model files of versions that did not save them
     objects : whether the kernels take samples that are objects
     observed : the samples of the completion's anchors that have the view
     """
@@ -49,21 +49,21 @@ class FeatureView(ViewSamples):
 
     def bank(
         self,
-        given: Any,
+        source: Any,
         rows: Array | None = None,
         binder: Binder = bind_kernels,
         precision: Precision = own_precision,
         **options: Any,
     ) -> KernelBank:
         assert self.family is not None
-        samples = given if rows is None else given[rows]
+        samples = source if rows is None else source[rows]
         dtype = precision(len(self.family), samples.shape[0])
-        # what overflows is named by who asks for the bank
+        # overflow is not reported here: callers check the bank for it
         with np.errstate(over="ignore", invalid="ignore"), faults_of(self.known.name):
             return binder(self.family, samples, dtype=dtype, **options)
 
-    def completed_by(self, completion: Completion, given: Any, X: Views) -> FeatureView:
-        observed = given[completion.anchors.rows[completion.observed]]
+    def completed_by(self, completion: Completion, source: Any, X: Views) -> FeatureView:
+        observed = source[completion.anchors.rows[completion.observed]]
         return replace(self, known=replace(self.known, completion=completion), observed=observed)
 
     def select(self, index: Index) -> FeatureView:
@@ -71,7 +71,7 @@ class FeatureView(ViewSamples):
 
     def cross(self, bank: KernelBank, X: Any) -> KernelBank:
         X = Views.of(X)
-        samples, present = self._new(X)
+        samples, present = self._new_samples(X)
         with faults_of(self.known.name):
             if present.all():
                 return bank.cross(samples)
@@ -85,12 +85,12 @@ class FeatureView(ViewSamples):
 
     def self_values(self, bank: KernelBank, X: Any) -> Array:
         X = Views.of(X)
-        samples, present = self._new(X)
+        samples, present = self._new_samples(X)
         return self.known.completed_self_values(bank.self_values(samples) * present, present, X)
 
     def between(self, X: Views, Z: Views) -> KernelBank:
         assert self.family is not None
-        columns, right = self._completed(*self._new(Z), Z)
+        columns, right = self._completed(*self._new_samples(Z), Z)
         bank = MixedBank(bind_kernels(self.family, columns, memory=0), right, right)
         if not bank.local:
             raise ValueError(
@@ -99,55 +99,58 @@ class FeatureView(ViewSamples):
             )
         if X is Z:
             return bank
-        return bank.crossed(*self._completed(*self._new(X), X))
+        return bank.crossed(*self._completed(*self._new_samples(X), X))
 
     def _completed(self, samples: Any, present: Array, X: Views) -> tuple[Any, Any]:
-        """Samples, and weights (CSR) of these whose sums the samples of X are."""
+        """Samples (r, p) and weights, a CSR matrix (len(X), r): the samples of X are weighted sums of the former."""
         completion = self.known.completion
-        if completion is None or present.all():  # nothing completes the only view
+        if completion is None or present.all():  # without a completion a missing view is 0
             return samples, sparse.diags_array(present.astype(float)).tocsr()
         anchors = len(present) + np.arange(self.observed.shape[0])
         return stacked(samples, self.observed), mixing(present, completion.weights(X[~present]), anchors)
 
-    def _new(self, X: Views) -> tuple[Any, Array]:
-        """New samples as kernels take them, another one in place of each that lacks the view, and which have it."""
+    def _new_samples(self, X: Views) -> tuple[Any, Array]:
+        """New samples as kernels take them, another one in place of each that lacks the view; and which have it."""
         view = self.known.name
-        nothing = self.example[np.zeros(len(X), dtype=int)], np.zeros(len(X), dtype=bool)
+        all_absent = self.example[np.zeros(len(X), dtype=int)], np.zeros(len(X), dtype=bool)
         if self.known.is_absent(X):
-            return nothing
-        part = X.part(view)
+            return all_absent
+        source = X.part(view)
         with faults_of(view, X.index):
-            samples, present = samples_of_view(view, part, self.objects)
+            samples, present = samples_of_view(view, source, self.objects)
         if isinstance(self.example, Objects) and not isinstance(samples, Objects):
             raise ValueError(f"view {view!r} held objects in training, and holds numbers now: give a list of objects")
         present = present & X.has(view)
-        if not isinstance(samples, Objects):  # which are of any length
-            self._check_columns(features_of(part, samples))
+        if not isinstance(samples, Objects):  # objects have no columns
+            self._check_columns(features_of(source, samples))
         if not present.any():
-            return nothing
-        before = self.features
+            return all_absent
+        trained = self.features
         if isinstance(samples, Table):
-            samples = samples.with_types(before.strings, before.times)
+            samples = samples.with_types(trained.strings, trained.times)
         if isinstance(samples, Objects):
-            now = before
+            features = trained
         else:
-            now = features_of(part, samples)
-        other = (set(now.strings) ^ set(before.strings)) | (set(now.times) ^ set(before.times))
-        if other:
-            raise ValueError(f"view {view!r}: {before.name(min(other))} has another type than in training")
+            features = features_of(source, samples)
+        retyped = (set(features.strings) ^ set(trained.strings)) | (set(features.times) ^ set(trained.times))
+        if retyped:
+            raise ValueError(f"view {view!r}: {trained.name(min(retyped))} has another type than in training")
         self._check_cells(samples, present)
         return samples[stand_ins(present)], present
 
-    def _check_columns(self, now: Features) -> None:
-        """ValueError where there are other columns than in training."""
-        before = self.features
-        renamed = bool(now.names) and bool(before.names) and now.names != before.names
-        if now.n != before.n or renamed:
-            was, got = (shortened(each.names, 10) if each.names else f"{each.n} columns" for each in (before, now))
-            raise ValueError(f"view {self.known.name!r} had {was} in training, and has {got} now")
+    def _check_columns(self, features: Features) -> None:
+        """ValueError where the columns are not those of training."""
+        trained = self.features
+        renamed = bool(features.names) and bool(trained.names) and features.names != trained.names
+        if features.n != trained.n or renamed:
+            training_columns, new_columns = (
+                shortened(columns.names, 10) if columns.names else f"{columns.n} columns"
+                for columns in (trained, features)
+            )
+            raise ValueError(f"view {self.known.name!r} had {training_columns} in training, and has {new_columns} now")
 
     def _check_cells(self, samples: Any, present: Array) -> None:
-        """ValueError where a cell is missing of samples that have the view, and a kernel does not take that."""
+        """ValueError where a sample that has the view lacks one of its cells, and a kernel does not accept that."""
         if isinstance(samples, Table):
             missing = samples.among(np.flatnonzero(present)).missing.tolist()
         else:

@@ -26,7 +26,7 @@ class LabelledRows:
     Parameters
     ----------
     X : array or sparse matrix (n, p)
-    obs_names : pandas index (n,), of the samples
+    obs_names : pandas index (n,), the names of the samples
     var_names : sequence of p names of columns
     """
 
@@ -45,51 +45,51 @@ def joined(
     Parameters
     ----------
     sources : data frames, Series and AnnData-like objects by name
-    missing : "refuse" raises where a source lacks samples of another one; "keep" keeps all of them
-    features : names of sources that hold features, though they are symmetric
+    missing : "refuse" raises where a source lacks samples of another one; "keep" keeps all samples
+    features : names of sources that hold features, although they are symmetric
 
     Returns
     -------
-    sources : dict, with another sample in place of each that a source lacks; in a kernel matrix NaN
+    sources : dict, with another sample in place of each that a source lacks, or with NaN in a kernel matrix
     labels : pandas index of all samples
-    present : dict, for each source that lacks samples a bool array, which it has; none for kernel matrices
+    present : dict from each source that lacks samples, unless it is a kernel matrix, to a bool array, which it has
 
     Raises
     ------
-    ValueError : where a source has no labels, has one twice, or lacks samples that it must not lack
+    ValueError : where a source has no labels, has one twice, or lacks samples and ``missing`` is "refuse"
     """
     sources = {name: in_memory(name, source) for name, source in sources.items()}
     labels = {name: _labels(name, source) for name, source in sources.items()}
-    every = next(iter(labels.values()))
-    for own in labels.values():
-        every = every.append(own.difference(every, sort=False))
+    all_labels = next(iter(labels.values()))
+    for source_labels in labels.values():
+        all_labels = all_labels.append(source_labels.difference(all_labels, sort=False))
     if missing == "refuse":
-        _refuse_missing(labels, every)
-    elif len(labels) > 1 and all(not len(own.intersection(other)) for own, other in combinations(labels.values(), 2)):
+        _refuse_missing(labels, all_labels)
+    elif len(labels) > 1 and all(not len(one.intersection(other)) for one, other in combinations(labels.values(), 2)):
         warn_user("views: no two sources share a sample; give all of them the same names of the samples")
     _warn_of_numbered_rows(labels)
     aligned: dict[str, Any] = {}
     present: dict[str, Array] = {}
     for name, source in sources.items():
-        places = labels[name].get_indexer(every)
+        row_positions = labels[name].get_indexer(all_labels)
         if name not in features:
             _check_names(name, source)
         if is_matrix(source) and name not in features:
-            aligned[name] = source.reindex(index=every, columns=every)
+            aligned[name] = source.reindex(index=all_labels, columns=all_labels)
             continue
-        if (places < 0).any():
-            present[name] = places >= 0
-            places = stand_ins(places >= 0, places)
-        aligned[name] = _taken(source, places)
-    return aligned, every, present
+        if (row_positions < 0).any():
+            present[name] = row_positions >= 0
+            row_positions = stand_ins(row_positions >= 0, row_positions)
+        aligned[name] = _rows(source, row_positions)
+    return aligned, all_labels, present
 
 
 def in_memory(name: str, source: Any) -> Any:
-    """A source as it is; an AnnData object that is backed by a file is read, since rows of files cannot be reordered.
+    """The source itself; an AnnData object that is backed by a file is read, since rows of files cannot be reordered.
 
     Raises
     ------
-    ValueError : where it has no measurements
+    ValueError : where an AnnData-like source has no measurements
     """
     if hasattr(source, "obs_names") and getattr(source, "X", None) is None:
         raise ValueError(f"views: {name!r} has no X; set it, such as by adata.X = adata.layers[...]")
@@ -109,8 +109,10 @@ def _labels(name: str, source: Any) -> Any:
             "DataFrame or Series whose index names the samples"
         )
     if not labels.is_unique:
-        twice = labels[labels.duplicated()][0]
-        raise ValueError(f"views: {name!r} has two rows with the label {twice!r}; give each sample one row in a source")
+        duplicate = labels[labels.duplicated()][0]
+        raise ValueError(
+            f"views: {name!r} has two rows with the label {duplicate!r}; give each sample one row in a source"
+        )
     if not len(labels):
         raise ValueError(f"views: {name!r} has no row; leave it out")
     if labels.nlevels == 1 and labels.hasnans:
@@ -121,12 +123,15 @@ def _labels(name: str, source: Any) -> Any:
 def _warn_of_numbered_rows(labels: Mapping[str, Any]) -> None:
     """A warning where rows that nobody named, which pandas numbers 0, 1, 2, ..., are joined with other labels.
 
-    Increasing numbers of another source are those of rows that were taken from the same table.
+    Increasing labels of another source are taken to be rows that were selected from the same table.
     """
-    for name, own in labels.items():
-        strange = (its for its in labels.items() if is_numbered(its[1]) or not its[1].is_monotonic_increasing)
-        other = next((other for other, its in strange if not its.equals(own)), None)
-        if is_numbered(own) and other is not None:
+    for name, source_labels in labels.items():
+        if not is_numbered(source_labels):
+            continue
+        for other, other_labels in labels.items():
+            of_one_table = other_labels.is_monotonic_increasing and not is_numbered(other_labels)
+            if of_one_table or other_labels.equals(source_labels):
+                continue
             warn_user(
                 f"views: the rows of {name!r} are numbered 0, 1, 2, ..., as pandas does by default, and joined with "
                 f"the labels of {other!r} by these numbers; where they are not the names of its samples, name these "
@@ -135,20 +140,20 @@ def _warn_of_numbered_rows(labels: Mapping[str, Any]) -> None:
             return
 
 
-def _refuse_missing(labels: Mapping[str, Any], every: Any) -> None:
+def _refuse_missing(labels: Mapping[str, Any], all_labels: Any) -> None:
     """ValueError where a source lacks samples of another one."""
     first = next(iter(labels))
-    for name, own in labels.items():
-        if len(own) and not len(own.intersection(labels[first])):
+    for name, source_labels in labels.items():
+        if len(source_labels) and not len(source_labels.intersection(labels[first])):
             raise ValueError(
                 f"views: {first!r} and {name!r} share no sample: their first labels are {labels[first][0]!r} and "
-                f"{own[0]!r}; give both the same names of the samples"
+                f"{source_labels[0]!r}; give both the same names of the samples"
             )
-    for name, own in labels.items():
-        lacking = every.difference(own, sort=False)
+    for name, source_labels in labels.items():
+        lacking = all_labels.difference(source_labels, sort=False)
         if len(lacking):
             raise ValueError(
-                f"views: {name!r} lacks {len(lacking)} of {len(every)} samples "
+                f"views: {name!r} lacks {len(lacking)} of {len(all_labels)} samples "
                 f"({shortened(list(map(repr, lacking)), 3)}); missing='keep' keeps them, and what they lack is "
                 "completed by their other sources; or give the samples that all sources have"
             )
@@ -173,11 +178,11 @@ def _check_names(name: str, source: Any) -> None:
         )
 
 
-def _taken(source: Any, places: Array) -> Any:
-    """Some rows of a source."""
+def _rows(source: Any, row_positions: Array) -> Any:
+    """The rows of a source at these positions."""
     if hasattr(source, "obs_names"):
-        return _matrix_of(source.X[places], source.var_names)
-    return source.iloc[places]
+        return _matrix_of(source.X[row_positions], source.var_names)
+    return source.iloc[row_positions]
 
 
 def _matrix_of(values: Any, names: Iterable[Any]) -> Any:
@@ -189,16 +194,16 @@ def _matrix_of(values: Any, names: Iterable[Any]) -> Any:
     return pd.DataFrame(np.asarray(values), columns=list(map(str, names)))
 
 
-def stand_ins(present: Array, places: Array | None = None) -> Array:
-    """Rows with those that are there, one after the other, in place of each that is not.
+def stand_ins(present: Array, row_positions: Array | None = None) -> Array:
+    """Row positions in which rows that are present take the places of rows that are missing, one after the other.
 
-    In this way means and spreads are about those of the samples that have a source.
+    Means and spreads over these rows are then close to those over the samples that have the source.
 
     Parameters
     ----------
-    present : bool array (n,), with some True
-    places : int array (n,), where the rows are; 0, 1, 2, ... by default
+    present : bool array (n,), True at least once
+    row_positions : int array (n,), the positions of the rows; 0, 1, 2, ... by default
     """
-    found = np.arange(len(present)) if places is None else places.copy()
-    found[~present] = np.resize(found[present], int((~present).sum()))
-    return found
+    rows = np.arange(len(present)) if row_positions is None else row_positions.copy()
+    rows[~present] = np.resize(rows[present], int((~present).sum()))
+    return rows

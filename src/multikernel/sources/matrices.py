@@ -1,4 +1,4 @@
-"""Sources that are kernel matrices: their rows, their columns by label, and what they say between samples."""
+"""Sources that are kernel matrices: their rows, their columns by label, and their values between samples."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from multikernel.tables.cells import is_frame
 
 
 def matrices_between(view: str, X: Views, Z: Views) -> KernelBank:
-    """The kernel matrices of a view between samples that have it: parts of one bank, or given between just these.
+    """The kernel matrices of a view between samples that have it: blocks of one bank, or matrices of just this shape.
 
     Raises
     ------
-    ValueError : where the matrices are against other samples
+    ValueError : where the matrices of X are between X and samples other than Z
     """
-    one, two = (each.parts[each.names.index(view)] for each in (X, Z))
-    if isinstance(one, KernelBank) and one is two:
-        return one.block(rows_of(X), rows_of(Z))
-    given = X.part(view)
-    if given.shape[-2:] == (len(X), len(Z)):
-        values = stack_of(given)
+    source_of_X, source_of_Z = (samples.parts[samples.names.index(view)] for samples in (X, Z))
+    if isinstance(source_of_X, KernelBank) and source_of_X is source_of_Z:
+        return source_of_X.block(rows_of(X), rows_of(Z))
+    rows = X.part(view)
+    if rows.shape[-2:] == (len(X), len(Z)):
+        values = stack_of(rows)
         return rectangular(values, len(values), len(Z))
     raise ValueError(
         f"view {view!r} is a kernel matrix, which says nothing of other pairs of samples: give its values between "
@@ -34,65 +34,66 @@ def matrices_between(view: str, X: Views, Z: Views) -> KernelBank:
 
 
 def rows_of(X: Views) -> Array:
-    """Which samples of the parts these are."""
+    """The positions of these samples among all samples of the views."""
     if X.rows is None:
         return np.arange(len(X))
     return X.rows
 
 
-def matched_columns(view: str, given: Any, own: Any, labels: Any) -> Any:
-    """Rows of a kernel matrix with its columns in the order of training; as they lie where either has no labels.
+def matched_columns(view: str, source: Any, column_labels: Any, training_labels: Any) -> Any:
+    """Rows of a kernel matrix with its columns in the order of training; unchanged where either has no labels.
 
     Parameters
     ----------
-    view : str
-    given : what was given for the view: a frame, an array or a bank
-    own : the labels of the columns of a bank, or None
-    labels : array of the labels of the columns in training, or None
+    view : str, its name
+    source : the rows, a frame, an array or a bank; or None
+    column_labels : the labels of the columns where the source is a bank, or None
+    training_labels : array of the labels of the columns in training, or None
 
     Raises
     ------
     ValueError : where columns of training are missing
     """
-    if is_frame(given) and hasattr(given, "reindex"):
-        own = given.columns
-    if labels is None or own is None or given is None:
-        return given
-    if len(own) == len(labels) and all(own == labels):
-        return given
-    if isinstance(given, KernelBank):
-        places = own.get_indexer(list(labels))
-        if (places < 0).any():
+    if is_frame(source) and hasattr(source, "reindex"):
+        column_labels = source.columns
+    if training_labels is None or column_labels is None or source is None:
+        return source
+    if len(column_labels) == len(training_labels) and all(column_labels == training_labels):
+        return source
+    if isinstance(source, KernelBank):
+        column_positions = column_labels.get_indexer(list(training_labels))
+        if (column_positions < 0).any():
             raise ValueError(
                 f"view {view!r} is a kernel matrix that lacks the training sample "
-                f"{labels[int(np.argmin(places))]!r}: give its values with all of them"
+                f"{training_labels[int(np.argmin(column_positions))]!r}: give its values with all of them"
             )
-        return given.block(slice(None), places)
-    known = set(labels)
-    common = sum(label in known for label in own)
-    if not common and type(own).__name__ == "RangeIndex" and len(own) == len(labels):
-        return given
-    if common == len(own) < len(labels) or common == len(labels):  # those that are left out are not known to the matrix
-        return given.reindex(columns=list(labels))
-    strange = next((label for label in own if label not in known), None)
+        return source.block(slice(None), column_positions)
+    label_set = set(training_labels)
+    common = sum(label in label_set for label in column_labels)
+    if not common and type(column_labels).__name__ == "RangeIndex" and len(column_labels) == len(training_labels):
+        return source
+    lacks_columns = common == len(column_labels) < len(training_labels)
+    if lacks_columns or common == len(training_labels):  # reindex fills columns that the matrix lacks with NaN
+        return source.reindex(columns=list(training_labels))
+    unknown_label = next((label for label in column_labels if label not in label_set), None)
     raise ValueError(
-        f"view {view!r} is a kernel matrix with a column for each training sample, and its column {strange!r} is "
-        f"none of these, such as {labels[0]!r}: name its columns as in training"
+        f"view {view!r} is a kernel matrix with a column for each training sample, and its column {unknown_label!r} is "
+        f"none of these, such as {training_labels[0]!r}: name its columns as in training"
     )
 
 
-def known_rows(given: Any) -> Array:
-    """Which rows of kernel matrices are known: not those of missing values."""
-    if isinstance(given, KernelBank):
-        return np.ones(given.shape[0], dtype=bool)
-    return np.asarray(~np.isnan(stack_of(given)).all(axis=(0, 2)))
+def known_rows(source: Any) -> Array:
+    """Which rows of kernel matrices have any value that is not missing, a bool array."""
+    if isinstance(source, KernelBank):
+        return np.ones(source.shape[0], dtype=bool)
+    return np.asarray(~np.isnan(stack_of(source)).all(axis=(0, 2)))
 
 
-def stack_of(given: Any) -> Array:
+def stack_of(source: Any) -> Array:
     """Rows of one or several kernel matrices, shape (m, r, n)."""
-    if isinstance(given, KernelBank):
-        return given.matrices()
-    values = np.asarray(given, dtype=float)
+    if isinstance(source, KernelBank):
+        return source.matrices()
+    values = np.asarray(source, dtype=float)
     if values.ndim == 2:
         return values[None]
     return values

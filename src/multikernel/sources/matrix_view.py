@@ -1,4 +1,4 @@
-"""How new samples with several views meet the kernels of a view that is kernel matrices."""
+"""New samples with several views, of which one is given as rows of kernel matrices."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from multikernel.sources.views import Views
 
 @dataclass(frozen=True, eq=False)
 class MatrixView(ViewSamples):
-    """New samples are several views, of which one has the rows of kernel matrices.
+    """Takes one view, rows of kernel matrices, from new samples with several views.
 
     Parameters
     ----------
     known : KnownView
-    columns : int array, the samples of the columns among those of the view's bank
+    columns : int array, which samples of the view's bank the columns belong to
     column_labels : object array, the labels of the columns; None where they had none
     observed : array (m, anchors, samples of the view's bank), the rows of the completion's anchors that have the view
     """
@@ -37,16 +37,16 @@ class MatrixView(ViewSamples):
 
     def bank(
         self,
-        given: Any,
+        source: Any,
         rows: Array | None = None,
         binder: Binder = bind_kernels,
         precision: Precision = own_precision,
         **options: Any,
     ) -> KernelBank:
-        own: KernelBank = given if rows is None else given.block(rows, rows)
-        return own
+        bank: KernelBank = source if rows is None else source.block(rows, rows)
+        return bank
 
-    def completed_by(self, completion: Completion, given: Any, X: Views) -> MatrixView:
+    def completed_by(self, completion: Completion, source: Any, X: Views) -> MatrixView:
         rows = completion.anchors.rows[completion.observed]
         observed = stack_of(X[rows].part(self.known.name))
         return replace(self, known=replace(self.known, completion=completion), observed=observed)
@@ -62,66 +62,70 @@ class MatrixView(ViewSamples):
         view = self.known.name
         kernels = self.known.kernels
         completion = self.known.completion
-        given = None if self.known.is_absent(X) else X.part(view)
-        given = matched_columns(view, given, X.columns.get(view), self.column_labels)
-        if isinstance(given, KernelBank):  # against all samples of the view's bank
-            given = given if kernels is None else given.select(kernels)
-        if given is None:
+        source = None if self.known.is_absent(X) else X.part(view)
+        source = matched_columns(view, source, X.columns.get(view), self.column_labels)
+        if isinstance(source, KernelBank):  # its columns are all samples of the view's bank
+            source = source if kernels is None else source.select(kernels)
+        if source is None:
             present = np.zeros(len(X), dtype=bool)
         else:
-            present = known_rows(given) & X.has(view)
+            present = known_rows(source) & X.has(view)
         if completion is None or present.all():
-            if isinstance(given, KernelBank) and not isinstance(bank, MixedBank):
-                return given.block(slice(None), self.columns)
-            return bank.cross(given.matrices() if isinstance(given, KernelBank) else np.asarray(given))
+            if isinstance(source, KernelBank) and not isinstance(bank, MixedBank):
+                return source.block(slice(None), self.columns)
+            return bank.cross(source.matrices() if isinstance(source, KernelBank) else np.asarray(source))
         observed = self.observed if kernels is None else self.observed[kernels]
         values = np.zeros((len(observed), len(X), observed.shape[2]))
-        if given is not None:
-            values[:, present] = stack_of(given)[:, present]
+        if source is not None:
+            values[:, present] = stack_of(source)[:, present]
         values[:, ~present] = completion.weights(X[~present]) @ observed
         return bank.cross(values)
 
     def self_values(self, bank: KernelBank, X: Any) -> Array:
         X = Views.of(X)
-        whole = self._whole(X)
-        if not (isinstance(whole, KernelBank) and whole.square):
-            return bank.self_values(whole)
+        full_source = self._full_source(X)
+        if not (isinstance(full_source, KernelBank) and full_source.square):
+            return bank.self_values(full_source)
         present = X.has(self.known.name)
-        values = whole.diagonal()[:, rows_of(X)] * present
+        values = full_source.diagonal()[:, rows_of(X)] * present
         if self.known.kernels is not None:
             values = values[self.known.kernels]
         return self.known.completed_self_values(values, present, X)
 
     def between(self, X: Views, Z: Views) -> KernelBank:
-        """The kernel matrices between samples; those that lack the view are weighted sums of training samples."""
+        """The kernel matrices between X and Z; samples that lack the view are weighted sums of training samples."""
         view = self.known.name
         completion = self.known.completion
-        whole = self._whole(X)
-        if whole is not None and X.has(view).all() and Z.has(view).all():
+        full_source = self._full_source(X)
+        if full_source is not None and X.has(view).all() and Z.has(view).all():
             return matrices_between(view, X, Z)
-        if completion is None or not isinstance(whole, KernelBank) or not any(whole is part for part in Z.parts):
+        if (
+            completion is None
+            or not isinstance(full_source, KernelBank)
+            or not any(full_source is source for source in Z.parts)
+        ):
             raise ValueError(
                 f"view {view!r} is a kernel matrix, which some samples lack: give both samples as parts of the "
                 "same views(...) to have it completed"
             )
         anchors = self.columns[completion.anchors.rows[completion.observed]]  # among all samples of the view's bank
-        observed = whole.shape[1] == self.observed.shape[2] and np.array_equal(
-            stack_of(whole.block(anchors, slice(None))), self.observed, equal_nan=True
+        is_of_training = full_source.shape[1] == self.observed.shape[2] and np.array_equal(
+            stack_of(full_source.block(anchors, slice(None))), self.observed, equal_nan=True
         )
-        if not observed:
+        if not is_of_training:
             raise ValueError(
                 f"view {view!r} is another kernel matrix than in training, and some samples lack it: give "
                 "samples as parts of the views(...) of training to have it completed"
             )
-        right = _among_all(view, Z, whole.shape[0], completion, anchors)
+        weights_of_Z = _among_all(view, Z, full_source.shape[0], completion, anchors)
         if X is Z:
-            left = right
+            weights_of_X = weights_of_Z
         else:
-            left = _among_all(view, X, whole.shape[0], completion, anchors)
-        return MixedBank(whole, left, right)
+            weights_of_X = _among_all(view, X, full_source.shape[0], completion, anchors)
+        return MixedBank(full_source, weights_of_X, weights_of_Z)
 
-    def _whole(self, X: Views) -> Any:
-        """What was given for the view, of all samples; None where X has no such view."""
+    def _full_source(self, X: Views) -> Any:
+        """The data of the view for all samples, not only those chosen in X; None where X has no such view."""
         if self.known.name in X.names:
             return X.parts[X.names.index(self.known.name)]
         return None

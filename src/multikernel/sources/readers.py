@@ -1,4 +1,4 @@
-"""Sources of annotated data: AnnData and MuData objects, read by their attributes."""
+"""Sources of annotated data: AnnData and MuData objects, which are recognised by their attributes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def sources_of_anndata(data: Any, groups: Mapping[str, Any] | None = None) -> di
 
     Parameters
     ----------
-    data : with ``X``, ``obs_names`` and ``var_names``, and ``obs``, ``obsm`` where groups name them
-    groups : from names of sources to what each consists of: the name of an entry of ``obsm`` or ``layers``; or several
-        names of variables, or of columns of ``obs``; None is one source of all variables, "X"
+    data : object with ``X``, ``obs_names`` and ``var_names``, and with ``obs`` and ``obsm`` where groups name them
+    groups : from the name of a source to its contents: the name of an entry of ``obsm`` or ``layers``; or several names
+        of variables, or of columns of ``obs``; None makes one source "X" of all variables
 
     Raises
     ------
     TypeError : where the object has no such attributes
-    ValueError : where a group is empty, or names what is not there
+    ValueError : where a group is empty, or names something that does not exist
     """
     for attribute in ("X", "obs_names", "var_names"):
         if not hasattr(data, attribute):
@@ -31,8 +31,8 @@ def sources_of_anndata(data: Any, groups: Mapping[str, Any] | None = None) -> di
                 f"views.from_anndata takes an AnnData object, and this {type(data).__name__} has no {attribute}"
             )
     if not data.var_names.is_unique:
-        twice = data.var_names[data.var_names.duplicated()][0]
-        raise ValueError(f"views.from_anndata: two variables are called {twice!r}; give each a name of its own")
+        duplicate = data.var_names[data.var_names.duplicated()][0]
+        raise ValueError(f"views.from_anndata: two variables are called {duplicate!r}; give each a different name")
     if groups is not None and (not isinstance(groups, Mapping) or not groups):
         raise ValueError(
             "views.from_anndata: groups is a dict from names of sources to their variables, with one or more"
@@ -41,15 +41,15 @@ def sources_of_anndata(data: Any, groups: Mapping[str, Any] | None = None) -> di
         data = data.to_memory()
     if groups is None:
         return {"X": LabelledRows(data.X, data.obs_names, data.var_names)}
-    return {str(name): _group(data, str(name), given) for name, given in groups.items()}
+    return {str(name): _source_of_group(data, str(name), group) for name, group in groups.items()}
 
 
 def sources_of_mudata(data: Any) -> dict[str, Any]:
-    """The modalities of a MuData-like object by name, each labelled by its own ``obs_names``.
+    """The modalities of a MuData-like object by name, each labelled by the ``obs_names`` of the modality.
 
     Parameters
     ----------
-    data : with ``mod``, a mapping of AnnData-like objects
+    data : object with ``mod``, a mapping of AnnData-like objects
 
     Raises
     ------
@@ -58,47 +58,47 @@ def sources_of_mudata(data: Any) -> dict[str, Any]:
     modalities = getattr(data, "mod", None)
     if not isinstance(modalities, Mapping) or not modalities:
         raise TypeError(f"views.from_mudata takes a MuData object with modalities, and got {type(data).__name__}")
-    return {str(name): sources_of_anndata(each)["X"] for name, each in modalities.items()}
+    return {str(name): sources_of_anndata(modality)["X"] for name, modality in modalities.items()}
 
 
-def _group(data: Any, name: str, given: Any) -> Any:
-    if isinstance(given, str):
-        if given == "X":
+def _source_of_group(data: Any, name: str, group: Any) -> Any:
+    if isinstance(group, str):
+        if group == "X":
             return LabelledRows(data.X, data.obs_names, data.var_names)
-        known = {**getattr(data, "layers", {}), **getattr(data, "obsm", {})}
-        if given not in known:
-            names = shortened(list(map(repr, known))) or "nothing"
-            raise ValueError(f"views.from_anndata: group {name!r} names {given!r}, and obsm and layers have {names}")
-        values = known[given]
+        entries = {**getattr(data, "layers", {}), **getattr(data, "obsm", {})}
+        if group not in entries:
+            names = shortened(list(map(repr, entries))) or "nothing"
+            raise ValueError(f"views.from_anndata: group {name!r} names {group!r}, and obsm and layers have {names}")
+        values = entries[group]
         if values.shape[0] != len(data.obs_names):
             raise ValueError(
-                f"views.from_anndata: {given!r} has {values.shape[0]} rows for {len(data.obs_names)} samples"
+                f"views.from_anndata: {group!r} has {values.shape[0]} rows for {len(data.obs_names)} samples"
             )
         if hasattr(values, "iloc"):  # a data frame
             return values
         return LabelledRows(values, data.obs_names, np.arange(values.shape[1]).astype(str))
-    if isinstance(given, slice):
-        given = list(data.var_names[given])
-    if hasattr(given, "loc") and np.asarray(given).dtype.kind == "b":  # a mask with names
-        given = list(given.index[given.to_numpy()])
-    wanted = np.asarray(list(given))
-    if not len(wanted):
+    if isinstance(group, slice):
+        group = list(data.var_names[group])
+    if hasattr(group, "loc") and np.asarray(group).dtype.kind == "b":  # a mask with names
+        group = list(group.index[group.to_numpy()])
+    variables = np.asarray(list(group))
+    if not len(variables):
         raise ValueError(f"views.from_anndata: group {name!r} is empty; give it at least one variable")
-    if wanted.dtype.kind == "b":
-        if len(wanted) != len(data.var_names):
+    if variables.dtype.kind == "b":
+        if len(variables) != len(data.var_names):
             raise ValueError(
-                f"views.from_anndata: group {name!r} is a mask of {len(wanted)} entries, and there are "
+                f"views.from_anndata: group {name!r} is a mask of {len(variables)} entries, and there are "
                 f"{len(data.var_names)} variables"
             )
-        places = np.flatnonzero(wanted)
-        if not len(places):
+        columns_of_X = np.flatnonzero(variables)
+        if not len(columns_of_X):
             raise ValueError(f"views.from_anndata: group {name!r} is empty; give it at least one variable")
-        return LabelledRows(in_memory(name, data).X[:, places], data.obs_names, data.var_names[places])
-    places = data.var_names.get_indexer(wanted)
-    if (places >= 0).all():
-        return LabelledRows(in_memory(name, data).X[:, places], data.obs_names, wanted)
-    columns = getattr(data, "obs", None)
-    if columns is not None and set(wanted) <= set(columns.columns):
-        return columns[list(wanted)]
-    unknown = str(wanted[places < 0][0])
+        return LabelledRows(in_memory(name, data).X[:, columns_of_X], data.obs_names, data.var_names[columns_of_X])
+    columns_of_X = data.var_names.get_indexer(variables)
+    if (columns_of_X >= 0).all():
+        return LabelledRows(in_memory(name, data).X[:, columns_of_X], data.obs_names, variables)
+    obs = getattr(data, "obs", None)
+    if obs is not None and set(variables) <= set(obs.columns):
+        return obs[list(variables)]
+    unknown = str(variables[columns_of_X < 0][0])
     raise ValueError(f"views.from_anndata: group {name!r} names {unknown!r}, which is no variable and no column of obs")

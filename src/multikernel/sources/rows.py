@@ -1,5 +1,6 @@
-"""Rows of samples, targets and weights belong together: by their labels where views were joined by these, else as they
-lie, and labels that contradict this are refused."""
+"""Rows of samples, targets and weights are matched: by label where views were joined by label, else by position.
+
+Where rows are matched by position, labels that contradict this are refused."""
 
 from __future__ import annotations
 
@@ -13,28 +14,28 @@ from multikernel.sources.views import Views, is_views, keyed
 
 
 def labels_of_samples(X: Any) -> list[tuple[str, Any]]:
-    """The labels of the rows of samples, each with a name: those of X, or of each of its views."""
+    """Pairs of a name and row labels: one pair for X, or one for each of its views."""
     if isinstance(X, Views):
         if X.index is not None:
             return [("X", X.index)]
-        return [(f"X[{name!r}]", X.at_rows(row_labels(part))) for name, part in zip(X.names, X.parts, strict=True)]
+        return [(f"X[{name!r}]", X.at_rows(row_labels(source))) for name, source in zip(X.names, X.parts, strict=True)]
     if is_views(X):
         return [
-            (f"X[{key!r}]", row_labels(part)) for key, part in keyed(X, X.values() if isinstance(X, Mapping) else X)
+            (f"X[{key!r}]", row_labels(source)) for key, source in keyed(X, X.values() if isinstance(X, Mapping) else X)
         ]
     return [("X", row_labels(X))]
 
 
 def aligned(X: Any, **beside: Any) -> list[Any]:
-    """What is given beside samples, such as a target, with its rows in their order.
+    """Values that are given beside samples, such as a target, with their rows in the order of the samples.
 
-    Beside views that were joined by labels, values with labels are taken by these. Else they belong to the samples as
-    they lie.
+    Where X is views that were joined by label, values with labels are matched by label. Otherwise row i belongs to
+    sample i.
 
     Parameters
     ----------
     X : samples, in any form
-    **beside : what has a row for each sample, by the name of the parameter; None for what is not given
+    **beside : values with a row for each sample, by the name of their parameter; None where they are not given
 
     Returns
     -------
@@ -46,27 +47,29 @@ def aligned(X: Any, **beside: Any) -> list[Any]:
         or have one twice
     TypeError : where X is an AnnData or MuData object, which ``views`` reads
     """
-    several = isinstance(getattr(X, "mod", None), Mapping)  # of a data frame, ``mod`` is a method
-    if several or (hasattr(X, "obs_names") and hasattr(X, "var_names")):
-        reader = "from_mudata" if several else "from_anndata"
+    is_mudata = isinstance(getattr(X, "mod", None), Mapping)  # of a data frame, ``mod`` is a method
+    if is_mudata or (hasattr(X, "obs_names") and hasattr(X, "var_names")):
+        reader = "from_mudata" if is_mudata else "from_anndata"
         raise TypeError(f"X is an object of type {type(X).__name__}: give multikernel.views.{reader}(X)")
     beside = {name: host(values) for name, values in beside.items()}
     for name, values in beside.items():
         refuse_masked(values, name)
     if isinstance(X, Views) and X.joined:
         return [_by_label(X.index, name, values) for name, values in beside.items()]
-    check_labels_of_rows([*labels_of_samples(X), *((name, row_labels(each)) for name, each in beside.items())])
+    check_labels_of_rows([*labels_of_samples(X), *((name, row_labels(values)) for name, values in beside.items())])
     return list(beside.values())
 
 
 def _by_label(labels: Any, name: str, values: Any) -> Any:
-    """Values in the order of the labels of samples; as they lie where they have none."""
-    own = row_labels(values)
-    if own is None or own.equals(labels):
+    """Values in the order of the labels of samples; unchanged where they have no labels."""
+    value_labels = row_labels(values)
+    if value_labels is None or value_labels.equals(labels):
         return values
-    if not own.is_unique:
-        raise ValueError(f"{name} has the label {own[own.duplicated()][0]!r} twice; give each sample one value")
-    lacking = labels.difference(own, sort=False)
+    if not value_labels.is_unique:
+        raise ValueError(
+            f"{name} has the label {value_labels[value_labels.duplicated()][0]!r} twice; give each sample one value"
+        )
+    lacking = labels.difference(value_labels, sort=False)
     if len(lacking):
         first = shortened(list(map(repr, lacking)), 3)
         raise ValueError(

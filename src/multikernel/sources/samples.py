@@ -18,94 +18,98 @@ from multikernel.tables.objects import Objects, as_objects
 from multikernel.tables.table import Table, as_table
 
 
-def samples_of_view(view: str, part: Any, objects: bool = False) -> tuple[Any, Array]:
+def samples_of_view(view: str, source: Any, objects: bool = False) -> tuple[Any, Array]:
     """Samples of a view as kernels take them, and which of them have it.
 
     Parameters
     ----------
     view : str, its name
-    part : as the user gave it
+    source : the data of the view, as the user gave it
     objects : whether the kernels take samples that are objects
 
     Raises
     ------
-    ValueError : that names the view, where it holds no samples
+    ValueError : where the view does not hold samples; the message names the view
     """
-    if objects and (found := as_objects(part)) is not None:
-        return found, ~found.absent
-    listed = isinstance(part, Objects)
-    if listed:
-        part = as_array(list(part.values), f"view {view!r}")
+    if objects and (sample_objects := as_objects(source)) is not None:
+        return sample_objects, ~sample_objects.absent
+    is_list = isinstance(source, Objects)
+    if is_list:
+        source = as_array(list(source.values), f"view {view!r}")
     try:
-        return _samples_of(part)
+        return _samples_of(source)
     except OverflowError:
         raise ValueError(f"view {view!r} holds a number above 1e308: give it in larger units") from None
     except (TypeError, ValueError) as error:
-        if listed:
-            more = "; kernels of objects are made by kernels.external(...)"
+        if is_list:
+            hint = "; kernels of objects are made by kernels.external(...)"
         else:
-            more = ""
-        raise ValueError(f"view {view!r}: {error}{more}") from None
+            hint = ""
+        raise ValueError(f"view {view!r}: {error}{hint}") from None
 
 
-def _samples_of(part: Any) -> tuple[Any, Array]:
-    """The same for a view without a name."""
-    check_form(part)
-    if getattr(getattr(part, "dtype", None), "kind", "") == "c":
+def _samples_of(source: Any) -> tuple[Any, Array]:
+    """Samples as kernels take them and which are present, with errors that do not name the view."""
+    check_form(source)
+    if getattr(getattr(source, "dtype", None), "kind", "") == "c":
         raise ValueError("Complex data not supported: it holds complex numbers; give their parts as numbers")
-    if isinstance(part, np.ndarray) and part.ndim == 1:
-        part = part.reshape(-1, 1)
-    table = as_table(part)
+    if isinstance(source, np.ndarray) and source.ndim == 1:
+        source = source.reshape(-1, 1)
+    table = as_table(source)
     if table is not None:
         return table, ~table.absent
-    X = check_array(part, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False)
+    X = check_array(source, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False)
     if is_sparse(X) and not np.isfinite(X.data).all():
         raise ValueError("it is sparse and has a NaN or infinity among its entries; leave these out or fill them in")
     if not is_sparse(X):
-        _refuse_infinity(X, part)
+        _refuse_infinity(X, source)
     if is_sparse(X) or not np.isnan(X).any():
         return X, np.ones(X.shape[0], dtype=bool)
     table = Table.of_numbers(X)
     return table, ~table.absent
 
 
-def check_form(part: Any) -> None:
-    """ValueError where samples have no columns, or more than rows and columns, or hold fields."""
-    if len(part.shape) > 1 and part.shape[1] == 0:
+def check_form(source: Any) -> None:
+    """ValueError where samples have no columns, have more than two dimensions, or are a structured array."""
+    if len(source.shape) > 1 and source.shape[1] == 0:
         raise ValueError("it has no columns")
-    if len(part.shape) > 2:
+    if len(source.shape) > 2:
         raise ValueError(
-            f"it has {len(part.shape)} dimensions, {part.shape}: give each sample one row, such as by "
-            "X.reshape(len(X), -1), or a list of objects with kernels of their own"
+            f"it has {len(source.shape)} dimensions, {source.shape}: give each sample one row, such as by "
+            "X.reshape(len(X), -1), or a list of objects with kernels that take them"
         )
-    if getattr(getattr(part, "dtype", None), "names", None):
+    if getattr(getattr(source, "dtype", None), "names", None):
         raise ValueError("it is a structured array: give its fields as the columns of a data frame")
 
 
-def _refuse_infinity(X: Array, part: Any) -> None:
-    """ValueError where a number is infinite, with its column and row."""
+def _refuse_infinity(X: Array, source: Any) -> None:
+    """ValueError where a number is infinite; the message names its column and row."""
     if not np.isinf(X).any():
         return
     row, j = np.argwhere(np.isinf(X))[0]
-    column = repr(column_names(part)[j]) if is_frame(part) else j
+    column = repr(column_names(source)[j]) if is_frame(source) else j
     raise ValueError(
         f"column {column} of X holds {X[row, j]} in row {row}, where a finite number is needed, or NaN where it is not "
         "known"
     )
 
 
-def features_of(part: Any, samples: Any) -> Features:
+def features_of(source: Any, samples: Any) -> Features:
     """The columns of a view, by name where it is a frame."""
-    return replace(Features.of(samples), names=column_names(part) if is_frame(part) else None)
+    return replace(Features.of(samples), names=column_names(source) if is_frame(source) else None)
 
 
-def stacked(first: Any, then: Any) -> Any:
-    """Samples of two parts in the same form, one after the other."""
+def stacked(first: Any, second: Any) -> Any:
+    """Two sets of samples of the same kind, one below the other."""
     if isinstance(first, Objects):
-        return Objects(np.concatenate([first.values, then.values]))
-    if isinstance(first, Table) or isinstance(then, Table):
-        one, two = (each if isinstance(each, Table) else Table.of_numbers(each) for each in (first, then))
-        return replace(one, numbers=np.vstack([one.numbers, two.numbers]), texts=np.vstack([one.texts, two.texts]))
+        return Objects(np.concatenate([first.values, second.values]))
+    if isinstance(first, Table) or isinstance(second, Table):
+        upper, lower = (
+            samples if isinstance(samples, Table) else Table.of_numbers(samples) for samples in (first, second)
+        )
+        return replace(
+            upper, numbers=np.vstack([upper.numbers, lower.numbers]), texts=np.vstack([upper.texts, lower.texts])
+        )
     if is_sparse(first):
-        return sparse.vstack([first, then], format="csr")
-    return np.concatenate([first, then])
+        return sparse.vstack([first, second], format="csr")
+    return np.concatenate([first, second])

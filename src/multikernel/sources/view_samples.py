@@ -1,7 +1,8 @@
-"""How new samples with several views meet the kernels of one of them, whatever that view was given as.
+"""The interface by which one view is taken from new samples with several views and compared with training samples.
 
-A view is a block of features with kernels (``feature_view.py``), or kernel matrices (``matrix_view.py``). A sample that
-lacks the view, all of whose cells there are missing, is completed by its other views (``completion.py``).
+A view is a block of features with kernels (``feature_view.py``), or kernel matrices (``matrix_view.py``). A sample
+lacks the view if all of its cells there are missing; the view is then completed from the sample's other views
+(``completion.py``).
 """
 
 from __future__ import annotations
@@ -23,25 +24,25 @@ from multikernel.banks.mapped import SampleMap
 from multikernel.sources.completion import Completion
 from multikernel.sources.views import Views
 
-Binder = Callable[..., KernelBank]  # of a family and samples: ``bind_kernels``, or ``sketched`` for a forecast
-Precision = Callable[[int, int], Any]  # of m kernels of n samples: that in which they are stored; None is the samples'
+Binder = Callable[..., KernelBank]  # takes a family and samples: ``bind_kernels``, or ``sketched`` for a forecast
+Precision = Callable[[int, int], Any]  # the dtype that stores m kernels of n samples; None is the dtype of the samples
 
 
 def own_precision(m: int, n: int) -> Any:
-    """Return None: a bank stores matrices in the precision of the samples."""
+    """The default Precision: a bank stores matrices in the precision of the samples."""
     return None
 
 
 @dataclass(frozen=True, eq=False)
 class KnownView:
-    """What is known of a view.
+    """Description of a view: its name, its kernels, and how it is completed.
 
     Parameters
     ----------
     name : str
-    labels : the kernels' names
-    kernels : int array, which of the view's kernels these are; None is all of them
-    completion : what stands for the view where a sample lacks it; None for kernels that are 0 there
+    labels : the names of the kernels
+    kernels : int array, which of the view's kernels are selected; None selects all
+    completion : how the view is completed where a sample lacks it; None where kernels are 0 there
     """
 
     name: str
@@ -50,7 +51,7 @@ class KnownView:
     completion: Completion | None = None
 
     def select(self, index: Index) -> KnownView:
-        """The same of some of the kernels."""
+        """The description with only some of the kernels."""
         if self.labels is None:
             return self
         chosen = positions(index, len(self.labels))
@@ -58,21 +59,21 @@ class KnownView:
         return replace(self, labels=labels, kernels=chosen if self.kernels is None else self.kernels[chosen])
 
     def is_absent(self, X: Views) -> bool:
-        """Whether no sample has the view, which a warning says.
+        """Whether X lacks the view for all samples; if so, a warning says that it is completed.
 
         Raises
         ------
-        ValueError : where X has views that training had not, or the model cannot complete the view
+        ValueError : where X lacks the view, and has unknown views or the model cannot complete it
         """
-        known = () if self.completion is None else self.completion.anchors.views
-        unknown = [name for name in X.names if name not in known]
+        training_views = () if self.completion is None else self.completion.anchors.views
+        unknown = [name for name in X.names if name not in training_views]
         if self.name in X.names:
-            if known and unknown:
-                named = shortened(list(map(repr, unknown)))
-                warn_user(f"views that training had not are ignored: {named}", PredictionWarning)
+            if training_views and unknown:
+                names = shortened(list(map(repr, unknown)))
+                warn_user(f"views that training had not are ignored: {names}", PredictionWarning)
             return False
-        trained = shortened(list(map(repr, known)))
-        if not known:
+        trained = shortened(list(map(repr, training_views)))
+        if not training_views:
             X.part(self.name)  # raises
         if unknown:
             raise ValueError(
@@ -87,7 +88,7 @@ class KnownView:
         return True
 
     def completed_self_values(self, values: Array, present: Array, X: Views) -> Array:
-        """k_k(x, x), shape (m, len(X)), of samples of which some lack the view, where the values hold 0."""
+        """The self-values k_k(x, x), shape (m, len(X)): given values, completed for the samples that lack the view."""
         if self.completion is None or present.all():
             return values
         warn_user(
@@ -107,7 +108,7 @@ class KnownView:
 
 
 class ViewSamples(SampleMap):
-    """New samples are several views, of which the kernels take one."""
+    """Takes one view from new samples with several views."""
 
     known: KnownView
 
@@ -118,7 +119,7 @@ class ViewSamples(SampleMap):
     @abstractmethod
     def bank(
         self,
-        given: Any,
+        source: Any,
         rows: Array | None = None,
         binder: Binder = bind_kernels,
         precision: Precision = own_precision,
@@ -128,14 +129,14 @@ class ViewSamples(SampleMap):
 
         Parameters
         ----------
-        given : what was given for the view, another sample in place of each that lacks it
-        rows : int array, which of these samples; None is all of them
+        source : the data of the view, with another sample in place of each that lacks it
+        rows : int array, the positions of the chosen samples; None chooses all
         binder, precision, options : how kernels of features are bound, where the view has some
         """
 
     @abstractmethod
-    def completed_by(self, completion: Completion, given: Any, X: Views) -> Self:
-        """The same with what stands for the view where a sample lacks it; X are the training samples."""
+    def completed_by(self, completion: Completion, source: Any, X: Views) -> Self:
+        """The same map with a completion for samples that lack the view; source and X are those of training."""
 
     @abstractmethod
     def between(self, X: Views, Z: Views) -> KernelBank:
@@ -143,5 +144,5 @@ class ViewSamples(SampleMap):
 
         Raises
         ------
-        ValueError : where they are not known
+        ValueError : where the kernels cannot be evaluated between these samples
         """

@@ -1,12 +1,12 @@
-"""Samples seen in several ways: blocks of features, data frames and kernel matrices, side by side.
+"""Samples in several views: blocks of features, data frames and kernel matrices, side by side.
 
-A view has kernels of its own: those of a block of features are bound to it, a kernel matrix is one. What kernels learn
-from the training sample they learn from the samples that have the view. The rows of a sample that lacks a view, all of
-whose cells there are missing, are completed from the views that it has (completion.py); where there is a single view it
-is the origin of the feature space, with k = 0 to every sample.
+Each view has separate kernels: the kernels of a block of features are bound to its columns, and a kernel matrix is a
+kernel itself. What kernels learn from the training sample, they learn from the samples that have the view. A sample
+lacks a view if all of its cells in this view are missing; the view is then completed from the views that the sample has
+(completion.py). Where there is only one view, such a sample is the origin of the feature space: k = 0 with all samples.
 
-A view with as many columns as samples is a kernel matrix where it is symmetric. One that is square and not symmetric,
-or sparse, is refused by a fit, since it may be a kernel matrix, unless the user says that it holds features.
+A view with as many columns as samples is a kernel matrix if it is symmetric. If it is square but sparse or not
+symmetric, a fit refuses it, since it may be a faulty kernel matrix, unless the user says that it holds features.
 """
 
 from __future__ import annotations
@@ -37,19 +37,20 @@ Rows = Literal["order", "index"]
 
 @dataclass(frozen=True, eq=False)
 class Views:
-    """Samples in several views, which scikit-learn's cross-validation takes apart by rows.
+    """Samples in several views, which scikit-learn's cross-validation can split by rows.
 
     Parameters
     ----------
     names : tuple of str
-    parts : for each view samples as the user gave them, or a bank
-    rows : int array, which samples of the parts these are; None is all of them
-    features : tuple of str, the views that hold features, also where they are square
-    labels : the labels of all samples of the parts, where some view had labels; else None
-    present : from names of views to bool arrays, which samples of the part have the view; a view that is not there has
-        all of them. In the part another sample stands in place of one that lacks the view.
-    columns : from names of views that are kernel matrices to the labels of their columns, where they had some
-    joined : whether the labels say which rows belong together, so that a target is matched by them
+    parts : for each view its data for all samples, as the user gave them, or a bank; where a sample lacks the view, its
+        row is a copy of another sample's
+    rows : int array, the positions of the chosen samples in the parts; None chooses all
+    features : tuple of str, the views that hold features even if they are square
+    labels : the labels of all samples of the parts, where a view had labels; else None
+    present : from names of views to bool arrays, which samples of the parts have the view; views without an entry are
+        present for all samples
+    columns : from names of views that are kernel matrices to the labels of their columns, where they had labels
+    joined : whether rows were matched by their labels, so that a target is matched by them, too
     """
 
     names: tuple[str, ...]
@@ -63,38 +64,40 @@ class Views:
 
     @classmethod
     def of(cls, X: Any) -> Views:
-        """Of a dict or a list of views; a ValueError where they are of different samples."""
+        """Views of a dict or a list of them; a ValueError where they have different numbers of samples."""
         if isinstance(X, Views):
             return X
         items = named(X)
         if not items:
             raise ValueError("X is a dict without any view; give at least one array, data frame or kernel matrix")
-        twice = repeated(map(str, items))
-        if twice is not None:
-            raise ValueError(f"two views have the name {twice!r}; give each a name of its own")
-        parts = tuple(
-            unmasked(host(part)) if hasattr(part, "shape") else _listed(part, f"view {str(name)!r}")
-            for name, part in items.items()
+        duplicate = repeated(map(str, items))
+        if duplicate is not None:
+            raise ValueError(f"two views have the name {duplicate!r}; give each a different name")
+        sources = tuple(
+            unmasked(host(source)) if hasattr(source, "shape") else _view_of_list(source, f"view {str(name)!r}")
+            for name, source in items.items()
         )
-        for name, part in zip(items, parts, strict=True):
-            if isinstance(part, Views):
-                raise ValueError(f"{str(name)!r} is views of its own; give its views beside the others, in one dict")
-            if hasattr(part, "obs_names"):
+        for name, source in zip(items, sources, strict=True):
+            if isinstance(source, Views):
                 raise ValueError(
-                    f"{str(name)!r} is an {type(part).__name__}: views.from_anndata reads it, and "
+                    f"{str(name)!r} is itself several views; give its views beside the others, in one dict"
+                )
+            if hasattr(source, "obs_names"):
+                raise ValueError(
+                    f"{str(name)!r} is an {type(source).__name__}: views.from_anndata reads it, and "
                     "views(..., rows='index') joins it with others"
                 )
-            if not part.shape:
+            if not source.shape:
                 raise ValueError(
                     f"a view has a row for each sample; {str(name)!r} is {abbreviated(items[name])}: give an array, a "
                     "data frame or a list, or leave it out"
                 )
-        check_rows(*((f"X[{key!r}]", part) for key, part in keyed(X, parts)))
-        sizes = {str(name): int(part.shape[0]) for name, part in zip(items, parts, strict=True)}
+        check_rows(*((f"X[{key!r}]", source) for key, source in keyed(X, sources)))
+        sizes = {str(name): int(source.shape[0]) for name, source in zip(items, sources, strict=True)}
         if len(set(sizes.values())) > 1:
-            found = listed([f"{n} in {name!r}" for name, n in sizes.items()]).replace(" or ", " and ")
-            raise ValueError(f"views are of the same samples, row by row; got {found}")
-        return cls(tuple(map(str, items)), parts)
+            counts = listed([f"{n} in {name!r}" for name, n in sizes.items()]).replace(" or ", " and ")
+            raise ValueError(f"views are of the same samples, row by row; got {counts}")
+        return cls(tuple(map(str, items)), sources)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -103,8 +106,8 @@ class Views:
 
     def __repr__(self) -> str:
         forms = [
-            f"{name!r} ({_form(part)}{_without(int((~self.has(name)).sum()))})"
-            for name, part in zip(self.names, self.parts, strict=True)
+            f"{name!r} ({_form(source)}{_without(int((~self.has(name)).sum()))})"
+            for name, source in zip(self.names, self.parts, strict=True)
         ]
         return f"<Views of {_counted(len(self), 'sample')}: {shortened(forms)}>"
 
@@ -116,12 +119,12 @@ class Views:
     def __getitem__(self, index: Any) -> Views:
         """Some of the samples; a view itself is ``part(name)``.
 
-        A mask with labels of its own is one of the samples with these labels, where the views have labels.
+        A mask with labels is matched to the samples by label, where the views have labels.
         """
         index = index[0] if isinstance(index, tuple) else index
-        own = row_labels(index)
-        if own is not None and self.index is not None and np.asarray(index).dtype.kind == "b":
-            if not own.is_unique or len(self.index.difference(own)):
+        mask_labels = row_labels(index)
+        if mask_labels is not None and self.index is not None and np.asarray(index).dtype.kind == "b":
+            if not mask_labels.is_unique or len(self.index.difference(mask_labels)):
                 raise ValueError("views: a mask with labels needs one value for each sample; give its .to_numpy()")
             index = index.loc[self.index].to_numpy()
         rows = samples(index, len(self))
@@ -129,38 +132,38 @@ class Views:
 
     @property
     def index(self) -> Any:
-        """The labels of the samples, where there are some; else None. ``y.loc[views.index]`` fits them."""
+        """The labels of the samples, or None where they have none; ``y.loc[views.index]`` has the same order."""
         return self.at_rows(self.labels)
 
     def at_rows(self, values: Any) -> Any:
-        """Values of all samples, such as labels, at the samples that are chosen; None where there are none."""
+        """The values of the chosen samples, from values of all samples, such as labels; None for None."""
         if values is None or self.rows is None:
             return values
         return values[self.rows]
 
     def has(self, name: str) -> Array:
-        """Which samples have a view, bool array (n,); of those of missing cells it is not known here."""
-        found: Array | None = self.at_rows(self.present.get(name))
-        if found is None:
+        """Which samples have a view, bool array (n,); samples whose cells are all missing are not detected here."""
+        present: Array | None = self.at_rows(self.present.get(name))
+        if present is None:
             return np.ones(len(self), dtype=bool)
-        return found
+        return present
 
     def part(self, name: str) -> Any:
-        """What was given for a view: its samples, or its bank against all samples."""
+        """The data of a view: its samples, or the rows of its bank with the columns of all samples."""
         if name not in self.names:
             raise ValueError(f"there is no view {name!r} among {_quoted(self.names)}")
-        whole = self.parts[self.names.index(name)]
+        source = self.parts[self.names.index(name)]
         if self.rows is None:
-            return whole
-        if isinstance(whole, KernelBank):
-            return whole.block(self.rows, slice(None))
-        return _safe_indexing(whole, self.rows)
+            return source
+        if isinstance(source, KernelBank):
+            return source.block(self.rows, slice(None))
+        return _safe_indexing(source, self.rows)
 
     def items(self) -> Iterator[tuple[str, Any]]:
-        """The views by name; of a training sample a bank is square."""
-        for name, whole in zip(self.names, self.parts, strict=True):
-            if isinstance(whole, KernelBank) and self.rows is not None:
-                yield name, whole.block(self.rows, self.rows)
+        """Names and data of the views, as a training sample: a bank has the same rows and columns."""
+        for name, source in zip(self.names, self.parts, strict=True):
+            if isinstance(source, KernelBank) and self.rows is not None:
+                yield name, source.block(self.rows, self.rows)
             else:
                 yield name, self.part(name)
 
@@ -169,26 +172,26 @@ class Views:
 
         Parameters
         ----------
-        features : names of views that hold features, also where they are square, beside those that are known to
+        features : further names of views that hold features even if they are square
         """
-        for name, whole in zip(self.names, self.parts, strict=True):
-            if isinstance(whole, KernelBank) and not whole.square:
-                raise ValueError(f"view {name!r} is a bank of shape {whole.shape}; a training bank must be square")
+        for name, source in zip(self.names, self.parts, strict=True):
+            if isinstance(source, KernelBank) and not source.square:
+                raise ValueError(f"view {name!r} is a bank of shape {source.shape}; a training bank must be square")
             if name in {*self.features, *features}:
                 continue
-            if is_sparse(whole) and whole.shape[0] == whole.shape[1]:
+            if is_sparse(source) and source.shape[0] == source.shape[1]:
                 raise ValueError(
-                    f"view {name!r} is sparse and square, {whole.shape[0]} x {whole.shape[1]}, as a kernel matrix is. "
-                    "Give the dense matrix, by toarray(), if it is one; or, where its columns are features, say so: "
-                    f"views(X, features=[{name!r}])"
+                    f"view {name!r} is sparse and square, {source.shape[0]} x {source.shape[1]}, as a kernel matrix "
+                    "is. Give the dense matrix, by toarray(), if it is one; or, where its columns are features, say "
+                    f"so: views(X, features=[{name!r}])"
                 )
-            if (K := _square(whole)) is not None:
-                if is_frame(whole):
-                    check_labels_of_rows([(f"X[{name!r}]", whole.index), (f"X[{name!r}].T", whole.columns)])
-                (i, j), there, back = _first_unlike(K)
+            if (K := _square(source)) is not None:
+                if is_frame(source):
+                    check_labels_of_rows([(f"X[{name!r}]", source.index), (f"X[{name!r}].T", source.columns)])
+                (i, j), K_ij, K_ji = _most_asymmetric_entry(K)
                 raise ValueError(
                     f"view {name!r} is square, {len(K)} x {len(K)}, as a kernel matrix is, and not symmetric: entry "
-                    f"({i}, {j}) is {there:.6g} and entry ({j}, {i}) is {back:.6g}. Correct the matrix; or, where its "
+                    f"({i}, {j}) is {K_ij:.6g} and entry ({j}, {i}) is {K_ji:.6g}. Correct the matrix; or, where its "
                     f"columns are features, say so: views(X, features=[{name!r}])"
                 )
 
@@ -197,43 +200,43 @@ def named(X: Any) -> dict[Any, Any]:
     """The views of a dict, or of a list by number."""
     if isinstance(X, Mapping):
         return dict(X)
-    return {f"view {k}": part for k, part in enumerate(X)}
+    return {f"view {k}": source for k, source in enumerate(X)}
 
 
-def keyed(X: Any, parts: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """The views of a dict by key, of a list by position."""
+def keyed(X: Any, sources: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """Pairs of a key and a view for a dict, of a position and a view for a list."""
     if isinstance(X, Mapping):
-        return zip(X, parts, strict=True)
-    return enumerate(parts)
+        return zip(X, sources, strict=True)
+    return enumerate(sources)
 
 
 class ViewsMaker:
-    """What ``multikernel.views`` is: a function of sources, with readers of annotated data beside it."""
+    """The type of ``multikernel.views``: a function of sources that has readers of annotated data as methods."""
 
     def __call__(
         self, X: Any, features: Iterable[str] = (), *, rows: Rows = "order", missing: Missing = "refuse"
     ) -> Views | KernelBank:
-        """Several sources of the same samples, as one thing that scikit-learn's cross-validation can take apart.
+        """Several sources of the same samples, as one object that scikit-learn's cross-validation can split by rows.
 
-        Estimators take a dict or a list of sources as it is; ``cross_val_score``, ``GridSearchCV`` and
-        ``train_test_split`` would count the sources in place of the samples.
+        Estimators also take a plain dict or list of sources, but ``cross_val_score``, ``GridSearchCV`` and
+        ``train_test_split`` would count its sources instead of the samples.
 
         Parameters
         ----------
         X : dict or list of views: arrays (n, p), CSR matrices, data frames, strings, or lists of objects for kernels of
             other packages (``kernels.external``); and kernel matrices (n, n), which are symmetric, or banks. CSR
-            matrices hold features, and a fit refuses those with as many columns as samples that ``features`` does not
-            name. Data frames whose columns have other names than their rows hold features, unless they are symmetric.
-        features : names of views that hold features, though they have as many columns as samples; the views of a list
+            matrices hold features; a fit refuses a CSR matrix with as many columns as samples unless ``features`` names
+            it. Data frames whose columns and rows are named differently hold features, unless they are symmetric.
+        features : names of views that hold features although they have as many columns as samples; the views of a list
             are named "view 0", "view 1" and so on
         rows : "order" or "index", default "order"
-            How samples are matched. "order": rows belong together as they lie; frames whose labels contradict that are
-            refused. "index": by the labels of the rows, for data frames, Series and AnnData-like objects; the order is
-            that of the first source. A target, weights or groups with labels are then matched by them, too; those of
-            ``views(...).index`` are the samples' labels.
+            How samples are matched. "order": by position; frames whose labels contradict this are refused. "index": by
+            the labels of the rows, for data frames, Series and AnnData-like objects, in the order of the first source.
+            A target, weights or groups that have labels are then matched by label, too; ``views(...).index`` are the
+            labels of the samples.
         missing : "refuse" or "keep", default "refuse"
-            With rows="index", what becomes of samples that a source lacks. "refuse" raises, and says which. "keep"
-            keeps them: a source that a sample lacks is completed by its other sources.
+            What happens, with rows="index", to samples that a source lacks. "refuse" raises an error that names them.
+            "keep" keeps them: a source that a sample lacks is completed from its other sources.
 
         Returns
         -------
@@ -242,8 +245,8 @@ class ViewsMaker:
         Raises
         ------
         ValueError : where the views have no sample or are of different samples, two have the same name, a symmetric
-            matrix is no kernel matrix, ``features`` names a view that is not there; or where rows="index" and a source
-            has no labels, has one twice, or lacks samples of another one
+            matrix is no kernel matrix, ``features`` names a view that does not exist; or where rows="index" and a
+            source has no labels, has one twice, or lacks samples of another one
 
         Examples
         --------
@@ -253,11 +256,11 @@ class ViewsMaker:
         >>> rng = np.random.default_rng(0)
         >>> genes, y = rng.normal(size=(60, 30)), np.arange(60) % 2
         >>> similar = np.outer(y, y) + np.eye(60)
-        >>> found = cross_val_score(EasyMKLClassifier(), views({"genes": genes, "similar": similar}), y)
-        >>> bool(found.min() == 1.0)
+        >>> scores = cross_val_score(EasyMKLClassifier(), views({"genes": genes, "similar": similar}), y)
+        >>> bool(scores.min() == 1.0)
         True
 
-        Rows by name, of which one source lacks some:
+        Rows matched by label, where one source lacks a sample:
 
         >>> import pandas as pd
         >>> clinic = pd.DataFrame({"age": [51.0, 63.0, 47.0]}, index=["ann", "bob", "eve"])
@@ -267,9 +270,9 @@ class ViewsMaker:
         """
         Choice(("order", "index")).check(rows, "views: rows")
         Choice(("refuse", "keep")).check(missing, "views: missing")
-        said = (features,) if isinstance(features, str) else tuple(map(str, features))
+        of_features = (features,) if isinstance(features, str) else tuple(map(str, features))
         if isinstance(X, Views | KernelBank):
-            if said or rows == "index":
+            if of_features or rows == "index":
                 raise ValueError(
                     "views: features and rows are said of a dict or a list of views, not of views that are made already"
                 )
@@ -283,12 +286,13 @@ class ViewsMaker:
         labels: Any = None
         present: dict[str, Array] = {}
         if rows == "index":
-            sources, labels, present = joined(named(X), missing, said)
+            sources, labels, present = joined(named(X), missing, of_features)
             X = {name: _without_labels(source) for name, source in sources.items()}
-            return _made(Views.of(X), said, True, labels, present, joined=True)
-        found = Views.of(X)
-        labels = next((own for own in map(row_labels, found.parts) if own is not None), None)
-        return _made(found, said, isinstance(X, Mapping), labels, present)
+            return _checked_views(Views.of(X), of_features, True, labels, present, joined=True)
+        views_of_X = Views.of(X)
+        labels_of_views = map(row_labels, views_of_X.parts)
+        labels = next((labels for labels in labels_of_views if labels is not None), None)
+        return _checked_views(views_of_X, of_features, isinstance(X, Mapping), labels, present)
 
     @staticmethod
     def from_anndata(data: Any, groups: Mapping[str, Any] | None = None) -> Views | KernelBank:
@@ -297,9 +301,9 @@ class ViewsMaker:
         Parameters
         ----------
         data : AnnData, or another object with ``X``, ``obs_names`` and ``var_names``
-        groups : from names of sources to what each consists of: several names of variables, or of columns of ``obs``,
-            or a mask of the variables; or the name of an entry of ``obsm`` or ``layers``. None is one source "X" of
-            all variables.
+        groups : from the name of a source to its contents: several names of variables, or of columns of ``obs``, or a
+            mask of the variables; or the name of an entry of ``obsm`` or ``layers``. None makes one source "X" of all
+            variables.
 
         Returns
         -------
@@ -308,10 +312,9 @@ class ViewsMaker:
         Raises
         ------
         TypeError : where the object has no such attributes
-        ValueError : where a group is empty, or names what is not there
+        ValueError : where a group is empty, or names something that does not exist
         """
-        found = views(sources_of_anndata(data, groups), rows="index")
-        return found
+        return views(sources_of_anndata(data, groups), rows="index")
 
     @staticmethod
     def from_mudata(data: Any, missing: Missing = "keep") -> Views | KernelBank:
@@ -338,44 +341,55 @@ views = ViewsMaker()
 views.__doc__ = ViewsMaker.__call__.__doc__  # for help() and the pages of the site
 
 
-def _made(
-    found: Views,
-    said: tuple[str, ...],
+def _checked_views(
+    views_of_X: Views,
+    of_features: tuple[str, ...],
     is_named: bool,
     labels: Any,
     present: dict[str, Array],
     joined: bool = False,
 ) -> Views | KernelBank:
-    """Views whose kernel matrices are checked and made banks of; a bank where all of them are complete ones."""
-    if not len(found):
+    """Views whose kernel matrices are checked and become banks; a bank where all are complete kernel matrices."""
+    if not len(views_of_X):
         raise ValueError("views: the views have no sample; give at least one row")
-    for name in said:
-        if name not in found.names:
-            raise ValueError(f"views: features names {name!r}, and the views are {_quoted(found.names)}")
-    parts = [part if name in said else _as_matrix(part) for name, part in zip(found.names, found.parts, strict=True)]
-    matrices = [
-        name not in said and isinstance(part, np.ndarray) and is_kernel_matrix(part)
-        for name, part in zip(found.names, parts, strict=True)
+    for name in of_features:
+        if name not in views_of_X.names:
+            raise ValueError(f"views: features names {name!r}, and the views are {_quoted(views_of_X.names)}")
+    sources = [
+        source if name in of_features else _as_matrix(source)
+        for name, source in zip(views_of_X.names, views_of_X.parts, strict=True)
     ]
-    for name, part, given in zip(found.names, parts, matrices, strict=True):
-        if given and np.isnan(np.diagonal(part)).any():
-            present[name] = ~np.isnan(np.diagonal(part))
-    if all(matrices) and not present and labels is None:
-        return _checked(parts, found.names, is_named)
-    made = tuple(
-        _checked([part], [name], True) if given else part
-        for name, part, given in zip(found.names, parts, matrices, strict=True)
+    are_kernels = [
+        name not in of_features and isinstance(source, np.ndarray) and is_kernel_matrix(source)
+        for name, source in zip(views_of_X.names, sources, strict=True)
+    ]
+    for name, source, is_kernel in zip(views_of_X.names, sources, are_kernels, strict=True):
+        if is_kernel and np.isnan(np.diagonal(source)).any():
+            present[name] = ~np.isnan(np.diagonal(source))
+    if all(are_kernels) and not present and labels is None:
+        return _bank_of_matrices(sources, views_of_X.names, is_named)
+    banked_sources = tuple(
+        _bank_of_matrices([source], [name], True) if is_kernel else source
+        for name, source, is_kernel in zip(views_of_X.names, sources, are_kernels, strict=True)
     )
     columns = {
-        name: part.columns
-        for name, part, given in zip(found.names, found.parts, matrices, strict=True)
-        if given and is_matrix(part)
+        name: source.columns
+        for name, source, is_kernel in zip(views_of_X.names, views_of_X.parts, are_kernels, strict=True)
+        if is_kernel and is_matrix(source)
     }
-    return replace(found, parts=made, features=said, labels=labels, present=present, columns=columns, joined=joined)
+    return replace(
+        views_of_X,
+        parts=banked_sources,
+        features=of_features,
+        labels=labels,
+        present=present,
+        columns=columns,
+        joined=joined,
+    )
 
 
 def _without_labels(source: Any) -> Any:
-    """A source whose rows are in the order of all others; a kernel matrix keeps its names, which say what it is."""
+    """A joined source without row labels; a kernel matrix keeps its names, by which it is recognised."""
     if is_matrix(source):
         return source
     if hasattr(source, "reset_index"):
@@ -383,25 +397,25 @@ def _without_labels(source: Any) -> Any:
     return source
 
 
-def _listed(part: Any, name: str) -> Any:
+def _view_of_list(source: Any, name: str) -> Any:
     """A view that is a list: an array where it can be a table, else objects."""
-    if not isinstance(part, list | tuple) or any(item is part for item in part):
-        return as_array(part, name)
-    if not holds_cells(part):
-        return Objects.of(part)
+    if not isinstance(source, list | tuple) or any(item is source for item in source):
+        return as_array(source, name)
+    if not holds_cells(source):
+        return Objects.of(source)
     try:
-        found = np.asarray(part)
+        values = np.asarray(source)
     except ValueError:  # of different lengths
-        return Objects.of(part)
-    if found.ndim < 3:
-        return found
-    return Objects.of(part)
+        return Objects.of(source)
+    if values.ndim < 3:
+        return values
+    return Objects.of(source)
 
 
-def _checked(matrices: list[Any], names: Sequence[str], named: bool) -> KernelBank:
-    """The bank of matrices that are symmetric; where one is no kernel matrix, the error says what else it may be."""
+def _bank_of_matrices(matrices: list[Any], names: Sequence[str], has_names: bool) -> KernelBank:
+    """The bank of symmetric matrices; where one is no kernel matrix, the error asks whether it holds features."""
     try:
-        return precomputed(matrices, names=names if named else None)
+        return precomputed(matrices, names=names if has_names else None)
     except ValueError as error:
         raise ValueError(
             f"{error}; where the columns of a view are features, say so: views(X, features=[...])"
@@ -409,44 +423,44 @@ def _checked(matrices: list[Any], names: Sequence[str], named: bool) -> KernelBa
 
 
 def is_views(X: Any) -> bool:
-    """Whether X is a dict or a list of views: what no single array, sparse matrix or data frame is."""
-    if is_sparse(X):  # a sparse matrix may be a dict, by its entries
+    """Whether X is a dict or a list of views, or a stack of square matrices, and not a single table."""
+    if is_sparse(X):  # checked first, since dok_matrix is a dict
         return False
     if isinstance(X, Mapping):
         return True
     if isinstance(X, np.ndarray):
         return X.ndim == 3 and X.shape[1] == X.shape[2]
-    return isinstance(X, list | tuple) and len(X) > 0 and all(_is_view(part) for part in X)
+    return isinstance(X, list | tuple) and len(X) > 0 and all(_is_view(source) for source in X)
 
 
 def is_kernel_matrix(K: Any) -> bool:
-    """Whether an array is square and symmetric: features of as many columns as samples are not."""
+    """Whether an array is square and symmetric, which features with as many columns as samples hardly ever are."""
     if K.ndim != 2 or K.shape[0] != K.shape[1] or K.dtype.kind not in "fiub":
         return False
     return bool(np.allclose(K, K.T, rtol=1e-5, atol=1e-8 * float(np.nanmax(np.abs(K), initial=0.0)), equal_nan=True))
 
 
-def _is_view(part: Any) -> bool:
-    if isinstance(part, KernelBank) or is_frame(part) or is_sparse(part):
+def _is_view(source: Any) -> bool:
+    if isinstance(source, KernelBank) or is_frame(source) or is_sparse(source):
         return True
-    return (isinstance(part, np.ndarray) or foreign(part)) and part.ndim == 2
+    return (isinstance(source, np.ndarray) or foreign(source)) and source.ndim == 2
 
 
-def _as_matrix(part: Any) -> Any:
-    """A kernel matrix as an array of numbers, where it was a frame with the samples' names or an array of objects."""
-    values = _values(part)
+def _as_matrix(source: Any) -> Any:
+    """A kernel matrix in a frame or an array of objects becomes an array of numbers; other data stay as they are."""
+    values = _values(source)
     if values is not None and is_kernel_matrix(values):
         return values
-    return part
+    return source
 
 
-def _values(part: Any) -> Array | None:
-    """The entries of a view that is square and holds numbers; None for any other, and for a sparse one."""
-    if isinstance(part, KernelBank | Objects) or is_sparse(part) or len(part.shape) != 2:
+def _values(source: Any) -> Array | None:
+    """The entries of a view that is square, dense and holds numbers; None for any other view."""
+    if isinstance(source, KernelBank | Objects) or is_sparse(source) or len(source.shape) != 2:
         return None
-    if part.shape[0] != part.shape[1]:
+    if source.shape[0] != source.shape[1]:
         return None
-    values = np.asarray(part)
+    values = np.asarray(source)
     if values.dtype.kind == "O":
         if not all(value is None or isinstance(value, Real) for value in values.flat):
             return None
@@ -456,38 +470,38 @@ def _values(part: Any) -> Array | None:
     return None
 
 
-def _form(part: Any) -> str:
-    """What a view is, in a few words."""
-    if isinstance(part, KernelBank):
-        return _counted(len(part), "kernel")
-    if isinstance(part, Objects):
+def _form(source: Any) -> str:
+    """The kind and size of a view in a few words."""
+    if isinstance(source, KernelBank):
+        return _counted(len(source), "kernel")
+    if isinstance(source, Objects):
         return "objects"
-    return _counted(int(part.shape[1]) if len(part.shape) > 1 else 1, "column")
+    return _counted(int(source.shape[1]) if len(source.shape) > 1 else 1, "column")
 
 
 def _without(lacking: int) -> str:
-    """How many samples lack a view."""
+    """Says how many samples lack a view, if any."""
     if not lacking:
         return ""
     return f", {_counted(lacking, 'sample')} without"
 
 
 def _counted(count: int, word: str) -> str:
-    """A number of things: 1 column, 2 columns."""
+    """A count with its noun: 1 column, 2 columns."""
     if count == 1:
         return f"1 {word}"
     return f"{count} {word}s"
 
 
-def _square(part: Any) -> Array | None:
-    """The entries of a view that looks like a kernel matrix; a frame does with columns named as its rows."""
-    if is_frame(part) and not is_matrix(part):
+def _square(source: Any) -> Array | None:
+    """The entries of a view that may be a kernel matrix (a frame only if its rows and columns agree), or None."""
+    if is_frame(source) and not is_matrix(source):
         return None
-    return _values(part)
+    return _values(source)
 
 
-def _first_unlike(K: Array) -> tuple[tuple[int, int], float, float]:
-    """The entry that differs most from the one across the diagonal, NaN before any number, and both."""
+def _most_asymmetric_entry(K: Array) -> tuple[tuple[int, int], float, float]:
+    """The position of the entry that differs most from its mirror image, and both; NaN beside a number comes first."""
     with np.errstate(invalid="ignore"):
         difference = np.abs(K.astype(float) - K.T.astype(float))
     difference[np.isnan(K) != np.isnan(K.T)] = np.inf

@@ -1,4 +1,4 @@
-"""Sums over samples that squared losses are made of: one pass over the rows, and nothing that grows with them."""
+"""Sums over samples that determine squared losses: computed in one pass, in memory that does not grow with the rows."""
 
 from multikernel.statistics.coordinates import coordinates, pivoted
 from multikernel.statistics.moments import Moments

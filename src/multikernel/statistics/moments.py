@@ -1,4 +1,4 @@
-"""The sums over samples that a squared loss of few features is made of.
+"""The sums over samples that determine a squared loss of few features.
 
 With features F (n, q), targets Y (n, t) and weights s of the samples
 
@@ -8,8 +8,8 @@ where S = diag(s). For any coefficients b and constants c
 
     sum_i s_i |y_i - b'f_i - c|^2
 
-follows from these. Sums of two sets of samples add up, and those of samples that have gone are taken off again; after
-many of both, rounding is that of the largest sums there were.
+follows from these sums. The sums of two sets of samples can be added, and the sums of samples that are removed can be
+subtracted; after many such steps, rounding errors are relative to the largest sums there were.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from multikernel._typing import Array
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Sums over samples; a value, so that every change makes another one.
+    """Sums over samples; an immutable value, so every change returns a new one.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ class Moments:
     >>> from multikernel.statistics import Moments
     >>> rng = np.random.default_rng(0)
     >>> F, y = rng.normal(size=(100, 3)), rng.normal(size=100)
-    >>> parts = Moments.of(F[:60], y[:60]).update(F[60:], y[60:])
-    >>> bool(np.allclose(parts.squares, F.T @ F)), parts.count
+    >>> moments = Moments.of(F[:60], y[:60]).update(F[60:], y[60:])
+    >>> bool(np.allclose(moments.squares, F.T @ F)), moments.count
     (True, 100.0)
     """
 
@@ -59,8 +59,8 @@ class Moments:
 
         Parameters
         ----------
-        F : array (n, q), features, in single or double precision; of torch, cupy and their like, the products are made
-            where it is, and the sums are NumPy arrays
+        F : array (n, q), features, in single or double precision; for arrays of torch, cupy and similar libraries the
+            products are computed on their device, and the sums are NumPy arrays
         Y : array (n,) or (n, t), targets
         weight : array (n,) >= 0; 1 if not given
 
@@ -78,7 +78,7 @@ class Moments:
                 f"Moments: features of {F.shape[0]} samples, {len(Y)} targets and weights of shape {s.shape}"
             )
         weighted = s[:, None] * Y
-        found = cls(
+        moments = cls(
             squares=squared(F, weight=None if weight is None else s),
             products=product(F.T, weighted),
             sums=product(F.T, s),
@@ -86,25 +86,25 @@ class Moments:
             target_squares=(weighted * Y).sum(axis=0),
             count=float(s.sum()),
         )
-        finite = np.isfinite(np.diagonal(found.squares)).all() and np.isfinite(found.target_squares).all()
-        if not finite or (s < 0).any() or not np.isfinite(found.count):
+        finite = np.isfinite(np.diagonal(moments.squares)).all() and np.isfinite(moments.target_squares).all()
+        if not finite or (s < 0).any() or not np.isfinite(moments.count):
             raise ValueError("Moments: features, targets and weights must be finite numbers, and weights >= 0")
-        return found
+        return moments
 
     def update(self, F: Array, Y: Array, weight: Array | None = None) -> Moments:
-        """With further samples."""
+        """The sums with further samples included."""
         return self.merge(Moments.of(F, Y, weight))
 
     def remove(self, F: Array, Y: Array, weight: Array | None = None) -> Moments:
-        """Without samples that are among these."""
+        """The sums without these samples, which must be among those summed."""
         return self.less(Moments.of(F, Y, weight))
 
     def merge(self, other: Moments) -> Moments:
-        """The sums over the samples of both."""
+        """The sums over both sets of samples."""
         return self._with(other, 1.0)
 
     def less(self, other: Moments) -> Moments:
-        """The sums over the samples that are not in the other, which are among these."""
+        """The sums over the samples that are not in ``other``, whose samples must be among these."""
         return self._with(other, -1.0)
 
     def _with(self, other: Moments, sign: float) -> Moments:
@@ -132,7 +132,7 @@ class Moments:
         )
 
     def moved(self, shift: Array) -> Moments:
-        """The sums with this shift, shape (q,), taken off the features."""
+        """The sums with this shift, shape (q,), subtracted from the features."""
         if not shift.any():
             return self
         crossed = np.outer(self.sums, shift)
@@ -147,7 +147,7 @@ class Moments:
         return self.target_sums / self.count
 
     def about(self, means: Array) -> Moments:
-        """The sums with these means taken off the targets."""
+        """The sums with these means subtracted from the targets."""
         squares = self.target_squares - 2.0 * means * self.target_sums + self.count * means**2
         products = self.products - np.outer(self.sums, means)
         sums = self.target_sums - self.count * means

@@ -1,4 +1,4 @@
-"""Sums over samples that come in many parts: added in place, so that nothing beside the sums takes memory."""
+"""Sums over samples that arrive in many chunks: added in place, so that only the sums themselves take memory."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from multikernel._typing import Array
 from multikernel.statistics.moments import Moments
 from multikernel.tuning import SUMS_STRIPS
 
-Shared = Callable[[Callable[[slice], Any], int, int], Any]  # of work, a number, and how much of it is done at a time
+Shared = Callable[[Callable[[slice], Any], int, int], Any]  # takes work on a slice, the number of rows, rows per slice
 
 
 @dataclass(eq=False)
 class Summing:
-    """Sums that grow; ``moments`` are those over all samples so far.
+    """Sums to which samples are added; ``moments`` returns those over all samples so far.
 
     Parameters
     ----------
@@ -45,17 +45,17 @@ class Summing:
 
     @classmethod
     def of(cls, moments: Moments) -> Summing:
-        """From sums over some samples on; these are written to."""
-        found = cls.__new__(cls)
+        """Sums that continue from given ones, whose arrays are written to."""
+        summing = cls.__new__(cls)
         q, t = moments.products.shape
-        vars(found).update(vars(moments), q=q, t=t)
-        found.squares = np.asfortranarray(moments.squares)
-        return found
+        vars(summing).update(vars(moments), q=q, t=t)
+        summing.squares = np.asfortranarray(moments.squares)
+        return summing
 
     def add(self, F: Array, Y: Array, weight: Array | None = None, shared: Shared | None = None) -> None:
         """Add samples: features (n, q), targets (n, t) and weights (n,) >= 0.
 
-        With ``shared`` strips of the sums are shared out among threads, and BLAS should have one.
+        ``shared`` distributes strips of the sums among threads; BLAS should then use one thread.
         """
         Y = as_columns(Y)
         s = np.ones(F.shape[0]) if weight is None else weight
@@ -75,7 +75,7 @@ class Summing:
         if shared is None:
             self.squares = blas.dsyrk(1.0, root.T, beta=1.0, c=self.squares, lower=1, overwrite_c=1)
             return
-        by_rows = self.squares.T  # of which the upper triangle is needed
+        by_rows = self.squares.T  # only its upper triangle is needed
 
         def strip(rows: slice) -> None:
             by_rows[rows, rows.start :] += root[:, rows].T @ root[:, rows.start :]
@@ -83,6 +83,6 @@ class Summing:
         shared(strip, self.q, -(-self.q // SUMS_STRIPS))
 
     def moments(self) -> Moments:
-        """The sums, in the same memory."""
+        """The sums as Moments that share their memory."""
         mirror(self.squares)
         return Moments(self.squares, self.products, self.sums, self.target_sums, self.target_squares, float(self.count))
