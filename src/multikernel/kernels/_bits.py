@@ -1,6 +1,6 @@
 """Compiled similarities of fingerprints, by counts of bits in words of 64: exact, and in tiles that stay in the cache.
 
-Two tiles of fingerprints of 2048 bits are 32 KB of words, which the first-level cache holds. No lock is held.
+Two tiles of fingerprints of 2048 bits are 32 KB of words, which fit into the first-level cache. No lock is held.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from multikernel.tuning import TILE_ROWS
 
 @intrinsic
 def _ones(context, word):  # type: ignore[no-untyped-def]
-    """The number of ones in a word, by the processor's own instruction."""
+    """The number of ones in a word, by one instruction of the processor."""
 
-    def made(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         return builder.ctpop(arguments[0])
 
-    return types.uint64(types.uint64), made
+    return types.uint64(types.uint64), generate
 
 
 @njit(nogil=True, cache=True)
@@ -34,9 +34,9 @@ def counts(A):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def shares(A, B, of_a, of_b, K, same):  # type: ignore[no-untyped-def]
-    """K[i, j] = the share of common ones of row i of A and row j of B; 0 where both have none.
+    """K[i, j] = the number of ones that row i of A and row j of B share, divided by that of ones in either; 0 if none.
 
-    of_a and of_b are the numbers of ones. Where A is B, the ``same``, each pair is compared once.
+    of_a and of_b count the ones of each row. Where A is B (``same``), each pair is compared once.
     """
     for top in range(0, len(A), TILE_ROWS):
         bottom = min(top + TILE_ROWS, len(A))

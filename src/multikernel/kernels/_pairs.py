@@ -1,6 +1,6 @@
 """Compiled kernels of pairs of sequences and of trees: one sample against several; no lock is held.
 
-All samples stand one after the other in one array; sample j is from starts[j] to starts[j + 1].
+All samples are in one array; sample j is from starts[j] to starts[j + 1].
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from numba import njit
 
 @njit(nogil=True, cache=True)
 def subsequences(codes, starts, i, first, length, decay, out):  # type: ignore[no-untyped-def]
-    """Common subsequences of one length, each occurrence with decay to the length that it spans.
+    """The sum over common subsequences of one length, each weighted by decay to the power of the lengths it spans.
 
-    Row l of the tables has the sums over subsequences of length l of the prefixes of x up to here and of z up to each
-    place, with decay up to the ends of both prefixes.
+    Entry (l, b) of the tables is the sum over common subsequences of length l of x[:a] and z[:b], each weighted by
+    decay to the power of the lengths from its first character to the ends of both prefixes.
     """
     x = codes[starts[i] : starts[i + 1]]
     longest = 0
@@ -23,8 +23,8 @@ def subsequences(codes, starts, i, first, length, decay, out):  # type: ignore[n
     before, after = np.zeros((length, longest + 1)), np.zeros((length, longest + 1))
     before[0], after[0] = 1.0, 1.0
     square = decay * decay
-    for place in range(len(out)):
-        z = codes[starts[first + place] : starts[first + place + 1]]
+    for column in range(len(out)):
+        z = codes[starts[first + column] : starts[first + column + 1]]
         before[1:, : len(z) + 1] = 0.0
         after[1:, : len(z) + 1] = 0.0
         total = 0.0
@@ -40,18 +40,18 @@ def subsequences(codes, starts, i, first, length, decay, out):  # type: ignore[n
                         ending += square * before[level - 1, b]
                     after[level, b + 1] = decay * before[level, b + 1] + ending
             before, after = after, before
-        out[place] = total
+        out[column] = total
 
 
 @njit(nogil=True, cache=True)
 def mismatches(codes, starts, i, first, length, shared, out):  # type: ignore[no-untyped-def]
-    """The sum over pairs of substrings of one length of shared[the number of places in which they differ].
+    """The sum over pairs of substrings of one length of shared[the number of positions in which they differ].
 
-    Along each diagonal the number of differing places is kept up to date. Substrings with a code below 0 do not count.
+    The number of differing positions is updated along each diagonal. Substrings with a code below 0 do not count.
     """
     x = codes[starts[i] : starts[i + 1]]
-    for place in range(len(out)):
-        z = codes[starts[first + place] : starts[first + place + 1]]
+    for column in range(len(out)):
+        z = codes[starts[first + column] : starts[first + column + 1]]
         total = 0.0
         for offset in range(length - len(x), len(z) - length + 1):
             a, b = max(0, -offset), max(0, offset)
@@ -65,22 +65,23 @@ def mismatches(codes, starts, i, first, length, shared, out):  # type: ignore[no
                     unknown -= (x[a + s] < 0) | (z[b + s] < 0)
                 if t >= length - 1 and unknown == 0 and differ < len(shared):
                     total += shared[differ]
-        out[place] = total
+        out[column] = total
 
 
 @njit(nogil=True, cache=True)
-def rational(codes, kinds, starts, i, first, moves, begun, alone, final, out):  # type: ignore[no-untyped-def]
+def rational(codes, kinds, starts, i, first, moves, outer_of_letter, sum_of_letter, final, out):  # type: ignore[no-untyped-def]
     """The sum over pairs of equal substrings of the square of the weight that an automaton gives them.
 
-    Along each diagonal V holds the sum of v v' over the equal substrings that end here, v their forward weights; with
-    the next equal character, whose moves are M, it becomes M'V M, and ``begun``, that of the character on its own, is
-    added. ``alone`` is what a character on its own adds to the sum: most pairs need no V.
+    Along each diagonal V is the sum of v v' over the equal substrings that end at the current position, where v are
+    their forward weights. With the next equal character, whose moves are M, V becomes M'V M plus ``outer_of_letter``,
+    the v v' of the substring of this character only. ``sum_of_letter`` is what such a substring adds to the total; most
+    pairs of substrings are so short that they need no V.
     """
     x, of_x = codes[starts[i] : starts[i + 1]], kinds[starts[i] : starts[i + 1]]
     states = len(final)
     V, W = np.empty((states, states)), np.empty((states, states))
-    for place in range(len(out)):
-        z = codes[starts[first + place] : starts[first + place + 1]]
+    for column in range(len(out)):
+        z = codes[starts[first + column] : starts[first + column + 1]]
         total = 0.0
         for offset in range(1 - len(x), len(z)):
             a, b = max(0, -offset), max(0, offset)
@@ -92,12 +93,12 @@ def rational(codes, kinds, starts, i, first, moves, begun, alone, final, out):  
                 run += 1
                 kind = of_x[a + t]
                 if run == 1:
-                    total += alone[kind]
+                    total += sum_of_letter[kind]
                     continue
                 if run == 2:
                     for r in range(states):
                         for s in range(states):
-                            V[r, s] = begun[of_x[a + t - 1], r, s]
+                            V[r, s] = outer_of_letter[of_x[a + t - 1], r, s]
                 M = moves[kind]
                 for r in range(states):
                     for s in range(states):
@@ -107,46 +108,46 @@ def rational(codes, kinds, starts, i, first, moves, begun, alone, final, out):  
                         W[r, s] = value
                 for r in range(states):
                     for s in range(states):
-                        value = begun[kind, r, s]
+                        value = outer_of_letter[kind, r, s]
                         for u in range(states):
                             value += W[r, u] * M[u, s]
                         V[r, s] = value
                         total += final[r] * final[s] * value
-        out[place] = total
+        out[column] = total
 
 
 @njit(nogil=True, cache=True)
 def trees(rules, firsts, children, order, starts, i, first, decay, cut, out):  # type: ignore[no-untyped-def]
-    """Common parts of ordered trees: the sum over pairs of nodes of the parts that both have from there down.
+    """The number of common fragments of ordered trees, by pairs of nodes at which the fragments begin.
 
-    A node's children come before it and are children[firsts[node]] to children[firsts[node + 1]], those with children
-    of their own; ``cut`` is 1 where a part may end at such a child, else 0. ``order`` has the nodes of each tree by
-    their rules: only pairs of the same rule are met.
+    The inner children of a node, those that have children themselves, are children[firsts[node]] to
+    children[firsts[node + 1]], and come before the node; ``cut`` is 1 where a fragment may end at such a child, else 0.
+    ``order`` sorts the nodes of each tree by their rules, so that only pairs with the same rule are visited.
     """
-    low, high = starts[i], starts[i + 1]
+    x_start, x_end = starts[i], starts[i + 1]
     longest = 0
     for j in range(first, first + len(out)):
         longest = max(longest, starts[j + 1] - starts[j])
-    table = np.empty((high - low, longest))
-    for place in range(len(out)):
-        left, right = starts[first + place], starts[first + place + 1]
+    table = np.empty((x_end - x_start, longest))
+    for column in range(len(out)):
+        z_start, z_end = starts[first + column], starts[first + column + 1]
         total = 0.0
-        for a in range(low, high):
+        for a in range(x_start, x_end):
             rule = rules[a]
-            s, t = left, right  # the first node of this rule by bisection
+            s, t = z_start, z_end  # the first node of this rule by bisection
             while s < t:
                 middle = (s + t) // 2
                 if rules[order[middle]] < rule:
                     s = middle + 1
                 else:
                     t = middle
-            while s < right and rules[order[s]] == rule:
+            while s < z_end and rules[order[s]] == rule:
                 b = order[s]
                 value = decay
                 for c in range(firsts[a + 1] - firsts[a]):
                     p, q = children[firsts[a] + c], children[firsts[b] + c]
-                    value *= cut + (table[p - low, q - left] if rules[p] == rules[q] else 0.0)
-                table[a - low, b - left] = value
+                    value *= cut + (table[p - x_start, q - z_start] if rules[p] == rules[q] else 0.0)
+                table[a - x_start, b - z_start] = value
                 total += value
                 s += 1
-        out[place] = total
+        out[column] = total

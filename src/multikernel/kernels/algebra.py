@@ -15,14 +15,14 @@ from multikernel.kernels.base import KERNEL, Fact, Inner, Kernel
 from multikernel.kernels.facts import PowerOf, Wrapped
 
 
-def refuse_centred(kernels: Iterable[Kernel], what: str) -> None:
+def refuse_centred(kernels: Iterable[Kernel], noun: str) -> None:
     """ValueError where one of the kernels is centred.
 
-    A fold of a training sample has a centre of its own, which only a kernel centred as a whole can follow.
+    Each fold of a training sample has a different centre, and only a kernel that is centred as a whole adapts to it.
     """
     for kernel in kernels:
         if kernel.follows_sample:
-            raise ValueError(f"{kernel!r} cannot be part of a {what}: centre the {what} instead, (...).centered()")
+            raise ValueError(f"{kernel!r} cannot be part of a {noun}: centre the {noun} instead, (...).centered()")
 
 
 def within(kernel: Kernel) -> str:
@@ -34,7 +34,7 @@ def within(kernel: Kernel) -> str:
 
 @dataclass(repr=False)
 class Combined(Kernel):
-    """Several kernels made one, entry by entry.
+    """Several kernels combined into one, entry by entry.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ class Combined(Kernel):
 
     Attributes
     ----------
-    word : what the kernel is called
-    operation : how the entries of two kernels become one
+    word : the noun for such a kernel, for messages
+    operation : the function that combines the entries of two kernels
 
     Raises
     ------
-    ValueError : where one of the kernels is none, or is centred
+    ValueError : where one of them is not a kernel, or is centred
     """
 
     kernels: tuple[Kernel, ...]
@@ -61,8 +61,8 @@ class Combined(Kernel):
 
     @classmethod
     def of(cls, *kernels: Kernel) -> Kernel:
-        """A sum of sums is one sum, a product of products one product."""
-        return cls(tuple(part for k in kernels for part in (k.kernels if isinstance(k, cls) else (k,))))
+        """The combination of these kernels; a sum of sums becomes one sum, a product of products one product."""
+        return cls(tuple(member for k in kernels for member in (k.kernels if isinstance(k, cls) else (k,))))
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return reduce(self.operation, (k(X, Z) for k in self.kernels))
@@ -72,7 +72,7 @@ class Combined(Kernel):
 
     def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
         changed = tuple(change(k) for k in self.kernels)
-        if all(new is old for new, old in zip(changed, self.kernels, strict=True)):
+        if all(changed_kernel is kernel for changed_kernel, kernel in zip(changed, self.kernels, strict=True)):
             return self
         return type(self)(changed)
 
@@ -104,7 +104,7 @@ class Product(Combined):
 
 @dataclass(repr=False)
 class View(Kernel):
-    """A kernel made of another one."""
+    """A kernel that is derived from one other kernel."""
 
     kernel: Inner
 

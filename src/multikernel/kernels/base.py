@@ -15,7 +15,7 @@ from multikernel.kernels.specification import Specification, plain
 
 
 class Fact:
-    """Something that a kernel states about its structure (kernels/facts.py), for banks that make use of it."""
+    """A statement of a kernel about its structure (kernels/facts.py), which banks exploit."""
 
 
 class Kernel(Specification, ABC):
@@ -38,24 +38,24 @@ class Kernel(Specification, ABC):
     # -- may override --------------------------------------------------------------------------------------------
 
     def facts(self) -> tuple[Fact, ...]:
-        """What is known of its structure."""
+        """The facts about the structure of the kernel."""
         return ()
 
     def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        """The same kernel with every kernel it is made of changed; kernels without parts are returned as they are."""
+        """The same kernel with every inner kernel changed; a kernel without inner kernels is returned as it is."""
         return self
 
     @property
     def takes_objects(self) -> bool:
-        """Whether samples may be objects of any kind; by default, whether all kernels that it is made of take them."""
-        found: list[bool] = []
+        """Whether samples may be objects of any kind; by default, whether all inner kernels take them."""
+        answers: list[bool] = []
 
-        def look(part: Kernel) -> Kernel:
-            found.append(part.takes_objects)
-            return part
+        def note(kernel: Kernel) -> Kernel:
+            answers.append(kernel.takes_objects)
+            return kernel
 
-        self.map_parts(look)
-        return bool(found) and all(found)
+        self.map_parts(note)
+        return bool(answers) and all(answers)
 
     @property
     def follows_sample(self) -> bool:
@@ -64,52 +64,52 @@ class Kernel(Specification, ABC):
 
     def self_values(self, X: Any, Z: Any) -> Array:
         """k(x, x) with Z as the training sample, shape (len(X),); kernels that follow the sample override this."""
-        own = self.learned(Z) if self.learns else self
-        return own.diagonal(X)
+        kernel = self.learned(Z) if self.learns else self
+        return kernel.diagonal(X)
 
     @property
     def learns(self) -> bool:
-        """Whether it takes anything from a training sample; by default, whether a kernel that it is made of does."""
-        found = False
+        """Whether it learns anything from a training sample; by default, whether an inner kernel does."""
+        any_learns = False
 
-        def look(part: Kernel) -> Kernel:
-            nonlocal found
-            found = found or part.learns
-            return part
+        def note(kernel: Kernel) -> Kernel:
+            nonlocal any_learns
+            any_learns = any_learns or kernel.learns
+            return kernel
 
-        self.map_parts(look)
-        return found
+        self.map_parts(note)
+        return any_learns
 
     def learned(self, X: Any) -> Kernel:
-        """The same kernel with what it takes from a training sample: widths, means, categories, words.
+        """The same kernel with what it learns from a training sample: widths, means, categories, words.
 
         Parameters
         ----------
         X : array, CSR matrix or table of samples
         """
-        return self.map_parts(lambda part: part.learned(X))
+        return self.map_parts(lambda kernel: kernel.learned(X))
 
     def resolve(self, features: Features) -> Kernel:
         """The same kernel with columns given by position.
 
         Raises
         ------
-        ValueError : where a column is unknown, or the kernel does not take what it holds.
+        ValueError : where a column is unknown, or the kernel does not accept its contents
         """
-        parts = 0
+        n_inner = 0
 
-        def resolved(part: Kernel) -> Kernel:
-            nonlocal parts
-            parts += 1
-            return part.resolve(features)
+        def resolved(kernel: Kernel) -> Kernel:
+            nonlocal n_inner
+            n_inner += 1
+            return kernel.resolve(features)
 
-        whole = self.map_parts(resolved)
-        if not parts:  # it looks at the samples itself
+        changed = self.map_parts(resolved)
+        if not n_inner:  # the kernel reads the samples itself
             features.check_numbers(self)
-        return whole
+        return changed
 
     # -- views and algebra ---------------------------------------------------------------------------------------
-    # The files of these kernels import this one: they are imported where such a kernel is made.
+    # The modules of these kernels import this one, so they are imported inside the methods.
 
     def on(self, columns: int | str | slice | Columns) -> Kernel:
         """The kernel restricted to columns, by index, by data-frame name, by a slice or by a mask of all columns.
@@ -138,10 +138,10 @@ class Kernel(Specification, ABC):
                 f"on: columns must be names, numbers, a slice or a mask, got the dict {abbreviated(columns)}"
             )
         if isinstance(columns, Iterable) and not isinstance(columns, str):
-            several = columns
+            column_list = columns
         else:
-            several = (columns,)
-        return Restricted(self, tuple(plain(c) for c in several))
+            column_list = (columns,)
+        return Restricted(self, tuple(plain(c) for c in column_list))
 
     def normalized(self) -> Kernel:
         """k(x, z) / sqrt(k(x, x) k(z, z)); samples with k(x, x) = 0 get zeros."""
@@ -200,4 +200,4 @@ class Kernel(Specification, ABC):
 
 
 KERNEL = Instance(Kernel, "a kernel such as RBF(gamma=0.1)")
-Inner = Annotated[Kernel, KERNEL]  # a kernel that another one is made of
+Inner = Annotated[Kernel, KERNEL]  # the type of a field that holds an inner kernel

@@ -1,7 +1,7 @@
 """Categories as columns of zeros and ones.
 
-A category that the training sample does not have is all zeros, and a warning names it. A missing cell is a category
-of its own where the training sample has missing cells in that column.
+A category that the training sample does not have becomes zeros only, and a warning names it. Missing cells are one more
+category where the training sample has missing cells in that column.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class OneHot(Encoding):
     ----------
     levels : for each column the categories of the training sample, None among them where cells are missing; None until
         they are learned
-    names : how a sentence calls the columns
+    names : the names of the columns, for messages
     """
 
     levels: tuple[tuple[str | float | None, ...], ...] | None = None
@@ -53,11 +53,11 @@ class OneHot(Encoding):
         columns = []
         for j, (cells, levels) in enumerate(zip(_columns(X), self.levels, strict=True)):
             number = {level: i for i, level in enumerate(levels)}
-            place = np.array([number.get(cell, -1) for cell in cells], dtype=int)
-            if (place < 0).any():
-                self._warn_of_unknown(j, cells[int(np.argmax(place < 0))])
-            rows.append(np.flatnonzero(place >= 0))
-            columns.append(starts[j] + place[place >= 0])
+            level_numbers = np.array([number.get(cell, -1) for cell in cells], dtype=int)
+            if (level_numbers < 0).any():
+                self._warn_of_unknown(j, cells[int(np.argmax(level_numbers < 0))])
+            rows.append(np.flatnonzero(level_numbers >= 0))
+            columns.append(starts[j] + level_numbers[level_numbers >= 0])
         ones = sparse.csr_array(
             (np.ones(sum(map(len, rows))), (np.concatenate(rows), np.concatenate(columns))), shape=(n, width)
         )
@@ -75,10 +75,10 @@ class OneHot(Encoding):
 
     def _warn_of_unknown(self, j: int, cell: Any) -> None:
         name = self.names[j] if self.names else f"column {j}"
-        what = "missing cells"
+        kind = "missing cells"
         if cell is not None:
-            what = f"categories, {abbreviated(cell)} for one,"
-        warn_user(f"{name} of X has {what} that the training sample does not have: they count as no category at all")
+            kind = f"categories, {abbreviated(cell)} for one,"
+        warn_user(f"{name} of X has {kind} that the training sample does not have: they count as no category at all")
 
     def __repr__(self) -> str:
         if self.levels is None:
@@ -97,7 +97,7 @@ def _columns(X: Any) -> list[list[Any]]:
 
 
 def _texts(column: Array) -> list[Any]:
-    """Strings, None for a missing cell and for one of blanks."""
+    """Strings; None for a missing cell, and for one with blanks only."""
     return [None if cell is None or not cell.strip() else cell for cell in column]
 
 

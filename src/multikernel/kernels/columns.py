@@ -1,4 +1,4 @@
-"""The former place of ``typed``, which scripts exported by earlier versions of the application import."""
+"""The former module of ``typed``: scripts that earlier versions of the application exported import it."""
 
 from __future__ import annotations
 

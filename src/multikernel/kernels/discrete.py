@@ -22,8 +22,8 @@ from multikernel.tables.table import as_samples, with_missing
 class Hamming(Kernel):
     """k(x, z) = the share of the columns in which x and z agree, in [0, 1].
 
-    Categories are strings, pandas categories, or numbers. Missing cells are a category of their own. A category that
-    the training sample does not have agrees with none, and a warning names it.
+    Categories are strings, pandas categories, or numbers. Missing cells are one more category. A category that
+    the training sample does not have agrees with no other, and a warning names it.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def _column(X: Any, j: int) -> Array:
 
 
 def _words(X: Any) -> Array:
-    """Packed bits as words of 64: zeros fill up the last one.
+    """Packed bits as words of 64 bits; zeros fill up the last word.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Kernels of a distance: k(x, z) = f(d(x, z)).
 
-What differs from kernel to kernel is the function f, its profile. Kernels of one distance on the same columns state so,
-and are evaluated from one matrix of distances.
+Kernels of the same distance differ only in the function f, their profile. Those on the same columns state this as a
+fact, and are then evaluated from one matrix of distances.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from multikernel.kernels.widths import Gamma, Width
 def squared_distances(X: Any, Z: Any = None) -> Array:
     """|x - z|^2 of shape (len(X), len(Z)), never negative, and exactly 0 on the diagonal where Z is X.
 
-    A single column is subtracted directly: there the expansion |x|^2 + |z|^2 - 2 x'z would lose digits for nothing.
-    Several columns lose fewer of them where samples that lie far from zero are moved there first.
+    A single column is subtracted directly, since the expansion |x|^2 + |z|^2 - 2 x'z loses digits and saves no time
+    there. For several columns the expansion is used; it loses fewer digits if samples that lie far from zero are first
+    shifted by their mean.
     """
     if X.shape[1] == 1:
         X = dense(X)
@@ -54,10 +55,10 @@ def _dense_squares(X: Array, Z: Array) -> Array | None:
     """
     same = Z is X
     with np.errstate(over="ignore", invalid="ignore"):
-        middle = far_middle(Z)
-        if middle is not None:
-            X = X - middle
-            Z = X if same else Z - middle
+        mean = far_middle(Z)
+        if mean is not None:
+            X = X - mean
+            Z = X if same else Z - mean
         lengths = squared_lengths(X)
         others = squared_lengths(Z)
         if not np.isfinite(4.0 * (lengths.max() + others.max())):
@@ -73,28 +74,29 @@ def _dense_squares(X: Array, Z: Array) -> Array | None:
 
 
 def far_middle(X: Any) -> Any:
-    """The middle of samples that lie farther from zero than from each other; None where they do not.
+    """The mean of samples that lie farther from zero than from their mean; None for other samples.
 
-    Those are moved to it before distances are taken. Others would lose digits by it: those beside a single far one.
+    The former are shifted by their mean before distances are computed. Shifting other samples could lose digits, for
+    example where a single sample lies far away and the others close to zero.
     """
     if not X.shape[0]:
         return None
     xp = namespace(X)
-    middle = xp.mean(X, axis=0)
-    spread = xp.mean((X - middle) ** 2, axis=0)
-    if float(middle @ middle) > float(xp.sum(spread)):
-        return middle
+    mean = xp.mean(X, axis=0)
+    spread = xp.mean((X - mean) ** 2, axis=0)
+    if float(mean @ mean) > float(xp.sum(spread)):
+        return mean
     return None
 
 
 def _foreign_squares(X: Any, Z: Any) -> Any:
-    """Squared distances of several columns, of arrays of another library."""
+    """Squared distances over several columns, for arrays of another library."""
     xp = namespace(X)
     same = Z is X
-    middle = far_middle(Z)
-    if middle is not None:
-        X = X - middle
-        Z = Z - middle
+    mean = far_middle(Z)
+    if mean is not None:
+        X = X - mean
+        Z = Z - mean
     D = squared_lengths(X)[:, None] + squared_lengths(Z)[None, :] - 2.0 * (X @ Z.T)
     D = xp.where(D > 0.0, D, xp.zeros_like(D))
     if same:
@@ -103,12 +105,12 @@ def _foreign_squares(X: Any, Z: Any) -> Any:
 
 
 def _no_rows(X: Any, Z: Any) -> bool:
-    """Whether there is no pair of samples, which scikit-learn refuses."""
+    """Whether there is no pair of samples: scikit-learn refuses these."""
     return X.shape[0] == 0 or (Z is not None and Z.shape[0] == 0)
 
 
 class DistanceKernel(Kernel):
-    """k(x, z) = profile(distance(x, z)): a kernel writes its profile, and gets everything else from it.
+    """k(x, z) = profile(distance(x, z)): a subclass defines only its profile, from which all else follows.
 
     Examples
     --------
@@ -129,7 +131,7 @@ class DistanceKernel(Kernel):
             [0.33, 1.  ]]])
     """
 
-    # d of samples X and Z, and q with d(c x, c z) = c^q d(x, z): squared Euclidean unless a kernel has another distance
+    # The distance d(X, Z), by default squared Euclidean, and its degree q, with d(c x, c z) = c^q d(x, z).
     distance = staticmethod(squared_distances)
     degree: ClassVar[int] = 2
 
@@ -142,19 +144,19 @@ class DistanceKernel(Kernel):
 
         Raises
         ------
-        NotImplementedError : where the kernel has it not written out
+        NotImplementedError : where the kernel does not define its slope
         """
         raise NotImplementedError(f"{type(self).__name__} has no slope written out: scales inside it cannot be learned")
 
     def profile_and_slope(self, D: Array) -> tuple[Array, Array]:
-        """f(D) and f'(D), arrays of the caller's own: for less than both where they share a transcendental function."""
+        """f(D) and f'(D), new arrays; cheaper than two calls where they share a transcendental function."""
         return self.profile(D), self.slope(D)
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return self.learned(X if Z is None else Z).profile(self.distance(X, Z))
 
     def diagonal(self, X: Any) -> Array:
-        """At distance 0, where the width does not matter."""
+        """The profile at distance 0, which does not depend on the width."""
         if foreign(X):
             return self.learned(X).profile(namespace(X).zeros_like(X[:, 0]))
         zeros = np.zeros(X.shape[0], dtype=X.dtype if X.dtype.kind == "f" else np.float64)
@@ -165,7 +167,7 @@ class DistanceKernel(Kernel):
         return Width.of(getattr(self, "gamma", None)) is not None
 
     def learned(self, X: Any) -> Self:
-        """With the width that follows from the training sample, where ``gamma`` is the rule for one."""
+        """The kernel with the width that a rule, if ``gamma`` is one, finds on the training sample."""
         width = Width.of(getattr(self, "gamma", None))
         if width is None:
             return self
@@ -180,7 +182,7 @@ class DistanceKernel(Kernel):
 class OfDistance(Fact):
     """K(X, Z) = kernel.profile(D), D the kernel's distances on the columns (None: all of them).
 
-    The fact of two samples is D.
+    Calling the fact on two samples returns D.
     """
 
     kernel: DistanceKernel
@@ -219,11 +221,11 @@ class ExponentialKernel(DistanceKernel):
         return value, -self.gamma * value
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
-        own = self.learned(X if Z is None else Z)
+        kernel = self.learned(X if Z is None else Z)
         D = self.distance(X, Z)
-        if is_exponential(own):
-            return own._exponential(D, D)
-        return own.profile(D)
+        if is_exponential(kernel):
+            return kernel._exponential(D, D)
+        return kernel.profile(D)
 
     def _exponential(self, D: Array, out: Array) -> Array:
         if foreign(D):
@@ -276,8 +278,8 @@ class Laplacian(ExponentialKernel):
             xp = namespace(X)
             if Z is None:
                 Z = X
-            parts = (xp.abs(X[:, j, None] - Z[None, :, j]) for j in range(X.shape[1]))
-            return reduce(add, parts)
+            terms = (xp.abs(X[:, j, None] - Z[None, :, j]) for j in range(X.shape[1]))
+            return reduce(add, terms)
         if _no_rows(X, Z):
             return np.zeros((X.shape[0], (X if Z is None else Z).shape[0]))
         D: Array = manhattan_distances(X, Z)

@@ -1,8 +1,8 @@
-"""Kernels of encoded samples: k(x, z) = kernel(e(x), e(z)), e an encoding that the training sample completes.
+"""Kernels of encoded samples: k(x, z) = kernel(e(x), e(z)), e an encoding that learns from the training sample.
 
 Columns become numbers in a way that depends on the training sample: means and deviations, the categories that occur,
-the words of texts. An encoding without these is a specification; ``learned(X)`` is the same encoding with what it takes
-from X, and keeps for new samples. A bank encodes its samples once for all kernels (banks/mapped.py).
+the words of texts. An encoding without these is a specification; ``learned(X)`` is the same encoding with what it
+learns from X and applies to new samples. A bank encodes its samples once for all kernels (banks/mapped.py).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Encoding(Specification, ABC):
 
     @abstractmethod
     def learned(self, X: Any) -> Self:
-        """The same encoding with what it takes from a training sample; itself where it has that already."""
+        """The same encoding with what it learns from a training sample; itself where it has learned already."""
 
     @abstractmethod
     def __call__(self, X: Any) -> Any:
@@ -40,11 +40,11 @@ class Encoding(Specification, ABC):
 
     @abstractmethod
     def resolve(self, features: Features) -> Self:
-        """The encoding for data with these columns, of which it may keep the names for what it has to say.
+        """The encoding for data with these columns; it may keep their names for its messages.
 
         Raises
         ------
-        ValueError : where it does not take what a column holds
+        ValueError : where it does not accept the contents of a column
         """
 
     @property
@@ -58,7 +58,7 @@ class Encoding(Specification, ABC):
         return False
 
     def notation(self, kernel: str) -> str:
-        """How a kernel of samples so encoded is written."""
+        """The representation of a kernel of samples with this encoding."""
         return f"Encoded({kernel}, {self!r})"
 
     def around(self, kernel: str) -> str:
@@ -68,7 +68,7 @@ class Encoding(Specification, ABC):
 
     @property
     def sparse(self) -> bool:
-        """Whether the numbers are a CSR array, with so many columns that dense ones would waste memory."""
+        """Whether encoded samples are a CSR array, because a dense one of so many columns would waste memory."""
         return False
 
 
@@ -94,19 +94,19 @@ class Encoded(View):
     encoding: Annotated[Encoding, Instance(Encoding, "an encoding such as Standardize()")]
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
-        own, reference = self._on(X if Z is None else Z)
-        return own.kernel(own.encoding(as_samples(X)), None if Z is None else own.encoding(reference))
+        learned, reference = self._learned_on(X if Z is None else Z)
+        return learned.kernel(learned.encoding(as_samples(X)), None if Z is None else learned.encoding(reference))
 
     def diagonal(self, X: Any) -> Array:
-        own, reference = self._on(X)
-        return own.kernel.diagonal(own.encoding(reference))
+        learned, reference = self._learned_on(X)
+        return learned.kernel.diagonal(learned.encoding(reference))
 
     def self_values(self, X: Any, Z: Any) -> Array:
-        own, reference = self._on(Z)
-        return own.kernel.self_values(own.encoding(as_samples(X)), own.encoding(reference))
+        learned, reference = self._learned_on(Z)
+        return learned.kernel.self_values(learned.encoding(as_samples(X)), learned.encoding(reference))
 
-    def _on(self, Z: Any) -> tuple[Encoded, Any]:
-        """With what it takes from a training sample, and the sample as kernels take it."""
+    def _learned_on(self, Z: Any) -> tuple[Encoded, Any]:
+        """The kernel that has learned from Z, and Z in the form that kernels take."""
         return self.learned(Z), as_samples(Z)
 
     def resolve(self, features: Features) -> Encoded:
@@ -142,7 +142,7 @@ class Encoded(View):
 
 @dataclass(repr=False)
 class Together(Encoding):
-    """Several encodings side by side, each of some columns.
+    """Several encodings side by side, each for some columns.
 
     Parameters
     ----------
@@ -166,16 +166,19 @@ class Together(Encoding):
     parts: tuple[tuple[Encoding, Columns], ...]
 
     def __post_init__(self) -> None:
-        given = isinstance(self.parts, tuple) and all(isinstance(p, tuple) and len(p) == 2 for p in self.parts)
-        if not given or not self.parts or not all(isinstance(encoding, Encoding) for encoding, _ in self.parts):
+        are_pairs = isinstance(self.parts, tuple) and all(isinstance(p, tuple) and len(p) == 2 for p in self.parts)
+        if not are_pairs or not self.parts or not all(isinstance(encoding, Encoding) for encoding, _ in self.parts):
             raise ValueError(
                 f"Together: parts must be a tuple of pairs, an encoding and its columns, got {abbreviated(self.parts)}"
             )
 
     def learned(self, X: Any) -> Together:
         changed = tuple((encoding.learned(X[:, list(columns)]), columns) for encoding, columns in self.parts)
-        same = all(new is old for (new, _), (old, _) in zip(changed, self.parts, strict=True))
-        if same:
+        unchanged = all(
+            learned_encoding is encoding
+            for (learned_encoding, _), (encoding, _) in zip(changed, self.parts, strict=True)
+        )
+        if unchanged:
             return self
         return Together(changed)
 
@@ -183,9 +186,11 @@ class Together(Encoding):
         return beside([encoding(X[:, list(columns)]) for encoding, columns in self.parts])
 
     def resolve(self, features: Features) -> Together:
-        index = [features.index(columns) for _, columns in self.parts]
-        parts = zip(self.parts, index, strict=True)
-        return Together(tuple((encoding.resolve(features.take(own)), own) for (encoding, _), own in parts))
+        positions_of_parts = [features.index(columns) for _, columns in self.parts]
+        pairs = zip(self.parts, positions_of_parts, strict=True)
+        return Together(
+            tuple((encoding.resolve(features.take(positions)), positions) for (encoding, _), positions in pairs)
+        )
 
     @property
     def sources(self) -> tuple[int, ...]:
@@ -196,13 +201,13 @@ class Together(Encoding):
         return any(encoding.sparse for encoding, _ in self.parts)
 
 
-def beside(parts: list[Any]) -> Any:
+def beside(blocks: list[Any]) -> Any:
     """Arrays and CSR arrays side by side; a CSR array where one of them is."""
-    if len(parts) == 1:
-        return parts[0]
-    if any(is_sparse(part) for part in parts):
-        return sparse.hstack(parts, "csr")
-    return np.hstack(parts)
+    if len(blocks) == 1:
+        return blocks[0]
+    if any(is_sparse(block) for block in blocks):
+        return sparse.hstack(blocks, "csr")
+    return np.hstack(blocks)
 
 
 __all__ = ["Encoded", "Encoding", "Together", "beside"]

@@ -1,11 +1,11 @@
-"""How one column, or several alike, become numbers for a kernel: standardised, by ranks, by dates and their cycles.
+"""Encodings of one column, or of several of the same type: standardised numbers, ranks, dates and their cycles.
 
-    Standardize     (x - mean) / deviation                    DateParts    days, and places in year, week and day
+    Standardize     (x - mean) / deviation                    DateParts    days, and times of year, week and day
     NormalScores    normal scores of the ranks                Parsed       strings that denote numbers or dates
     Ranks           ranks of ordered categories
 
-A missing cell gets the mean of its column. A column with missing cells in training has one more column beside it, which
-is 1 where a cell is missing and 0 elsewhere.
+A missing cell gets the mean of its column. A column with missing cells in training gets an indicator beside it, a
+column that is 1 where a cell is missing and 0 elsewhere.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ Curve = tuple[tuple[float, ...], tuple[float, ...]]
 class Standardize(Encoding):
     """(x - mean) / deviation in each column; a missing cell gets the mean.
 
-    Columns with missing cells in training get a column of indicators, 1 where the cell is missing. Sparse samples are
-    divided only, so that zeros stay, where the training sample is sparse.
+    Columns with missing cells in training get a column of indicators, 1 where the cell is missing. If the
+    training sample is sparse, columns are only divided by their deviation, so that zeros stay zeros.
 
     Parameters
     ----------
@@ -99,12 +99,12 @@ class Standardize(Encoding):
 
 @dataclass(repr=False)
 class Ranks(Encoding):
-    """Ordered categories as their standardised ranks; a category that is none of them counts as missing.
+    """Ordered categories as their standardised ranks; a category that is not listed counts as missing.
 
     Parameters
     ----------
     levels : tuple of str, from the first to the last
-    numbers : Encoding, of the ranks: Standardize or NormalScores
+    numbers : Encoding of the ranks: Standardize or NormalScores
 
     Raises
     ------
@@ -144,12 +144,12 @@ class Ranks(Encoding):
 
 @dataclass(repr=False)
 class DateParts(Encoding):
-    """One column of dates as standardised days, or as sine and cosine of their place in a year, a week or a day.
+    """One column of dates as standardised days, or as sine and cosine of the time of year, week or day.
 
     Parameters
     ----------
     part : "days", "year", "week" or "day"
-    numbers : Encoding, of the days: Standardize or NormalScores
+    numbers : Encoding of the days: Standardize or NormalScores
     """
 
     part: Literal["days", "year", "week", "day"] = "days"
@@ -187,7 +187,7 @@ def floats_of(X: Any) -> Any:
 
 
 def with_indicators(Z: Array, absent: Array, incomplete: tuple[int, ...]) -> Array:
-    """Numbers with 0 where a cell is missing, and columns that say where, for those that are incomplete."""
+    """Numbers with 0 where a cell is missing, and indicators of missing cells for the incomplete columns."""
     Z[absent] = 0.0
     if incomplete:
         return np.hstack([Z, absent[:, list(incomplete)]])
@@ -208,7 +208,7 @@ def _deviations(mean: Array, variance: Array, unit: Array | float = 1.0) -> tupl
 
 
 def standardized(kernel: Kernel) -> Kernel:
-    """The kernel of standardised columns; of the columns that it is restricted to, where it is."""
+    """The kernel on standardised columns; a restricted kernel is standardised on its own columns only."""
     if isinstance(kernel, Restricted):
         return Restricted(standardized(kernel.kernel), kernel.columns)
     return Encoded(kernel, Standardize())
@@ -246,7 +246,7 @@ class NormalScores(Encoding):
             return self
         X = dense(floats_of(X))
         absent = np.isnan(X)
-        curves = tuple(_curve(column[~gone]) for column, gone in zip(X.T, absent.T, strict=True))
+        curves = tuple(_curve(column[~is_absent]) for column, is_absent in zip(X.T, absent.T, strict=True))
         return NormalScores(curves, tuple(np.flatnonzero(absent.any(axis=0)).tolist()))
 
     def __call__(self, X: Any) -> Array:
@@ -266,7 +266,7 @@ class NormalScores(Encoding):
 
 
 def _curve(x: Array) -> Curve:
-    """Quantiles, and the normal scores of the middle of the ranks that have them."""
+    """Quantiles and their scores: the normal score of the mean rank of the samples with this value, standardised."""
     if not len(x):
         return (0.0,), (0.0,)
     order = np.sort(x)
@@ -288,11 +288,11 @@ class Parsed(Encoding):
 
     Parameters
     ----------
-    numbers : Encoding, of the numbers, or of the days since 1970
+    numbers : Encoding of the numbers, or of the days since 1970
     order : "" for numbers; "ymd", "dmy" or "mdy" for dates in this order
-    known : tuple of str, strings of the training sample that denote none
-    numerals : Numerals, how the numbers are written
-    name : str, how a sentence calls the column
+    known : tuple of str, strings of the training sample that denote no number or date
+    numerals : Numerals, the notation of the numbers
+    name : str, the name of the column, for messages
     """
 
     numbers: Numbers = field(default_factory=Standardize)
@@ -315,9 +315,9 @@ class Parsed(Encoding):
     def __call__(self, X: Any) -> Any:
         values = self._values(X)
         if _has_strings(X):
-            new = check_readable(self.name, X.texts[:, 0], values[:, 0], self.known, self.order)
-            if new:
-                warn_user(unreadable_note(self.name, new, self.order), PredictionWarning)
+            unreadable = check_readable(self.name, X.texts[:, 0], values[:, 0], self.known, self.order)
+            if unreadable:
+                warn_user(unreadable_note(self.name, unreadable, self.order), PredictionWarning)
         return self.numbers(values)
 
     @property

@@ -1,11 +1,12 @@
-"""Kernels of other packages: whatever they offer becomes a kernel, and is checked where it meets a training sample.
+"""Kernels of other packages: their functions and estimators become kernels, which are checked on training samples.
 
     matrix      k(X, Z) returns a matrix: Gaussian-process kernels of scikit-learn, functions of its metrics.pairwise
     pairwise    k(x, z) returns a number: alignments of two series, similarities of two fingerprints
-    estimator   fit_transform(train) returns the matrix, transform(new) that of new against training samples: GraKeL
+    estimator   fit_transform(train) returns the matrix of training samples, transform(new) the matrix of new against
+                training samples: GraKeL
 
-A matrix of training samples that is not finite, not symmetric or not positive semi-definite is refused. What can be
-made of one that is not, with new samples in mind, is in kernels/similarities.py.
+A matrix of training samples that is not finite, not symmetric or not positive semi-definite is refused.
+kernels/similarities.py makes kernels, for new samples too, of similarities that are not positive semi-definite.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from multikernel.tuning import TILE_ROWS
 
 @dataclass(frozen=True)
 class Offered(Rule):
-    """What another package offers for a kernel."""
+    """The rule for an object of another package that can be a kernel."""
 
     words = (
         "a function k(X, Z) that returns a matrix, an object with fit_transform and transform that return one, or, "
@@ -48,18 +49,18 @@ class Offered(Rule):
 
 
 def is_estimator(value: Any) -> bool:
-    """Whether it is fitted to samples, and transforms others."""
+    """Whether an object is an estimator, which is fitted to samples and transforms others."""
     return hasattr(value, "fit_transform") and hasattr(value, "transform")
 
 
 @dataclass(frozen=True, eq=False)
 class FittedObject:
-    """What is kept of a training sample for an estimator of kernels.
+    """An estimator of kernels and the training samples to which it is fitted.
 
     Parameters
     ----------
     estimator : fitted to the training samples
-    reference : these
+    reference : the training samples
     """
 
     estimator: Any
@@ -72,9 +73,9 @@ class External(Kernel):
 
     Parameters
     ----------
-    obj : what the package offers: a function, or an estimator of kernels
+    obj : object of the package: a function, or an estimator of kernels
     pairwise : bool, whether the function compares two single samples
-    fitted : what an estimator of kernels has learned from a training sample
+    fitted : an estimator of kernels that was fitted to a training sample; None before that
     """
 
     obj: Annotated[Any, Offered()]
@@ -89,7 +90,7 @@ class External(Kernel):
         return like(X, self.similarities(unwrapped(X), unwrapped(Z)))
 
     def similarities(self, X: Any, Z: Any) -> Array:
-        """The matrix as the package evaluates it, for every pair of a row and a column; finite, and nothing else."""
+        """The matrix as the package evaluates it, for every pair of a row and a column; only checked to be finite."""
         return self._checked(self._between(X, Z), X.shape[0], Z.shape[0])
 
     def diagonal(self, X: Any) -> Array:
@@ -136,7 +137,7 @@ class External(Kernel):
     # -- evaluation --------------------------------------------------------------------------------------------------
 
     def _training(self, X: Any) -> Any:
-        """The matrix of samples among themselves, as the package evaluates it."""
+        """The matrix between samples and themselves, as the package evaluates it."""
         samples = for_package(X, self.pairwise)
         if self.pairwise:
             return self._pairs(samples)
@@ -159,15 +160,15 @@ class External(Kernel):
             return np.array([[self._value(x, z) for z in columns] for x in rows])
         if not is_estimator(self.obj):
             return self._called(rows, columns)
-        places = None
+        positions = None
         if self.fitted is not None:
-            places = self.fitted.reference.places(Z)
-        if self.fitted is None or places is None:
+            positions = self.fitted.reference.places(Z)
+        if self.fitted is None or positions is None:
             return _fitted(self.obj, Z).transform(rows)
-        return np.asarray(self.fitted.estimator.transform(rows))[:, places]
+        return np.asarray(self.fitted.estimator.transform(rows))[:, positions]
 
     def _called(self, *samples: Any) -> Any:
-        """What a function of all samples returns; its own error, with what may be the reason."""
+        """What a function of all samples returns; a failure is reported with its likely reason."""
         try:
             return self.obj(*samples)
         except Exception as error:
@@ -177,7 +178,7 @@ class External(Kernel):
             ) from error
 
     def _pairs(self, samples: list[Any]) -> Array:
-        """The matrix of a function of two samples, by its lower half; neighbours are compared in both orders."""
+        """The matrix of a function of two samples, from its lower half; neighbours in both orders, as a check."""
         n = len(samples)
         K = np.empty((n, n))
         for i, x in enumerate(samples):
@@ -194,8 +195,8 @@ class External(Kernel):
             return np.array([float(clone(self.obj, safe=False).fit_transform([x])[0, 0]) for x in for_package(X)])
         estimator = self.fitted.estimator
         estimator.transform(for_package(X))
-        known = estimator.diagonal()  # of training and of new samples, before they are normalised
-        values = np.ravel(known[-1] if isinstance(known, tuple) else known).astype(float)
+        diagonals = estimator.diagonal()  # of training and of new samples, before they are normalised
+        values = np.ravel(diagonals[-1] if isinstance(diagonals, tuple) else diagonals).astype(float)
         if not getattr(estimator, "normalize", False):
             return values
         return (values > 0).astype(float)
@@ -203,11 +204,11 @@ class External(Kernel):
     # -- checks ------------------------------------------------------------------------------------------------------
 
     def _value(self, x: Any, z: Any) -> float:
-        """What a function of two samples returns for them; ValueError where it fails or that is no number."""
+        """What a function returns for two samples; ValueError where it fails or returns no number."""
         try:
             value = self.obj(x, z)
         except Exception as error:
-            shown = [abbreviated(each.item() if isinstance(each, np.generic) else each) for each in (x, z)]
+            shown = [abbreviated(sample.item() if isinstance(sample, np.generic) else sample) for sample in (x, z)]
             raise ValueError(
                 f"{self!r} failed for the samples {shown[0]} and {shown[1]}, {type(error).__name__}: "
                 f"{error}. Leave out samples that it cannot compare; or, if it compares all samples at a time, leave "
@@ -226,11 +227,11 @@ class External(Kernel):
         """A copy as floats; ValueError where K is no matrix of that shape, or an entry is NaN or infinite."""
         K = np.asarray(as_dense(K))
         if K.shape != (r, c) or K.dtype.kind not in "fiub":
-            found = "a single number"
+            result = "a single number"
             if K.ndim != 0:
-                found = f"an array of {K.dtype} of shape {K.shape}"
+                result = f"an array of {K.dtype} of shape {K.shape}"
             raise ValueError(
-                f"{self!r} returned {found} for {r} and {c} samples, where a matrix of numbers of shape ({r}, {c}) is "
+                f"{self!r} returned {result} for {r} and {c} samples, where a matrix of numbers of shape ({r}, {c}) is "
                 "needed; if it compares two single samples, say so: external(..., pairwise=True)"
             )
         K = K.astype(K.dtype if K.dtype == np.float32 else np.float64)
@@ -242,7 +243,7 @@ class External(Kernel):
         return K
 
     def symmetric(self, X: Any) -> Array:
-        """The matrix of training samples; ValueError with the pair of samples whose order matters."""
+        """The matrix of training samples; ValueError where it is not symmetric, which names a pair of samples."""
         K = self._checked(self._training(X), X.shape[0], X.shape[0])
         if not len(K):
             return K
@@ -270,10 +271,10 @@ class External(Kernel):
     def __repr__(self) -> str:
         return self.notation()
 
-    def notation(self, **more: Any) -> str:
-        """As a user writes it."""
+    def notation(self, **further_options: Any) -> str:
+        """The call of ``external`` that makes this kernel."""
         name = getattr(self.obj, "__name__", None) or " ".join(repr(self.obj).split())
-        options = ({"pairwise": True} if self.pairwise else {}) | more
+        options = ({"pairwise": True} if self.pairwise else {}) | further_options
         return f"external({', '.join([name, *(f'{key}={value!r}' for key, value in options.items())])})"
 
     def __eq__(self, other: object) -> bool:
@@ -293,7 +294,7 @@ class External(Kernel):
 
 
 def external(obj: Any, *, pairwise: bool = False, psd: Literal["clip", "flip", "square"] | None = None) -> Kernel:
-    """A kernel of what another package offers.
+    """A kernel made of a function or an estimator of another package.
 
     Samples are a matrix of numbers, or objects of any kind: a list or an array of graphs, molecules, sets, strings or
     series of different lengths, as X or as one of several views. Matrices of training samples are checked: they have to
@@ -306,16 +307,16 @@ def external(obj: Any, *, pairwise: bool = False, psd: Literal["clip", "flip", "
         which returns the matrix of training samples, and ``transform``, which returns that of new samples against
         training samples, such as the graph kernels of GraKeL: a clone is fitted to the training samples.
     pairwise : bool, whether obj is a function k(x, z) of two samples that returns a number
-    psd : what becomes of similarities that are not positive semi-definite, or not symmetric. With s the similarities of
-        a sample to the training samples, K their matrix and K = U diag(l) U':
+    psd : the treatment of similarities that are not positive semi-definite, or not symmetric. Let s be the similarities
+        of a sample to the training samples, K the matrix of the training samples, and K = U diag(l) U':
 
         - None: they are refused.
-        - "clip": features with what is positive, diag(l)^(-1/2) U's for l > 0. Training samples have the nearest
-          positive semi-definite matrix.
+        - "clip": features diag(l)^(-1/2) U's, only for l > 0. The matrix of training samples becomes the nearest
+          positive semi-definite one.
         - "flip": features |diag(l)|^(-1/2) U's. Negative eigenvalues of the training matrix change their sign.
         - "square": features s / sqrt(n), the similarities themselves. K may have any form.
 
-        New samples have the same features, so their kernels follow without a gap [1]_.
+        New samples get their features by the same formula, so kernels are consistent between both [1]_.
 
     Returns
     -------
@@ -323,7 +324,7 @@ def external(obj: Any, *, pairwise: bool = False, psd: Literal["clip", "flip", "
 
     Raises
     ------
-    ValueError : where obj is none of these; and where samples are compared, for a matrix that has another shape, a NaN
+    ValueError : where obj is none of these; and when samples are compared, where a matrix has another shape, has a NaN
         or an infinity, or is not symmetric or not positive semi-definite
 
     References
@@ -368,12 +369,12 @@ def unwrapped(X: Any) -> Any:
 
 
 def for_package(X: Any, single: bool = False) -> Any:
-    """Samples as another package is handed them: a list of objects or strings, or an array.
+    """Samples in the form that other packages take: a list of objects or strings, or an array.
 
     Parameters
     ----------
-    X : samples that are taken in
-    single : whether they are compared one by one
+    X : samples as ``unwrapped`` returns them
+    single : whether the package compares single samples, so that rows of an array have to be a list
     """
     if isinstance(X, Objects):
         return list(X.values)
@@ -392,7 +393,7 @@ def _fitted(estimator: Any, X: Any) -> Any:
 
 
 def _one_suffices(function: Any) -> bool:
-    """Whether a function may be called without second samples: noise on the diagonal is in such a matrix only."""
+    """Whether a function may be called without second samples; only then it adds noise to the diagonal."""
     try:
         parameters = list(signature(function).parameters.values())
     except (TypeError, ValueError):  # of compiled functions
@@ -400,16 +401,16 @@ def _one_suffices(function: Any) -> bool:
     return len(parameters) > 1 and parameters[1].default is None
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Whether two objects of another package are equal, where they say so."""
-    if one is other:
+def _same(first: Any, second: Any) -> bool:
+    """Whether two objects of another package are equal by their parameters or by ``==``."""
+    if first is second:
         return True
-    if type(one) is not type(other):
+    if type(first) is not type(second):
         return False
     try:
-        if hasattr(one, "get_params"):
-            one = one.get_params()
-            other = other.get_params()
-        return bool(one == other)
-    except ValueError:  # arrays do not say so in one word
+        if hasattr(first, "get_params"):
+            first = first.get_params()
+            second = second.get_params()
+        return bool(first == second)
+    except ValueError:  # the comparison of arrays is not a single bool
         return False

@@ -1,7 +1,7 @@
-"""What a kernel states about itself, so that a bank can be chosen without asking for its class.
+"""Facts that a kernel states about itself, by which a bank is chosen without looking at classes.
 
 A kernel may state several facts; ``banks.bind`` uses the one that leads to the cheapest bank for the whole family.
-Kernels of a distance state one more, which stands with them (kernels/distance.py).
+One more fact, of kernels of a distance, is defined in kernels/distance.py.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Encodes(Fact):
 class Elementary(Fact):
     """K(X, Z) is the ANOVA kernel of a degree with ``kernel`` (None: the product) on single features.
 
-    All degrees follow from one recursion over the features. ``normalized`` is whether self-values are made 1.
+    All degrees follow from one recursion over the features. ``normalized`` says whether self-values are scaled to 1.
     """
 
     kernel: Kernel | None
@@ -62,7 +62,7 @@ class Elementary(Fact):
 
 @dataclass(frozen=True)
 class OnDemand(Fact):
-    """K(X, Z) is ``kernel(X, Z)``, and takes so little time that a large matrix need not be stored for many passes."""
+    """K(X, Z) is ``kernel(X, Z)``, so fast to evaluate that a large matrix need not be stored even for many passes."""
 
     kernel: Kernel
 

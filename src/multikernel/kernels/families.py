@@ -1,4 +1,4 @@
-"""The families that the papers use, by name."""
+"""Functions that return the families of kernels of the papers."""
 
 from __future__ import annotations
 
@@ -124,9 +124,9 @@ def column_groups(groups: Mapping[str, int | str | slice | Columns], kernel: Any
 
     Raises
     ------
-    TypeError : where kernel is none
-    ValueError : where there is no group, or one without columns; when the kernels meet samples, where a group has a
-        column twice
+    TypeError : where kernel is not a kernel, list of kernels or family
+    ValueError : where there is no group, or one without columns; when the kernels are bound to samples, where a group
+        has a column twice
 
     Examples
     --------
@@ -156,7 +156,7 @@ class PerFeature(KernelFamily):
         return PerFeature(tuple(map(change, self.kernels)))
 
     def resolve(self, features: Features) -> Kernels:
-        each = [k.on(j) for j in range(features.n) for k in self.kernels]
+        kernels_of_features = [k.on(j) for j in range(features.n) for k in self.kernels]
         labels = features.names or range(features.n)
         names = tuple(repr(k.on(label)) for label in labels for k in self.kernels)
-        return Kernels(tuple(k.resolve(features) for k in each), names)
+        return Kernels(tuple(k.resolve(features) for k in kernels_of_features), names)

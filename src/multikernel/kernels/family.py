@@ -40,7 +40,7 @@ class KernelFamily(Specification, ABC):
         """
 
     def learned(self, X: Any) -> KernelFamily:
-        """The same kernels with what they take from a training sample, once they are resolved."""
+        """The same kernels, which must be resolved, with what they learn from a training sample."""
         return self
 
     @property
@@ -65,21 +65,21 @@ class KernelFamily(Specification, ABC):
 
     def __add__(self, other: object) -> KernelFamily:
         """The kernels of both, one after the other; the other may be a kernel or a list of kernels."""
-        part = _addend(other)
-        if part is None:
+        addend = _addend(other)
+        if addend is None:
             return NotImplemented
-        return Concatenation((self, part))
+        return Concatenation((self, addend))
 
     def __radd__(self, other: object) -> KernelFamily:
         if isinstance(other, int) and other == 0:  # where sum() begins
             return self
-        part = _addend(other)
-        if part is None:
+        addend = _addend(other)
+        if addend is None:
             return NotImplemented
-        return Concatenation((part, self))
+        return Concatenation((addend, self))
 
     def __getitem__(self, index: Any) -> Any:
-        """A kernel by position or by name; a family of several by a slice, a list of these or a mask."""
+        """A kernel by position or name; a family of several by a slice, a mask or a list of positions or names."""
         if isinstance(index, str):
             return self[self._position(index)]
         if isinstance(index, int | np.integer):
@@ -87,8 +87,8 @@ class KernelFamily(Specification, ABC):
         if not isinstance(index, slice):
             index = [self._position(i) if isinstance(i, str) else i for i in index]
         chosen = np.atleast_1d(np.arange(len(self))[index]).tolist()
-        wanted = set(chosen)
-        kernels = {k: kernel for k, kernel in enumerate(self) if k in wanted}
+        chosen_set = set(chosen)
+        kernels = {k: kernel for k, kernel in enumerate(self) if k in chosen_set}
         return Kernels(tuple(kernels[k] for k in chosen), tuple(self.name(k) for k in chosen))
 
     def _position(self, name: str) -> int:
@@ -97,10 +97,10 @@ class KernelFamily(Specification, ABC):
             raise ValueError(f"no kernel is named {name!r}; the names are {shortened(names, 10)}")
         return names.index(name)
 
-    # -- the same of every kernel --------------------------------------------------------------------------------
+    # -- the same change of every kernel ---------------------------------------------------------------------------
 
     def map(self, change: Callable[[Kernel], Kernel]) -> KernelFamily:
-        """Every kernel changed, under the names that the changed kernels have; names of the user's own stay."""
+        """Every kernel changed and named anew; names that the user gave stay."""
         return Kernels(tuple(change(kernel) for kernel in self))
 
     def on(self, columns: int | str | slice | Columns) -> KernelFamily:
@@ -108,11 +108,11 @@ class KernelFamily(Specification, ABC):
         return self.map(lambda kernel: kernel.on(columns))
 
     def normalized(self) -> KernelFamily:
-        """Every kernel with all self-values 1."""
+        """Every kernel normalised to self-values 1."""
         return self.map(lambda kernel: kernel.normalized())
 
     def centered(self) -> KernelFamily:
-        """Every kernel in its features minus their training mean."""
+        """Every kernel centred by the training sample."""
         return self.map(lambda kernel: kernel.centered())
 
     def standardized(self) -> KernelFamily:
@@ -128,7 +128,7 @@ class KernelFamily(Specification, ABC):
 
 @dataclass(frozen=True)
 class Names(Sequence[str]):
-    """The names of very many kernels, each made when it is read."""
+    """The names of very many kernels, each of which is made when it is read."""
 
     family: KernelFamily
 
@@ -155,12 +155,12 @@ class Kernels(KernelFamily):
     Parameters
     ----------
     kernels : tuple of Kernel, at least one
-    labels : their names; None is the kernels as they are written. Names stay when columns become positions.
+    labels : their names; None takes their representations. Names stay when columns become positions.
 
     Raises
     ------
-    ValueError : where there is no kernel, or not a label for each
-    TypeError : where one of them is no Kernel
+    ValueError : where there is no kernel, or the number of labels differs from that of kernels
+    TypeError : where a kernel is not a Kernel
     """
 
     kernels: tuple[Kernel, ...]
@@ -223,19 +223,19 @@ class Concatenation(KernelFamily):
     families: tuple[KernelFamily, ...]
 
     def resolve(self, features: Features) -> KernelFamily:
-        """Neighbours that both list their kernels become one list."""
-        parts: list[KernelFamily] = []
+        """The resolved families; neighbours that both list their kernels become one list."""
+        families: list[KernelFamily] = []
         for family in self.families:
-            part = family.resolve(features)
-            for one in part.families if isinstance(part, Concatenation) else (part,):
-                last = parts[-1] if parts else None
-                if isinstance(last, Kernels) and isinstance(one, Kernels):
-                    parts[-1] = Kernels(last.kernels + one.kernels, last.names + one.names)
+            resolved = family.resolve(features)
+            for member in resolved.families if isinstance(resolved, Concatenation) else (resolved,):
+                last = families[-1] if families else None
+                if isinstance(last, Kernels) and isinstance(member, Kernels):
+                    families[-1] = Kernels(last.kernels + member.kernels, last.names + member.names)
                 else:
-                    parts.append(one)
-        if len(parts) == 1:
-            return parts[0]
-        return Concatenation(tuple(parts))
+                    families.append(member)
+        if len(families) == 1:
+            return families[0]
+        return Concatenation(tuple(families))
 
     @property
     def takes_objects(self) -> bool:
@@ -249,9 +249,9 @@ class Concatenation(KernelFamily):
 
     @property
     def names(self) -> Sequence[str]:
-        parts = [family.names for family in self.families]
-        if all(isinstance(part, tuple) for part in parts):
-            return tuple(chain.from_iterable(parts))
+        names_of_families = [family.names for family in self.families]
+        if all(isinstance(names, tuple) for names in names_of_families):
+            return tuple(chain.from_iterable(names_of_families))
         return Names(self)
 
     def name(self, k: int) -> str:
@@ -269,7 +269,7 @@ class Concatenation(KernelFamily):
 
 
 def _addend(other: object) -> KernelFamily | None:
-    """What can be added to a family; None where it is no kernel, list of kernels or family."""
+    """The family to be added to another one; None where it is no kernel, list of kernels or family."""
     if isinstance(other, KernelFamily):
         return other
     if isinstance(other, Kernel | list | tuple):
@@ -278,13 +278,13 @@ def _addend(other: object) -> KernelFamily | None:
 
 
 def as_family(kernels: Any) -> KernelFamily:
-    """What a user gives for kernels, as a family.
+    """Kernels, in any form in which a user may give them, as a family.
 
     Parameters
     ----------
-    kernels : Kernel, KernelFamily, or a list of these, which may be nested; or a dict of them by name. In place of a
-        kernel stands its name ("rbf", "linear", "poly", "words", "subtrees" ..., with widths from the data; an unknown
-        one is answered by a list of all), or a kernel of scikit-learn's Gaussian processes.
+    kernels : Kernel, KernelFamily, or a list of these, which may be nested; or a dict of them by name. Instead of a
+        kernel its name may be given ("rbf", "linear", "poly", "words", "subtrees" ..., with widths from the data; the
+        error for an unknown name lists all names), or a kernel of scikit-learn's Gaussian processes.
 
     Raises
     ------
@@ -303,12 +303,12 @@ def as_family(kernels: Any) -> KernelFamily:
     if kernel is not None:
         return Kernels((kernel,))
     if isinstance(kernels, Mapping) and kernels:
-        return Concatenation(tuple(_renamed(str(name), as_family(given)) for name, given in kernels.items()))
+        return Concatenation(tuple(_renamed(str(name), as_family(entry)) for name, entry in kernels.items()))
     if isinstance(kernels, list | tuple) and kernels:
-        parts = [_part(each, f"kernels[{i}]") for i, each in enumerate(kernels)]
-        if all(isinstance(part, Kernels) and part.labels is None for part in parts):
-            return Kernels(tuple(chain.from_iterable(parts)))
-        return Concatenation(tuple(parts))
+        families = [_family_of_entry(entry, f"kernels[{i}]") for i, entry in enumerate(kernels)]
+        if all(isinstance(family, Kernels) and family.labels is None for family in families):
+            return Kernels(tuple(chain.from_iterable(families)))
+        return Concatenation(tuple(families))
     sentence = (
         "kernels must be a kernel such as RBF(gamma=0.1), a list of one or more kernels, a KernelFamily or "
         f"'precomputed', got {abbreviated(kernels)}"
@@ -319,69 +319,70 @@ def as_family(kernels: Any) -> KernelFamily:
 
 
 def _renamed(name: str, family: KernelFamily) -> KernelFamily:
-    """A family under a name of the user's own."""
+    """A family under a name that the user gave."""
     if len(family) == 1:
         return Kernels(tuple(family), (name,))
-    return Kernels(tuple(family), tuple(f"{name}: {own}" for own in family.names))
+    return Kernels(tuple(family), tuple(f"{name}: {kernel_name}" for kernel_name in family.names))
 
 
-def _part(given: Any, where: str) -> KernelFamily:
-    """One entry of a list."""
-    if isinstance(given, KernelFamily | list | tuple):
-        return as_family(given)
-    kernel = as_kernel(given)
+def _family_of_entry(entry: Any, position: str) -> KernelFamily:
+    """The family of one entry of a list of kernels."""
+    if isinstance(entry, KernelFamily | list | tuple):
+        return as_family(entry)
+    kernel = as_kernel(entry)
     if kernel is None:
-        raise TypeError(f"{where} is {no_kernel(given)}; a family is made of kernels such as RBF(0.1)")
+        raise TypeError(f"{position} is {no_kernel(entry)}; a family is made of kernels such as RBF(0.1)")
     return Kernels((kernel,))
 
 
-# -- samples some of whose columns are not for the kernels -------------------------------------------------------------
+# -- kernels that use only some columns of the samples -----------------------------------------------------------------
 
 
-def resolved_on(family: KernelFamily, features: Features, seen: tuple[int, ...]) -> KernelFamily:
-    """A family resolved for data with these features, whose kernels see some of the columns.
+def resolved_on(family: KernelFamily, features: Features, positions: tuple[int, ...]) -> KernelFamily:
+    """A family resolved for data with these features, whose kernels use only some of the columns.
 
-    A kernel that names columns itself, by ``on``, sees those, wherever they are.
+    A kernel that names columns itself, by ``on``, uses those, wherever they are.
 
     Parameters
     ----------
     family : KernelFamily
-    features : of all columns
-    seen : positions of the columns for kernels that name none
+    features : all columns
+    positions : the columns for kernels that name none
 
     Raises
     ------
-    ValueError : where a column is unknown, or a kernel does not take what it holds
+    ValueError : where a column is unknown, or a kernel does not accept its contents
     """
     if isinstance(family, Concatenation):
-        return Concatenation(tuple(resolved_on(part, features, seen) for part in family.families)).resolve(features)
+        members = tuple(resolved_on(member, features, positions) for member in family.families)
+        return Concatenation(members).resolve(features)
     if not isinstance(family, Kernels):
-        found = family.resolve(features.take(seen))
-        names = tuple(found.names)
-        return Kernels(tuple(_moved(kernel, seen) for kernel in found), names)
+        resolved = family.resolve(features.take(positions))
+        names = tuple(resolved.names)
+        return Kernels(tuple(_moved(kernel, positions) for kernel in resolved), names)
     kernels = []
     for kernel in family.kernels:
         if _names_columns(kernel):
             kernels.append(kernel.resolve(features))
         else:
-            kernels.append(Restricted(kernel.resolve(features.take(seen)), seen))
+            kernels.append(Restricted(kernel.resolve(features.take(positions)), positions))
     return Kernels(tuple(kernels), family.names)
 
 
-def _moved(kernel: Kernel, seen: tuple[int, ...]) -> Kernel:
-    """A kernel of some columns by their positions among those that are seen, on the samples with all columns."""
+def _moved(kernel: Kernel, positions: tuple[int, ...]) -> Kernel:
+    """A kernel on columns by their position among ``positions``, as a kernel of samples with all columns."""
     if isinstance(kernel, Restricted) and not isinstance(kernel.columns, slice):
-        return Restricted(kernel.kernel, tuple(seen[int(j)] for j in kernel.columns))
-    return Restricted(kernel, seen)
+        return Restricted(kernel.kernel, tuple(positions[int(j)] for j in kernel.columns))
+    return Restricted(kernel, positions)
 
 
 def _names_columns(kernel: Kernel) -> bool:
-    found = isinstance(kernel, Restricted)
+    has_restriction = isinstance(kernel, Restricted)
 
-    def look(part: Kernel) -> Kernel:
-        nonlocal found
-        found = found or _names_columns(part)
-        return part
+    def note(inner: Kernel) -> Kernel:
+        nonlocal has_restriction
+        has_restriction = has_restriction or _names_columns(inner)
+        return inner
 
-    kernel.map_parts(look)
-    return found
+    kernel.map_parts(note)
+    return has_restriction

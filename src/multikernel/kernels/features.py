@@ -1,4 +1,4 @@
-"""The columns of a data set, as far as kernels have to know them."""
+"""Names, types and completeness of the columns of a data set, for kernels."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Features:
 
     Parameters
     ----------
-    n : int, how many there are
+    n : int, the number of columns
     names : their names, where these are known
-    strings : the positions of those that hold strings
-    times : the positions of those that hold dates or durations
-    missing : the positions of those with missing cells
+    strings : the positions of columns of strings
+    times : the positions of columns of dates or durations
+    missing : the positions of columns with missing cells
     """
 
     n: int
@@ -32,29 +32,30 @@ class Features:
 
     @classmethod
     def of(cls, X: Any) -> Features:
-        """Those of an array, a sparse matrix, a data frame or a table with strings."""
+        """The columns of an array, a sparse matrix, a data frame or a table with strings."""
         if hasattr(X, "columns"):
             return cls(int(X.shape[1]), tuple(str(c) for c in X.columns))
-        found = (tuple(int(j) for j in getattr(X, what, ())) for what in ("strings", "times", "missing"))
-        return cls(int(X.shape[1]), None, *found)
+        positions = (tuple(int(j) for j in getattr(X, attribute, ())) for attribute in ("strings", "times", "missing"))
+        return cls(int(X.shape[1]), None, *positions)
 
     def take(self, index: tuple[int, ...]) -> Features:
         """Some of the columns, by position."""
         names = tuple(self.names[i] for i in index) if self.names else None
-        parts = (
-            tuple(j for j, i in enumerate(index) if i in held) for held in (self.strings, self.times, self.missing)
+        kinds = (
+            tuple(j for j, i in enumerate(index) if i in positions)
+            for positions in (self.strings, self.times, self.missing)
         )
-        return Features(len(index), names, *parts)
+        return Features(len(index), names, *kinds)
 
     def name(self, j: int) -> str:
-        """How a sentence calls a column."""
+        """A column as messages call it."""
         if self.names:
             return f"column {self.names[j]!r}"
         return f"column {j}"
 
     @property
     def in_parentheses(self) -> str:
-        """The names of the first columns, to follow a word in a sentence; nothing where they are not known."""
+        """The names of the first columns in parentheses, for messages; an empty string where they are not known."""
         if self.names is None:
             return ""
         return f" ({shortened(self.names, 10)})"
@@ -69,7 +70,7 @@ class Features:
             )
 
     def check_numbers(self, user: object) -> None:
-        """ValueError where a column holds anything but finite numbers; ``user`` is the kernel that takes these."""
+        """ValueError where a column holds anything but finite numbers; ``user`` is the kernel that needs them."""
         self.check_strings(user)
         if self.times:
             raise ValueError(
@@ -79,7 +80,7 @@ class Features:
         self.check_complete(user, "make the kernel .standardized(), which takes them, ")
 
     def check_complete(self, user: object, instead: str = "") -> None:
-        """ValueError where a cell is missing; ``user`` is the kernel that takes no such columns."""
+        """ValueError where a cell is missing; ``user`` is the kernel that accepts none."""
         if self.missing:
             raise ValueError(
                 f"{user!r} takes no missing cells, and {self.name(self.missing[0])} of X has some: fill them in, "
@@ -87,26 +88,26 @@ class Features:
             )
 
     def index(self, columns: Columns) -> tuple[int, ...]:
-        """Positions of columns that are given by index or by name; a ValueError names the one that is unknown."""
-        known = {name: i for i, name in enumerate(self.names or ())}
-        return tuple(self._position(c, known) for c in columns)
+        """Positions of columns that are given by index or by name; a ValueError names an unknown column."""
+        position_of_name = {name: i for i, name in enumerate(self.names or ())}
+        return tuple(self._position(c, position_of_name) for c in columns)
 
     def different(self, columns: Columns, user: object) -> tuple[int, ...]:
-        """As ``index``; a ValueError names the one that is given twice, and ``user``, which takes each once."""
+        """As ``index``; a ValueError names a column that is given twice, and ``user``, which takes each column once."""
         index = self.index(columns)
         if len(set(index)) < len(index):
-            twice = next(j for place, j in enumerate(index) if j in index[:place])
-            raise ValueError(f"{user!r} has {self.name(twice)} twice: give each column once")
+            duplicate = next(j for k, j in enumerate(index) if j in index[:k])
+            raise ValueError(f"{user!r} has {self.name(duplicate)} twice: give each column once")
         return index
 
-    def _position(self, column: int | str, known: dict[str, int]) -> int:
+    def _position(self, column: int | str, position_of_name: dict[str, int]) -> int:
         if isinstance(column, str):
-            if column not in known:
-                have = "no names: pass a data frame, or give columns by index"
-                if known:
-                    have = shortened(list(known), 10)
-                raise ValueError(f"unknown column {column!r}; the data have {have}")
-            return known[column]
+            if column not in position_of_name:
+                available = "no names: pass a data frame, or give columns by index"
+                if position_of_name:
+                    available = shortened(list(position_of_name), 10)
+                raise ValueError(f"unknown column {column!r}; the data have {available}")
+            return position_of_name[column]
         if isinstance(column, bool | np.bool_) or column != int(column):
             raise ValueError(f"a column is given by its position, a whole number, or by its name, got {column!r}")
         if not -self.n <= column < self.n:

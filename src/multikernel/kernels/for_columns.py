@@ -1,23 +1,23 @@
-"""Kernels for a table of columns of several types (tables/columns.py), each by its own kind of kernel.
+"""Kernels for a table whose columns have several types (tables/columns.py), with a kind of kernel for each type.
 
 number, ordinal    Gaussians of the standardised column
-date               Gaussians of the days, and of the place in year, week and day
-category           whether two samples have the same one
-text               n-grams of words, where there are several, and of characters
+date               Gaussians of the days, and of the time of year, week and day
+category           whether two samples have the same category
+text               n-grams of words, where texts have several words, and of characters
 identifier, empty  left out
 
-Beside the kernels of single columns there are ladders of Gaussians: on all numbers together, and on all columns but
-texts together, categories as zeros and ones. Widths are multiples of the median distance. Missing cells are a category
-of their own, and the mean with an indicator among numbers.
+Beside the kernels of single columns there are ladders, which are Gaussians of several widths: one ladder on all
+numbers, and one on all columns except texts, with categories as zeros and ones. Widths are multiples of the median
+distance. Missing cells are one more category, or among numbers the mean with an indicator.
 
-More than a hundred columns have no kernel each, and no ladder. Distances between samples of many columns are almost
-equal, so that a Gaussian whose width is a part of them is almost the identity: it separates any training sample with a
-wide margin and says nothing of new ones, and learned weights prefer it. In the place of the ladder there are a linear
-kernel of rows of norm 1, Gaussians of the median width and twice that, and one of the ranks. All kernels have
-self-values 1, so that sources of different size and in different units are comparable.
+With more than a hundred columns there are neither kernels of single columns nor ladders. Distances between samples with
+many columns are almost equal, so a Gaussian of a smaller width is almost the identity matrix: it separates any training
+sample with a wide margin but does not predict new samples, and learned weights prefer it. The ladder is replaced by a
+linear kernel of rows of norm 1, Gaussians of the median width and twice that, and a Gaussian of the ranks. All kernels
+have self-values 1, so that sources of different sizes and units are comparable.
 
-``for_each_column`` has the same kernels on each column, which becomes numbers in the same way. It leaves texts out:
-their words are many columns, and a kernel on each text is what ``for_columns`` has.
+``for_each_column`` has the same kernels on each single column, with the same encodings. It leaves texts out, since the
+words of a text are many columns; ``for_columns`` has kernels on texts.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from multikernel.kernels.widths import Width
 from multikernel.tables.columns import TYPES, Column, ColumnType, Declared, typed
 
 _STANDARD = Standardize()  # how numbers are encoded by default
-SINGLE = 100  # columns up to which each has a kernel or a scale of its own, and all together a ladder of widths
+SINGLE = 100  # the most columns for which each has a separate kernel or scale, and all together a ladder of widths
 _BASIS = Choice(("rls2", "linear"))
-_WIDE = (0.25, 1.0)  # of the widths in the ladder, those for more columns
+_WIDE = (0.25, 1.0)  # the multiples of the median rule's gamma that are used for more columns
 
 
 def column_types(X: Any) -> dict[str, ColumnType]:
-    """What ``for_columns`` takes each column of a table for.
+    """The types that ``for_columns`` infers for the columns of a table.
 
     Parameters
     ----------
@@ -76,21 +76,22 @@ def for_columns(X: Any, single: bool | None = None, types: Mapping[str, Declared
 
     Parameters
     ----------
-    X : data frame of pandas, polars or another library, array, CSR matrix or sequence of strings; kernels are chosen by
-        it, and learn their widths, means, categories and words from what they are fitted on
-    single : bool, whether every column has kernels of its own; by default up to 100 columns, texts always. Beyond 100
-        columns the ladder of Gaussians on all of them is a linear kernel, two Gaussians and one of the ranks
-    types : dict from names of columns to "number", "date", "category" or "text", for those whose type is not to be
-        inferred from their cells; a cell that cannot be read so counts as missing
+    X : data frame of pandas, polars or another library, array, CSR matrix or sequence of strings, by which kernels are
+        chosen; they learn their widths, means, categories and words from the samples on which they are fitted
+    single : bool, whether every column has separate kernels; by default this is so up to 100 columns, and for texts
+        always. Beyond 100 columns the ladder of Gaussians is replaced by a linear kernel, two Gaussians and one of the
+        ranks
+    types : dict from names of columns to "number", "date", "category" or "text", for columns whose type is not to be
+        inferred from their cells; a cell that cannot be read as this type counts as missing
 
     Returns
     -------
-    KernelFamily, its kernels named after their columns
+    KernelFamily, whose kernels are named after their columns
 
     Raises
     ------
     ValueError : where no column has two different values, or a column holds neither numbers nor strings nor dates, or
-        not what it is declared to be
+        contradicts its declared type
 
     Examples
     --------
@@ -110,20 +111,20 @@ def for_columns(X: Any, single: bool | None = None, types: Mapping[str, Declared
     if is_sparse(X):
         gaussians = rbf_grid() if X.shape[1] <= SINGLE else _gaussians()
         return Kernels(tuple(kernel.standardized() for kernel in gaussians)) + Kernels((Linear().normalized(),))
-    every = [column for column, _ in typed(X, types)]
-    for column in every:
+    columns = [column for column, _ in typed(X, types)]
+    for column in columns:
         if column.note:
             warn_user(column.note, PredictionWarning)
-    found = [column for column in every if column.used]
-    if not found:
+    used_columns = [column for column in columns if column.used]
+    if not used_columns:
         raise ValueError(
             "for_columns: no column of X has two different values without naming its row, so that no kernel "
             "distinguishes samples"
         )
-    each = len(found) <= SINGLE if single is None else single
-    named = [*_ladders(found), *_categories(found)]
-    named += [pair for column in found if each or column.type == "text" for pair in _kernels(column)]
-    return Kernels(tuple(kernel for _, kernel in named), tuple(name for name, _ in named))
+    with_single = len(used_columns) <= SINGLE if single is None else single
+    pairs = [*_ladders(used_columns), *_categories(used_columns)]
+    pairs += [pair for column in used_columns if with_single or column.type == "text" for pair in _kernels(column)]
+    return Kernels(tuple(kernel for _, kernel in pairs), tuple(name for name, _ in pairs))
 
 
 def for_each_column(
@@ -133,8 +134,8 @@ def for_each_column(
 
     Parameters
     ----------
-    X : data frame, array or sequence of strings; kernels learn means, deviations and categories from what they are
-        fitted on
+    X : data frame, array or sequence of strings; kernels learn means, deviations and categories from the samples on
+        which they are fitted
     basis : "rls2", the 13 kernels (1 + x'z)^n for n = 1, 2, 3 and exp(-gamma |x - z|^2) for ten gammas from 1e-3 to
         1e3 of Dinuzzo (RLS2, section 5.2), on each column and on all together, 13 (p + 1) for p columns; or "linear",
         x'z on each column: with ``RLS2Regressor`` a sparse linear model
@@ -142,7 +143,7 @@ def for_each_column(
 
     Returns
     -------
-    KernelFamily, its kernels named after their columns
+    KernelFamily, whose kernels are named after their columns
 
     Raises
     ------
@@ -171,49 +172,49 @@ def for_each_column(
         linear = [(column.name, Encoded(Linear(), beside_each_other([column]))) for column in columns]
         return Kernels(tuple(kernel for _, kernel in linear), tuple(name for name, _ in linear))
     pairs: list[tuple[str, Kernel]] = []
-    for name, own in [*((column.name, [column]) for column in columns), ("all columns", columns)]:
-        encoding = beside_each_other(own)
+    for name, encoded_columns in [*((column.name, [column]) for column in columns), ("all columns", columns)]:
+        encoding = beside_each_other(encoded_columns)
         pairs += [(f"{name}: {kernel!r}", Encoded(kernel, encoding)) for kernel in rls2_kernels()]
     return Kernels(tuple(kernel for _, kernel in pairs), tuple(name for name, _ in pairs))
 
 
-def _ladders(found: Sequence[Column]) -> Iterator[tuple[str, Kernel]]:
-    """Kernels on all numbers, and on all columns but texts where there are others."""
-    numbers = [column for column in found if column.type in ("number", "ordinal", "date")]
-    others = [column for column in found if column.type == "category"]
-    for name, columns in (("numbers", numbers), ("all columns", numbers + others)):
-        if len(columns) > 1 and (columns is numbers or (numbers and others)):
-            together = beside_each_other(columns)
+def _ladders(used_columns: Sequence[Column]) -> Iterator[tuple[str, Kernel]]:
+    """Kernels on all numbers, and on all columns except texts where there are numbers and categories."""
+    numbers = [column for column in used_columns if column.type in ("number", "ordinal", "date")]
+    categories = [column for column in used_columns if column.type == "category"]
+    for name, columns in (("numbers", numbers), ("all columns", numbers + categories)):
+        if len(columns) > 1 and (columns is numbers or (numbers and categories)):
+            encoding = beside_each_other(columns)
             if len(columns) <= SINGLE:
-                yield from ((f"{name}: {_label(kernel)}", Encoded(kernel, together)) for kernel in rbf_grid())
+                yield from ((f"{name}: {_label(kernel)}", Encoded(kernel, encoding)) for kernel in rbf_grid())
                 continue
-            yield f"{name}: linear", Encoded(Linear().normalized(), together)
-            yield from ((f"{name}: {_label(kernel)}", Encoded(kernel, together)) for kernel in _gaussians())
+            yield f"{name}: linear", Encoded(Linear().normalized(), encoding)
+            yield from ((f"{name}: {_label(kernel)}", Encoded(kernel, encoding)) for kernel in _gaussians())
             yield f"{name}: by ranks", Encoded(RBF("median"), beside_each_other(columns, NormalScores()))
 
 
 def _gaussians() -> list[Kernel]:
-    """Those for wide samples."""
+    """The Gaussians for samples with many columns."""
     return [RBF(Width("median", times)) for times in _WIDE]
 
 
 def beside_each_other(columns: Sequence[Column], numbers: Encoding = _STANDARD) -> Together:
-    """The encodings of all columns; those of the plain numbers in one."""
-    plain = tuple(column.key for column in columns if column.type == "number" and not column.parsed)
-    parts: list[tuple[Encoding, tuple[str | int, ...]]] = [(numbers, plain)] if plain else []
+    """The encodings of all columns side by side, with a single encoding for all columns of plain numbers."""
+    number_keys = tuple(column.key for column in columns if column.type == "number" and not column.parsed)
+    pairs: list[tuple[Encoding, tuple[str | int, ...]]] = [(numbers, number_keys)] if number_keys else []
     for column in columns:
-        if column.key not in plain:
-            parts += [(encoding, (column.key,)) for encoding in encodings_of(column, numbers)]
-    return Together(tuple(parts))
+        if column.key not in number_keys:
+            pairs += [(encoding, (column.key,)) for encoding in encodings_of(column, numbers)]
+    return Together(tuple(pairs))
 
 
 def encodings_of(column: Column, numbers: Encoding) -> tuple[Encoding, ...]:
-    """How a column becomes numbers beside other columns.
+    """The encodings by which a column becomes numbers beside other columns.
 
     Parameters
     ----------
-    column : of a type that is used
-    numbers : how numbers, ranks and days are encoded
+    column : a column that is used
+    numbers : the encoding of numbers, ranks and days
     """
     encodings: tuple[Encoding, ...]
     match column.type:
@@ -229,11 +230,11 @@ def encodings_of(column: Column, numbers: Encoding) -> tuple[Encoding, ...]:
             return (OneHot(),)
     if not column.parsed:
         return encodings
-    return tuple(Parsed(each, column.order, column.strange, column.numerals) for each in encodings)
+    return tuple(Parsed(encoding, column.order, column.strange, column.numerals) for encoding in encodings)
 
 
-def _categories(found: Sequence[Column]) -> Iterator[tuple[str, Kernel]]:
-    columns = [column.key for column in found if column.type == "category"]
+def _categories(used_columns: Sequence[Column]) -> Iterator[tuple[str, Kernel]]:
+    columns = [column.key for column in used_columns if column.type == "category"]
     if len(columns) > 1:
         yield "all categories", Hamming().on(columns)
 
@@ -249,11 +250,11 @@ def _kernels(column: Column) -> Iterator[tuple[str, Kernel]]:
             yield f"{column.name}: characters", NGrams("character", (2, 4)).on(column.key)
         case _:
             for encoding in encodings_of(column, Standardize()):
-                yield f"{column.name}{_part(encoding)}", Encoded(RBF("median"), encoding).on(column.key)
+                yield f"{column.name}{_date_suffix(encoding)}", Encoded(RBF("median"), encoding).on(column.key)
 
 
-def _part(encoding: Encoding) -> str:
-    """What a kernel's name has in addition for a part of a date."""
+def _date_suffix(encoding: Encoding) -> str:
+    """The ending of a kernel's name that says which part of a date it compares; empty for other encodings."""
     inner = encoding.numbers if isinstance(encoding, Parsed) else encoding
     if isinstance(inner, DateParts):
         return f": {inner.part}"
@@ -261,7 +262,7 @@ def _part(encoding: Encoding) -> str:
 
 
 def _label(kernel: Kernel) -> str:
-    """How a rung of a ladder is named."""
+    """The name of a Gaussian within a ladder."""
     width = Width.of(getattr(kernel, "gamma", None))
     if width is not None:
         return f"gamma x {width.times:g}"

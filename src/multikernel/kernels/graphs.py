@@ -1,6 +1,6 @@
-"""Graphs of kernels by the numbers of their parents, for hierarchical kernel learning.
+"""Graphs of kernels, given by the numbers of the parents of each kernel, for hierarchical kernel learning.
 
-They go with families in the order in which these list their kernels.
+Kernels are numbered in the order in which their family lists them.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _LARGEST_GRAPH = 100_000  # nodes: each has a kernel matrix
 
 
 def chains(lengths: Iterable[int]) -> Parents:
-    """Chains side by side: the kernels of each follow one another.
+    """Chains side by side: each kernel has the one before it in its chain as its parent.
 
-    With polynomials of rising degree on every feature a degree can only be selected where all lower ones of its feature
-    are.
+    With polynomials of rising degree on every feature, a degree can only be selected if all lower degrees of the same
+    feature are.
 
     Parameters
     ----------
-    lengths : how many kernels each chain has
+    lengths : the number of kernels of each chain
 
     Raises
     ------
@@ -37,22 +37,22 @@ def chains(lengths: Iterable[int]) -> Parents:
     >>> kernels.chains([3, 2])
     ((), (0,), (1,), (), (3,))
     """
-    found: list[tuple[int, ...]] = []
+    parents: list[tuple[int, ...]] = []
     for length in check_each(COUNT, lengths, "chains: lengths"):
-        _check_size(len(found) + int(length), "chains")
-        first = len(found)
-        found += [() if k == first else (k - 1,) for k in range(first, first + int(length))]
-    return tuple(found)
+        _check_size(len(parents) + int(length), "chains")
+        first = len(parents)
+        parents += [() if k == first else (k - 1,) for k in range(first, first + int(length))]
+    return tuple(parents)
 
 
 def grid(shape: Iterable[int]) -> Parents:
-    """The product of chains: a node is below those that are one step less far along one of the axes.
+    """The product of chains: the parents of a node are the nodes one step before it along each axis.
 
     The last axis runs fastest, as in ``[a * b for a in one for b in other]``.
 
     Parameters
     ----------
-    shape : how many nodes there are along each axis
+    shape : the number of nodes along each axis
 
     Raises
     ------
@@ -66,10 +66,11 @@ def grid(shape: Iterable[int]) -> Parents:
     """
     sides = [int(side) for side in check_each(COUNT, shape, "grid: shape")]
     _check_size(prod(sides), "grid")
-    steps = [int(np.prod(sides[axis + 1 :])) for axis in range(len(sides))]
-    places = product(*map(range, sides)) if sides else ()
+    strides = [int(np.prod(sides[axis + 1 :])) for axis in range(len(sides))]
+    nodes = product(*map(range, sides)) if sides else ()
     return tuple(
-        tuple(k - step for step, along in zip(steps, place, strict=True) if along) for k, place in enumerate(places)
+        tuple(k - stride for stride, coordinate in zip(strides, node, strict=True) if coordinate)
+        for k, node in enumerate(nodes)
     )
 
 

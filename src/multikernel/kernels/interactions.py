@@ -2,11 +2,11 @@
 
     k_d(x, z) = sum over i_1 < ... < i_d of  k(x_{i_1}, z_{i_1}) ... k(x_{i_d}, z_{i_d})
 
-This is the elementary symmetric polynomial of degree d in the p values of the features, found feature by feature:
+This is the elementary symmetric polynomial of degree d in the p kernel values of the features. The recursion
 
     e_d  <-  e_d + k(x_i, z_i) e_{d-1},   d = D, ..., 1
 
-which takes p D operations for a pair of samples, gives every degree up to D at once, and never divides.
+over the features i takes p D operations for a pair of samples, yields all degrees up to D, and needs no division.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class ANOVA(Kernel):
         return self.kernel is not None and self.kernel.learns
 
     def learned(self, X: Any) -> Kernel:
-        """One width for all features."""
+        """The same kernel with one width, learned from the entries of all features together."""
         if self.kernel is None or not self.learns:
             return self
         return replace(self, kernel=self.kernel.learned(dense(X).reshape(-1, 1)))
@@ -95,7 +95,7 @@ class ANOVA(Kernel):
 def anova(max_degree: int, kernel: Kernel | None = None, normalize: bool = True) -> KernelFamily:
     """The ANOVA kernels of degrees 1..max_degree, from general to specific.
 
-    ``bind`` finds all of them in one recursion over the features.
+    ``bind`` evaluates all of them in one recursion over the features.
 
     Parameters
     ----------
@@ -142,6 +142,6 @@ def _symmetric(values: Iterable[Array], degree: int) -> list[Array]:
 
 
 def _tiles(rows: int, columns: int) -> Iterator[slice]:
-    """Rows a few at a time."""
+    """Slices of rows, so that a tile of the matrix stays in the cache."""
     height = max(1, THREADS_TILE // max(1, columns))
     return (slice(start, min(start + height, rows)) for start in range(0, rows, height))

@@ -1,9 +1,9 @@
-"""Kernels of a distance with a scale for every feature, or with any metric.
+"""Kernels of a distance with a scale for each feature, or with a general metric.
 
     Anisotropic    k(x, z) = f(sum_j s_j |x_j - z_j|^q)
     Mahalanobis    k(x, z) = f((x - z)'A'A (x - z))
 
-f is the profile of a kernel of a distance, q = 2 or 1 as in that distance; a metric needs q = 2.
+f is the profile of a kernel of a distance, and q the degree of this distance, 2 or 1; a metric needs q = 2.
 """
 
 from __future__ import annotations
@@ -125,16 +125,16 @@ class Mahalanobis(Kernel):
             )
         super().__post_init__()
         try:
-            given = np.array(self.factor, dtype=np.float64)
+            A = np.array(self.factor, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
-            given = np.empty(0)
-        if given.ndim != 2 or not given.size or not np.isfinite(given).all():
+            A = np.empty(0)
+        if A.ndim != 2 or not A.size or not np.isfinite(A).all():
             raise ValueError(
                 "Mahalanobis: factor must be a matrix of finite numbers, rows of p entries each, got "
                 f"{abbreviated(self.factor)}"
             )
         if not (isinstance(self.factor, tuple) and all(isinstance(row, tuple) for row in self.factor)):
-            self.factor = tuple(map(tuple, given.tolist()))  # kernels are compared by value, which arrays are not
+            self.factor = tuple(map(tuple, A.tolist()))  # kernels are compared by value, which arrays are not
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return self.kernel(self._directions(X), None if Z is None or Z is X else self._directions(Z))
@@ -144,8 +144,8 @@ class Mahalanobis(Kernel):
 
     def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
         kernel = change(self.kernel)
-        same = kernel is self.kernel or not isinstance(kernel, DistanceKernel)
-        if same:
+        unchanged = kernel is self.kernel or not isinstance(kernel, DistanceKernel)
+        if unchanged:
             return self
         return replace(self, kernel=kernel)  # type: ignore[arg-type]
 
@@ -159,7 +159,7 @@ class Mahalanobis(Kernel):
         return self
 
     def _directions(self, X: Any) -> Array:
-        """A x of each sample."""
+        """The vectors A x of all samples, as rows."""
         A = np.asarray(self.factor)
         if X.shape[1] != A.shape[1]:
             raise ValueError(

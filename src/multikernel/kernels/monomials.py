@@ -5,10 +5,10 @@
 There are T draws: first the degree d with probability proportional to p^d (d = 0..D), then d of the p variables with
 replacement. In Q_D a monomial of degree d goes to s = d; in R_D s is drawn, too, uniformly from 0..D. With more draws
 Q_D tends to the homogeneous polynomials. Nearly all draws have a degree close to D, so that the kernels of low degrees
-are mostly zero: they stay in the family as zero kernels, which cost nothing.
+are mostly zero; they stay in the family as zero kernels, which cost no time.
 
-A monomial that is drawn several times, in whatever order its variables come, is evaluated once and counted. Monomials
-are evaluated a chunk at a time, a row for each, and added to K by one product of matrices.
+A monomial that is drawn several times, with its variables in any order, is evaluated once and counted. Monomials are
+evaluated in chunks, with a row for each monomial, and a chunk is added to K by one product of matrices.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from multikernel.tuning import PRODUCT_ROWS, THREADS_TILE
 
 @dataclass(frozen=True)
 class Draw:
-    """How the monomials are drawn; equal values draw the same ones.
+    """The parameters of a draw of monomials; equal values draw the same monomials.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ class MonomialSum(Kernel):
     def __call__(self, X: Any, Z: Any = None) -> Array:
         if Z is not None and Z is not X:
             K = np.zeros((Z.shape[0], X.shape[0]), order="F")
-            for left, right in zip(self._values(X), self._values(Z), strict=True):
-                K = blas.dgemm(1.0, right.T, left.T, 1.0, K, trans_b=True, overwrite_c=True)
+            for values_of_X, values_of_Z in zip(self._values(X), self._values(Z), strict=True):
+                K = blas.dgemm(1.0, values_of_Z.T, values_of_X.T, 1.0, K, trans_b=True, overwrite_c=True)
             return K.T
         K = np.zeros((X.shape[0], X.shape[0]), order="F")
         for values in self._values(X):
@@ -86,7 +86,7 @@ class MonomialSum(Kernel):
         return (Costly(),)
 
     def _values(self, X: Any) -> Iterator[Array]:
-        """The monomials at the samples, times the root of their number: chunks of shape (monomials, len(X))."""
+        """The monomials at the samples, times the root of how often each was drawn: chunks (monomials, len(X))."""
         if is_sparse(X):
             raise ValueError("kernels of random monomials need dense X: products of sparse features are not supported")
         variables, numbers = _monomials(X.shape[1], self.draw)[self.index]
@@ -94,7 +94,7 @@ class MonomialSum(Kernel):
         for start in range(0, len(factors), PRODUCT_ROWS):
             chunk = slice(start, start + PRODUCT_ROWS)
             values = _products(table, factors[chunk])
-            # Sums of products of two monomials are finite: the root of the largest double is 1.3e154.
+            # Up to 1e150 sums of products of two monomials are finite: the root of the largest double is 1.3e154.
             if not max(values.max(initial=0.0), -values.min(initial=0.0)) <= 1e150:
                 raise ValueError(f"monomials of degree {self.draw.max_degree} overflow: scale the features to [-1, 1]")
             if (numbers[chunk] > 1).any():
@@ -131,7 +131,7 @@ class RandomMonomials(KernelFamily):
 
         Raises
         ------
-        TypeError : where ``random_state`` is None, as monomials are then drawn again whenever the family meets data
+        TypeError : where ``random_state`` is None, as monomials are then drawn again whenever the family is bound
         """
         return np.array([numbers.sum() for _, numbers in _monomials(n_features, self._draw())])
 
@@ -149,7 +149,7 @@ class RandomMonomials(KernelFamily):
 
     def _draw(self) -> Draw:
         if self.random_state is None:
-            raise TypeError("random_monomials draws when it meets data: give random_state to know the draw before")
+            raise TypeError("random_monomials draws when it is bound: give random_state to know the draw before")
         return Draw(self.max_degree, self.n_monomials, self.grouping, self.random_state)
 
 
@@ -166,12 +166,12 @@ def random_monomials(
     max_degree : int >= 0, the largest degree D; the family has D + 1 kernels
     n_monomials : int >= 1, how many monomials are drawn
     grouping : {"degree", "random"}, whether a kernel collects the monomials of one degree or of any
-    random_state : int; None draws anew whenever the family meets data
+    random_state : int; None draws anew whenever the family is bound to data
 
     Raises
     ------
-    ValueError : where a parameter is none of these; when the kernels are evaluated, where X is sparse, or a product of
-        max_degree features would overflow
+    ValueError : where a parameter is not such a value; when the kernels are evaluated, where X is sparse, or a
+        product of max_degree features would overflow
 
     References
     ----------
@@ -189,7 +189,7 @@ def random_monomials(
 
 
 def _factors(X: Any, variables: Array) -> tuple[Array, Array]:
-    """A table of factors at the samples, a row for each factor, and the rows whose product each monomial is.
+    """A table with the values of each factor as a row, and for each monomial the rows whose product it is.
 
     The factors are the features; where there are fewer features than the degree, they are the powers of features.
     """
@@ -204,13 +204,13 @@ def _factors(X: Any, variables: Array) -> tuple[Array, Array]:
 
 
 def _products(table: Array, factors: Array) -> Array:
-    """For each row of ``factors``, the product of the rows of the table that it names."""
+    """For each row of ``factors``, the product of these rows of the table."""
     values = np.ones((len(factors), table.shape[1]))
     height = max(1, THREADS_TILE // max(1, table.shape[1]))  # products of so many monomials stay in the cache
     for start in range(0, len(factors), height):
-        some = slice(start, start + height)
+        tile_rows = slice(start, start + height)
         for j in range(factors.shape[1]):
-            values[some] *= table[factors[some, j]]
+            values[tile_rows] *= table[factors[tile_rows, j]]
     return values
 
 
@@ -235,7 +235,7 @@ def _monomials(n_features: int, draw: Draw) -> tuple[tuple[Array, Array], ...]:
 
 
 def _distinct(monomials: Array) -> tuple[Array, Array]:
-    """The different rows, and how often each occurs."""
+    """The distinct rows, and how often each occurs."""
     if monomials.shape[1] == 0:  # constants, which numpy's unique refuses
         return monomials[:1], np.array([len(monomials)])[: len(monomials)]
     return np.unique(monomials, axis=0, return_counts=True)

@@ -1,4 +1,4 @@
-"""What all kernels of strings share: they read one column of strings, and refuse all else in a sentence."""
+"""Base classes of kernels of strings, which read one column of strings and refuse all other samples."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class StringKernel(Kernel):
         table = as_table(X)
         if table is None or table.shape[1] != 1:
             if table is None:
-                found = "numbers"
+                received = "numbers"
             else:
-                found = f"a table of {table.shape[1]} columns"
+                received = f"a table of {table.shape[1]} columns"
             raise ValueError(
-                f"{self!r} compares strings, one a sample, and got {found}; restrict it to one column of strings by "
+                f"{self!r} compares strings, one a sample, and got {received}; restrict it to one column of strings by "
                 ".on(column)"
             )
         Features.of(table).check_complete(self)
@@ -48,16 +48,16 @@ class StringKernel(Kernel):
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """Samples one after the other.
+    """Samples concatenated in arrays, for compiled code.
 
     Parameters
     ----------
-    starts : int array (n + 1,), where each sample begins, and where the last ends
-    parts : arrays over all samples, or over what the kernel needs besides
+    starts : int array (n + 1,), the position at which each sample begins, and at last the end of all samples
+    arrays : the concatenated samples, and any other arrays that the kernel needs
     """
 
     starts: Array
-    parts: tuple[Array, ...]
+    arrays: tuple[Array, ...]
 
 
 class PairKernel(StringKernel):
@@ -65,11 +65,11 @@ class PairKernel(StringKernel):
 
     @abstractmethod
     def _packed(self, strings: list[str]) -> Packed:
-        """The strings as arrays; those that are compared are packed together."""
+        """The strings as arrays; strings that are compared with each other must be packed together."""
 
     @abstractmethod
     def _row(self, packed: Packed, i: int, first: int, out: Array) -> None:
-        """k of sample i with the samples from ``first`` on, as many as ``out`` has entries."""
+        """Writes k(sample i, sample j) to ``out``, for as many samples j from ``first`` on as it has entries."""
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         rows = self._strings(X)
@@ -97,7 +97,7 @@ class PairKernel(StringKernel):
 
 
 def characters(strings: list[str]) -> Packed:
-    """The characters of all strings as numbers."""
+    """The characters of all strings as code points."""
     lengths = np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
     codes = np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
     return Packed(np.concatenate([[0], np.cumsum(lengths)]), (codes,))

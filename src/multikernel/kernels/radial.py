@@ -59,11 +59,11 @@ class Matern(DistanceKernel):
 
     def profile_and_slope(self, D: Array) -> tuple[Array, Array]:
         t = self._argument(D)
-        falls = np.exp(-t)
+        exponential = np.exp(-t)
         if self.nu == 0.5:
-            return falls, -0.5 * self.gamma * np.divide(falls, t, out=np.zeros_like(t), where=t > 0)
+            return exponential, -0.5 * self.gamma * np.divide(exponential, t, out=np.zeros_like(t), where=t > 0)
         factor = 1.5 if self.nu == 1.5 else 5.0 / 6.0 * (1.0 + t)
-        return falls * self._polynomial(t), -self.gamma * factor * falls
+        return exponential * self._polynomial(t), -self.gamma * factor * exponential
 
     def _argument(self, D: Array) -> Array:
         return _finite(namespace(D).sqrt(D * float(2.0 * self.nu * self.gamma)))
@@ -84,7 +84,7 @@ class RationalQuadratic(DistanceKernel):
     Parameters
     ----------
     gamma : float > 0, in units of 1 / (distance squared), or "scale" or "median", a rule for the training sample
-    alpha : float > 0, how fast it falls; the Gaussian of gamma for large alpha
+    alpha : float > 0, the exponent; for large alpha the kernel tends to the Gaussian of the same gamma
 
     Raises
     ------
@@ -104,16 +104,16 @@ class RationalQuadratic(DistanceKernel):
 
     def profile(self, D: Array) -> Array:
         xp = namespace(D)
-        return xp.exp(xp.log1p(self._part(D)) * -float(self.alpha))  # 1 + u / alpha has no digits of a small u / alpha
+        return xp.exp(xp.log1p(self._ratio(D)) * -float(self.alpha))  # 1 + u / alpha loses a small u / alpha
 
     def slope(self, D: Array) -> Array:
         return self.profile_and_slope(D)[1]
 
     def profile_and_slope(self, D: Array) -> tuple[Array, Array]:
         value = self.profile(D)
-        return value, -self.gamma * (value / (1.0 + self._part(D)))
+        return value, -self.gamma * (value / (1.0 + self._ratio(D)))
 
-    def _part(self, D: Array) -> Array:
+    def _ratio(self, D: Array) -> Array:
         """u / alpha."""
         return D * float(self.gamma / self.alpha)
 
@@ -159,5 +159,5 @@ class ExponentialPower(DistanceKernel):
 
 
 def _finite(t: Array) -> Array:
-    """t, at most 1000, where exp(-t) is 0: products of this 0 with an infinite t, and quotients, would be NaN."""
+    """t limited to 1000, where exp(-t) is 0 already: products and quotients of 0 and an infinite t would be NaN."""
     return namespace(t).clip(t, 0.0, 1000.0)

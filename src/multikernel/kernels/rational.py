@@ -3,13 +3,14 @@
     k(x, z) = sum over words u of  A(u)^2 count_u(x) count_u(z),
     A(u) = initial' M_{u_1} M_{u_2} ... M_{u_l} final,
 
-count_u the number of places at which u stands in a string, and A(u) the weight that an automaton gives the word: the
-sum over its paths that read u of the product of the weights along them. It is the kernel T o T^-1 of the transducer T
-that reads a string, writes one of its substrings, and weights it by A. So the automaton says which substrings count and
-how much: all of one length (the spectrum kernel), of several lengths with a weight each, those that match a pattern.
+where count_u is the number of occurrences of u in a string, and A(u) the weight that an automaton gives to the word u:
+the sum over its paths that read u of the product of the weights along the path. This is the kernel T o T^-1 of the
+transducer T that reads a string, writes one of its substrings, and weights it by A. The automaton thus says which
+substrings count and how much: all of one length (the spectrum kernel), those of several lengths with different weights,
+or those that match a pattern.
 
-No word is listed: the sum over pairs of equal substrings goes along the diagonals of the table of both strings, with
-the products of forward weights of the states (``_pairs.rational``), O(|x| |z| states^3) steps at most.
+Words are not listed: the sum over pairs of equal substrings is taken along the diagonals of the table of both strings,
+with products of the forward weights of the states (``_pairs.rational``), in at most O(|x| |z| states^3) steps.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Rational(PairKernel):
 
     Parameters
     ----------
-    moves : list of (state, character, state, weight), states numbered from 0; the character "" is any one
+    moves : list of (state, character, state, weight), states numbered from 0; the character "" stands for any character
     initial : tuple of float, the weight of beginning in each state
     final : tuple of float, the weight of ending in each state
 
@@ -109,28 +110,29 @@ class Rational(PairKernel):
     def _packed(self, strings: list[str]) -> Packed:
         packed = characters(strings)
         letters = np.array(sorted({ord(move[1]) for move in self.moves if move[1]}), dtype=np.int64)
-        kinds = np.full(len(packed.parts[0]), len(letters))
+        [codes] = packed.arrays
+        kinds = np.full(len(codes), len(letters))
         if len(letters):
-            place = np.minimum(np.searchsorted(letters, packed.parts[0]), len(letters) - 1)
-            kinds = np.where(letters[place] == packed.parts[0], place, len(letters))
+            nearest = np.minimum(np.searchsorted(letters, codes), len(letters) - 1)
+            kinds = np.where(letters[nearest] == codes, nearest, len(letters))
         moves = self._tables(letters)
         begin = np.array(self.initial, float)
         end = np.array(self.final, float)
-        forward = begin @ moves  # of each character on its own
-        begun = forward[:, :, None] * forward[:, None, :]
-        return Packed(packed.starts, (*packed.parts, kinds, moves, begun, (forward @ end) ** 2, end))
+        forward = begin @ moves  # the forward weights of each substring of one character
+        outer = forward[:, :, None] * forward[:, None, :]
+        return Packed(packed.starts, (codes, kinds, moves, outer, (forward @ end) ** 2, end))
 
     def _tables(self, letters: Array) -> Array:
-        """M of each letter that a move names, and last that of all others."""
+        """The matrix M of each letter that a move names, and last the matrix of all other letters."""
         states = len(self.initial)
         tables = np.zeros((len(letters) + 1, states, states))
         for start, character, end, weight in self.moves:
-            of = np.searchsorted(letters, ord(character)) if character else slice(None)
-            tables[of, start, end] += weight
+            symbols = np.searchsorted(letters, ord(character)) if character else slice(None)
+            tables[symbols, start, end] += weight
         return tables
 
     def _row(self, packed: Packed, i: int, first: int, out: Array) -> None:
         from multikernel.kernels import _pairs
 
-        codes, kinds, *tables = packed.parts
+        codes, kinds, *tables = packed.arrays
         _pairs.rational(codes, kinds, packed.starts, i, first, *tables, out)

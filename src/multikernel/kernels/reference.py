@@ -1,6 +1,6 @@
-"""Training samples that a kernel refers to, and where others stand among them.
+"""Training samples that a kernel refers to, and the positions of other samples among them.
 
-Objects are found again by their identity, strings and rows of numbers by what they hold.
+Objects are recognised by their identity, strings and rows of numbers by their values.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from multikernel.tables.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Training samples.
+    """Training samples, among which samples can be looked up.
 
     Parameters
     ----------
@@ -30,27 +30,27 @@ class Reference:
     samples: Any
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy, and one that is unpickled, has other objects, whose identities are looked up again."""
+        """Copies and unpickled references hold other objects, so they compute their keys again."""
         return Reference, (self.samples,)
 
     def places(self, X: Any) -> Array | None:
-        """The places of samples among those of training, shape (len(X),); None where one is not among them."""
+        """The positions of samples among those of training, shape (len(X),); None where one is not among them."""
         if X is self.samples:
             return np.arange(X.shape[0])
         if type(X) is not type(self.samples):
             return None
-        found = [self._known.get(key, -1) for key in _keys(X)]
-        if -1 in found:
+        positions = [self._position_of_key.get(key, -1) for key in _keys(X)]
+        if -1 in positions:
             return None
-        return np.array(found, dtype=int)
+        return np.array(positions, dtype=int)
 
     @cached_property
-    def _known(self) -> dict[Hashable, int]:
-        return {key: place for place, key in enumerate(_keys(self.samples))}
+    def _position_of_key(self) -> dict[Hashable, int]:
+        return {key: position for position, key in enumerate(_keys(self.samples))}
 
 
 def _keys(X: Any) -> list[Hashable]:
-    """What a sample is known by."""
+    """For each sample the key by which it is recognised."""
     if isinstance(X, Objects):
         return [value if isinstance(value, str) else id(value) for value in X.values]
     if isinstance(X, Table):

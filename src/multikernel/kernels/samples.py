@@ -15,7 +15,7 @@ def as_floats(X: Any) -> Any:
     """X itself where it holds floats, else as float64: integer products wrap around, and integers cannot be scaled."""
     if not hasattr(X, "dtype"):
         X = np.asarray(X)
-    if foreign(X):  # in double precision since they were checked
+    if foreign(X):  # converted to double precision when it was checked
         return X
     if X.dtype.kind == "f":
         return X
@@ -23,14 +23,14 @@ def as_floats(X: Any) -> Any:
 
 
 def in_double(X: Any) -> Any:
-    """Samples in double precision; X itself where it is."""
+    """Samples in double precision; X itself where it is already."""
     if foreign(X) or X.dtype == np.float64:
         return X
     return X.astype(np.float64)
 
 
 def dense(X: Any) -> Array:
-    """Floats, not sparse."""
+    """X as a dense array of floats."""
     X = as_floats(X)
     return as_dense(X)
 

@@ -1,4 +1,4 @@
-"""Strings compared by what they share when some of it may be missing, different, or weighted.
+"""Strings compared by inexact matches: subsequences with gaps, and substrings with mismatches.
 
     GappedSubsequences   sum over u of length q of  phi_u(x) phi_u(z),  phi_u(x) = sum over places i_1 < ... < i_q at
                          which x reads u of decay^(i_q - i_1 + 1)                          (Lodhi and others 2002)
@@ -11,8 +11,9 @@ share a number of neighbours u that depends on d alone,
     sum over i, p, r of  C(q - d, i) (s - 1)^i  d! / (p! r! (d - p - r)!)  (s - 2)^(d - p - r),
     i + d - p <= m,  i + d - r <= m
 
-with s letters: i of the equal places changed; of the others p as in the one, r as in the other, the rest as in neither.
-So the words u are never listed; the differences of all pairs of substrings take O(|x| |z|) steps, whatever q is.
+with s letters: u differs from both at i of the q - d equal places; of the d other places, u agrees at p with the one,
+at r with the other, and at d - p - r with neither. So the words u are never listed; the differences of all pairs of
+substrings take O(|x| |z|) steps for any q.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from multikernel.kernels.of_strings import Packed, PairKernel, characters
 
 @dataclass(repr=False)
 class GappedSubsequences(PairKernel):
-    """k(x, z) = what subsequences of one length two strings share, with gaps, which cost decay for each place.
+    """k(x, z) = the weighted number of common subsequences of one length; gaps are allowed, each place costs decay.
 
     Samples are strings: a list, an array or a Series of them, or one column of a data frame,
     ``GappedSubsequences(3).on("sequence")``. A string shorter than the length has none, and k = 0 with every string.
-    Long strings have many more: make it ``.normalized()``.
+    Long strings have many more subsequences: use ``.normalized()``.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ class GappedSubsequences(PairKernel):
     def _row(self, packed: Packed, i: int, first: int, out: Array) -> None:
         from multikernel.kernels import _pairs
 
-        _pairs.subsequences(packed.parts[0], packed.starts, i, first, int(self.length), float(self.decay), out)
+        _pairs.subsequences(packed.arrays[0], packed.starts, i, first, int(self.length), float(self.decay), out)
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Letters(Rule):
 
 @dataclass(repr=False)
 class Mismatches(PairKernel):
-    """k(x, z) = the inner product of how many substrings are within so many mismatches of each word of one length.
+    """k(x, z) = the inner product of counts, for each word of one length, of substrings with at most m mismatches.
 
     Samples are strings: a list, an array or a Series of them, or one column of a data frame. A string shorter than the
     length has no substrings, and k = 0 with every string.
@@ -87,9 +88,9 @@ class Mismatches(PairKernel):
     Parameters
     ----------
     length : int >= 1
-    mismatches : int >= 0, places in which a substring may differ from a word; with 0 it is the spectrum kernel
-    alphabet : str or None, the letters of which words are made; None takes those of the training sample. Substrings
-        with other letters do not count
+    mismatches : int >= 0, m, the most places at which a substring may differ from a word; 0 is the spectrum kernel
+    alphabet : str or None, the letters of which words are made; None takes the letters of the training sample.
+        Substrings with other letters do not count
 
     References
     ----------
@@ -113,7 +114,7 @@ class Mismatches(PairKernel):
         return self.alphabet is None
 
     def learned(self, X: Any) -> Mismatches:
-        """With an alphabet, that of the samples where none is given."""
+        """The same kernel with an alphabet; where none is given, with the letters of the samples."""
         if self.alphabet:
             return self
         return self._with_letters(self._strings(X))
@@ -125,7 +126,7 @@ class Mismatches(PairKernel):
         return PairKernel.diagonal(self.learned(X), X)
 
     def _with_letters(self, strings: list[str]) -> Mismatches:
-        """With the letters of these strings; with two that hold none of them where they are fewer."""
+        """The same kernel with the letters of these strings, filled up to two letters where they have fewer."""
         letters = sorted(set("".join(strings)))
         spare = (chr(c) for c in range(97, 200) if chr(c) not in letters)
         while len(letters) < 2:
@@ -135,27 +136,27 @@ class Mismatches(PairKernel):
     def _packed(self, strings: list[str]) -> Packed:
         packed = characters(strings)
         letters = np.sort(np.array([ord(letter) for letter in self.alphabet], dtype=np.int64))
-        place = np.minimum(np.searchsorted(letters, packed.parts[0]), len(letters) - 1)
-        known = letters[place] == packed.parts[0]
-        return Packed(packed.starts, (np.where(known, place, -1), self._shared()))
+        nearest = np.minimum(np.searchsorted(letters, packed.arrays[0]), len(letters) - 1)
+        is_letter = letters[nearest] == packed.arrays[0]
+        return Packed(packed.starts, (np.where(is_letter, nearest, -1), self._shared()))
 
     def _shared(self) -> Array:
-        """How many words two substrings are both near, by the number of places in which they differ."""
+        """How many words are near both of two substrings, by the number of places at which these differ."""
         q = int(self.length)
         m = int(self.mismatches)
         s = len(self.alphabet)
-        most = min(2 * min(m, q), q)
-        return np.array([float(shared_words(q, m, s, d)) for d in range(most + 1)])
+        largest_distance = min(2 * min(m, q), q)
+        return np.array([float(shared_words(q, m, s, d)) for d in range(largest_distance + 1)])
 
     def _row(self, packed: Packed, i: int, first: int, out: Array) -> None:
         from multikernel.kernels import _pairs
 
-        codes, shared = packed.parts
+        codes, shared = packed.arrays
         _pairs.mismatches(codes, packed.starts, i, first, int(self.length), shared, out)
 
 
 def shared_words(q: int, m: int, s: int, d: int) -> int:
-    """How many words of length q over s letters differ in at most m places from each of two that differ in d."""
+    """How many words of length q over s letters differ at most at m places from each of two words that differ at d."""
     total = 0
     for changed in range(min(q - d, m) + 1):
         for p in range(d + 1):

@@ -4,7 +4,7 @@
 
 With t the cosine x'z / (|x| |z|) these are the kernels that multiple kernel learning over the homogeneous polynomials
 is compared with (Donini and Aiolli, 2017): the weights of the degrees are chosen in advance instead of learned. A
-sample of zeros has t = 0 with every sample, itself among them, and t^0 = 1.
+sample of zeros has t = 0 with every sample, also with itself, and t^0 = 1.
 
 The classical kernels are such series on the unit sphere: for |x| = |z| = 1 and t = x'z the squared distance is 2 - 2t,
 so that the kernels below are functions of t with Maclaurin coefficients a_s >= 0 (Donini and Aiolli, 2017, Table 1,
@@ -15,8 +15,8 @@ with the errors of its rows corrected):
     1 - |x - z|^2 / (|x - z|^2 + c)    c 2^s / (2 + c)^(s + 1)
     1 / (1 + |x - z|^2 / gamma)        gamma 2^s / (2 + gamma)^(s + 1), the same with gamma for c
 
-Inside the sphere the last three are no functions of t. All are computed from their logarithms: large degrees and
-widths neither overflow nor, where the sum is made 1, vanish.
+Inside the sphere the last three are not functions of t. All coefficients are computed from their logarithms, so that
+for large degrees and widths they do not overflow, nor all vanish where their sum is scaled to 1.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def polynomial_coefficients(degree: int, constant: float = 1.0, normalize: bool 
 
     Raises
     ------
-    ValueError : where a parameter is not such a number; so do the functions below
+    ValueError : where a parameter is not such a number
 
     Examples
     --------
@@ -73,7 +73,7 @@ def rbf_coefficients(max_degree: int, gamma: float = 1.0, normalize: bool = Fals
     ----------
     max_degree : int >= 0
     gamma : float > 0
-    normalize : bool, whether to divide by the sum: these are the weights of the truncated kernel
+    normalize : bool, whether to divide by the sum, which gives the weights of the truncated kernel
 
     Examples
     --------
@@ -120,8 +120,8 @@ def _from_logarithms(logarithms: Array, normalize: bool) -> Array:
     return np.exp(logarithms - logsumexp(logarithms) if normalize else logarithms)
 
 
-def _degrees(degree: int, what: str) -> Array:
-    return np.arange(DEGREE.check(degree, what) + 1)
+def _degrees(degree: int, name: str) -> Array:
+    return np.arange(DEGREE.check(degree, name) + 1)
 
 
 @dataclass(repr=False)
@@ -162,10 +162,10 @@ class PowerSeries(View):
         return self._of(self.kernel.diagonal(X))
 
     def _of(self, t: Array) -> Array:
-        """Horner's rule, in t's precision."""
-        first, *others = (t.dtype.type(a) for a in reversed(self.coefficients))
-        value = np.full_like(t, first)
-        for a in others:
+        """The series at t by Horner's rule, in the precision of t."""
+        highest, *lower_coefficients = (t.dtype.type(a) for a in reversed(self.coefficients))
+        value = np.full_like(t, highest)
+        for a in lower_coefficients:
             value *= t
             value += a
         return value

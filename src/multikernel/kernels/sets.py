@@ -1,11 +1,11 @@
-"""Samples that are sets: of items, or of vectors, as many of them as there are.
+"""Samples that are sets, of any size: of items, or of vectors.
 
     Items        k(x, z) = |x and z|, the number of common items, or their share of all items of both
     VectorSets   k(x, z) = 1 / (|x| |z|) sum over a in x, b in z of kernel(a, b): the inner product of the means in the
                  feature space of a kernel of vectors (Gaertner, Flach, Kowalczyk and Smola 2002)
 
-A set is written as a string, so that it may stand in a column of any table: items with a separator between them,
-vectors with spaces between numbers and semicolons between vectors, as ``"1.5 2; 0 -1"``. ``written`` does so with
+A set is written as a string, so that it can be a cell of any table: items with a separator between them, or vectors
+with spaces between numbers and semicolons between vectors, as ``"1.5 2; 0 -1"``. ``written`` makes such strings of
 arrays.
 """
 
@@ -29,7 +29,7 @@ from multikernel.tuning import BUFFER_VALUES
 
 @dataclass(frozen=True)
 class Separator(Rule):
-    """What stands between items."""
+    """The rule for a separator of items."""
 
     words = "a string that is not empty, such as ','"
 
@@ -42,12 +42,12 @@ class Items(StringKernel):
     """k(x, z) = the number of items that two sets share.
 
     Samples are strings, ``"bread, milk"``: a list, an array or a Series of them, or one column of a data frame. An item
-    that is there twice counts once, spaces around an item do not count, and an empty string is an empty set, with
+    that occurs twice counts once, spaces around an item do not count, and an empty string is an empty set, with
     k = 0.
 
     Parameters
     ----------
-    separator : str or None, what stands between items; None is any white space
+    separator : str or None, the string between items; None is any white space
     measure : "common", the number of common items, or "jaccard", their share of the items of either
 
     Examples
@@ -68,20 +68,20 @@ class Items(StringKernel):
 
         rows = self._strings(X)
         n = len(rows)
-        first = 0  # of the second samples, which are the first ones where Z is None
-        columns = n
+        first = 0  # the number of the first set of Z, which is X where Z is None
+        n_columns = n
         if Z is not None:
-            others = self._strings(Z)
-            rows = rows + others
+            columns_of_Z = self._strings(Z)
+            rows = rows + columns_of_Z
             first = n
-            columns = len(others)
-        items, starts, known = self._members(rows)
-        common = np.zeros((n, columns))
-        _items.shared(items, starts, known, first, common)
+            n_columns = len(columns_of_Z)
+        items, starts, n_items = self._members(rows)
+        common = np.zeros((n, n_columns))
+        _items.shared(items, starts, n_items, first, common)
         if self.measure == "common":
             return common
         sizes = np.diff(starts)
-        union = sizes[:n, None] + sizes[first : first + columns] - common
+        union = sizes[:n, None] + sizes[first : first + n_columns] - common
         return np.divide(common, union, out=np.zeros_like(common), where=union > 0)
 
     def diagonal(self, X: Any) -> Array:
@@ -91,19 +91,19 @@ class Items(StringKernel):
         return (sizes > 0).astype(float)
 
     def _members(self, strings: list[str]) -> tuple[Array, Array, int]:
-        """The items of all sets by number, each once a set; where each set begins and the last ends; how many items."""
+        """The items of each set as numbers; the bounds of the sets among them; how many items differ."""
         from multikernel.kernels import _items
 
         texts = characters(strings)
         separator = characters([self.separator or ""])
-        bounds, sets = _items.cut(texts.parts[0], texts.starts, separator.parts[0], _items.BLANK)
-        items, starts, known = _items.numbered(texts.parts[0], bounds, sets)
-        return items, starts, int(known)
+        bounds, set_starts = _items.cut(texts.arrays[0], texts.starts, separator.arrays[0], _items.BLANK)
+        items, starts, n_items = _items.numbered(texts.arrays[0], bounds, set_starts)
+        return items, starts, int(n_items)
 
 
 @dataclass(repr=False)
 class VectorSets(StringKernel):
-    """k(x, z) = the mean of a kernel of vectors over all pairs of a vector of x and one of z.
+    """k(x, z) = the mean of a kernel of vectors over all pairs of a vector in x and a vector in z.
 
     Samples are strings, ``"1.5 2; 0 -1"`` for the vectors (1.5, 2) and (0, -1), which ``kernels.written`` makes of
     arrays: a list, an array or a Series of them, or one column of a data frame. All vectors have the same length. An
@@ -111,7 +111,7 @@ class VectorSets(StringKernel):
 
     Parameters
     ----------
-    kernel : Kernel of vectors, such as RBF(1.0); one that takes its width from data takes it from all vectors of the
+    kernel : Kernel of vectors, such as RBF(1.0); a width that is learned is learned from all vectors of the
         training sample
 
     Raises
@@ -155,31 +155,31 @@ class VectorSets(StringKernel):
     def __call__(self, X: Any, Z: Any = None) -> Array:
         rows = self._strings(X)
         if Z is None:
-            own = self.learned(X)
+            learned = self.learned(X)
             vectors, ends = self._vectors(rows)
         else:
             columns = self._strings(Z)
-            own = self.learned(Z)
+            learned = self.learned(Z)
             vectors, ends = self._vectors(rows + columns)
         cut = int(ends[len(rows)])
-        left = vectors[:cut]
-        of_left = ends[: len(rows) + 1]
+        vectors_of_X = vectors[:cut]
+        ends_of_X = ends[: len(rows) + 1]
         if Z is None:
-            return own._means(left, of_left, left, of_left)
-        return own._means(left, of_left, vectors[cut:], ends[len(rows) :] - cut)
+            return learned._means(vectors_of_X, ends_of_X, vectors_of_X, ends_of_X)
+        return learned._means(vectors_of_X, ends_of_X, vectors[cut:], ends[len(rows) :] - cut)
 
     def diagonal(self, X: Any) -> Array:
         strings = self._strings(X)
-        own = self.learned(X)
+        learned = self.learned(X)
         vectors, ends = self._vectors(strings)
         values = np.zeros(len(strings))
         for i, (start, end) in enumerate(pairwise(ends)):
             if end > start:
-                values[i] = own.kernel(vectors[start:end]).mean()
+                values[i] = learned.kernel(vectors[start:end]).mean()
         return values
 
     def _means(self, A: Array, of_a: Array, B: Array, of_b: Array) -> Array:
-        """The means over blocks of kernel(A, B), some sets of A at a time."""
+        """The means of kernel(A, B) over blocks of two sets, evaluated for some sets of A at a time."""
         K = np.zeros((len(of_a) - 1, len(of_b) - 1))
         filled_b = np.flatnonzero(np.diff(of_b))
         step = max(1, BUFFER_VALUES // max(len(B), 1))
@@ -187,9 +187,9 @@ class VectorSets(StringKernel):
         while i < len(K) and len(filled_b):
             last = max(i + 1, int(np.searchsorted(of_a, of_a[i] + step, side="right")) - 1)
             if of_a[last] > of_a[i]:
-                part = np.asarray(self.kernel(A[of_a[i] : of_a[last]], B), dtype=float)
+                block = np.asarray(self.kernel(A[of_a[i] : of_a[last]], B), dtype=float)
                 filled_a = i + np.flatnonzero(np.diff(of_a[i : last + 1]))
-                sums = np.add.reduceat(part, of_b[filled_b], axis=1)
+                sums = np.add.reduceat(block, of_b[filled_b], axis=1)
                 K[np.ix_(filled_a, filled_b)] = np.add.reduceat(sums, of_a[filled_a] - of_a[i], axis=0)
             i = last
         sizes_a = np.maximum(np.diff(of_a), 1)
@@ -197,22 +197,22 @@ class VectorSets(StringKernel):
         return np.asarray(K / sizes_a[:, None] / sizes_b)
 
     def _vectors(self, strings: list[str]) -> tuple[Array, Array]:
-        """All vectors under one another, and where each set begins and the last ends."""
+        """The vectors of all sets as rows, and the bounds of the sets among them."""
         lines: list[str] = []
         counts = np.zeros(len(strings), dtype=np.int64)
         for i, text in enumerate(strings):
-            own = [line for line in text.split(";") if line.strip()]
-            counts[i] = len(own)
-            lines += own
+            set_lines = [line for line in text.split(";") if line.strip()]
+            counts[i] = len(set_lines)
+            lines += set_lines
         ends = np.concatenate([[0], np.cumsum(counts)])
         if not lines:
             return np.zeros((0, 1)), ends
         cells = [line.split() for line in lines]
         width = len(cells[0])
-        odd = next((k for k, row in enumerate(cells) if len(row) != width), None)
-        if odd is not None:
+        differing = next((k for k, row in enumerate(cells) if len(row) != width), None)
+        if differing is not None:
             raise ValueError(
-                f"VectorSets: the vectors have {width} numbers, and {lines[odd].strip()!r} has another count"
+                f"VectorSets: the vectors have {width} numbers, and {lines[differing].strip()!r} has another count"
             )
         try:
             vectors = np.array(cells, dtype=float)
@@ -235,7 +235,7 @@ def written(sets: Iterable[Any]) -> Array:
 
     Raises
     ------
-    ValueError : where a set is no such array
+    ValueError : where a set is not such an array
 
     Examples
     --------
@@ -244,8 +244,8 @@ def written(sets: Iterable[Any]) -> Array:
     ['1.0 2.0', '0.5 0.0; 3.0 4.0']
     """
     texts = []
-    for k, each in enumerate(sets):
-        array = np.asarray(each, dtype=float)
+    for k, vectors in enumerate(sets):
+        array = np.asarray(vectors, dtype=float)
         if array.size and array.ndim != 2:
             raise ValueError(f"written: set {k} must be an array (number of vectors, p), got shape {array.shape}")
         rows = array.tolist() if array.size else []
@@ -254,7 +254,7 @@ def written(sets: Iterable[Any]) -> Array:
 
 
 def _first_odd(lines: list[str]) -> str:
-    """The first line that holds anything but numbers."""
+    """The first line that is not only numbers."""
     for line in lines:
         try:
             [float(cell) for cell in line.split()]

@@ -1,15 +1,16 @@
-"""Features made of similarities that are no kernel, for training and for new samples alike.
+"""Features made of similarities that are not kernels, in the same way for training and for new samples.
 
-With s = (k(x, z_1), ..., k(x, z_n)) the similarities of a sample to the training samples, K those of the training
-samples and K = U diag(l) U' its decomposition:
+Let s = (k(x, z_1), ..., k(x, z_n)) be the similarities of a sample to the training samples, K the matrix of
+similarities between training samples, and K = U diag(l) U' its decomposition. The features and the resulting matrix
+are:
 
     clip      l^(-1/2) U's for l > 0       training samples: U diag(max(l, 0)) U', the nearest kernel matrix
     flip      |l|^(-1/2) U's               training samples: U diag(|l|) U'
     square    s / sqrt(n)                  training samples: K K' / n, where K need not be symmetric
 
-Inner products of features are a kernel, of new samples as well: against training samples the first two multiply s by
-U diag(l > 0) U' and by U diag(sign(l)) U' (Chen, Garcia, Gupta, Rahimi and Cazzanti 2009, section 4). A shift of the
-diagonal has no such form: it says nothing of new samples.
+Inner products of features are a kernel, also for new samples: between new and training samples, the first two multiply
+s by U diag(l > 0) U' and by U diag(sign(l)) U' (Chen, Garcia, Gupta, Rahimi and Cazzanti 2009, section 4). A shift of
+the diagonal has no such form, as it does not define a kernel for new samples.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ class Space:
     Parameters
     ----------
     reference : the training samples
-    features : array (n, q), theirs
-    map : array (n, q), similarities to the training samples times it are features; None is a division by sqrt(n)
+    features : array (n, q), their features
+    map : array (n, q), the matrix by which similarities to training samples are multiplied to give features; None
+        divides them by sqrt(n)
     """
 
     reference: Reference
@@ -46,13 +48,13 @@ class Space:
 
 @dataclass(repr=False)
 class Similarities(Encoding):
-    """Samples by their similarities to those of training.
+    """Samples encoded by their similarities to the training samples.
 
     Parameters
     ----------
     kernel : External, the similarity
-    psd : how features are made of it
-    space : what is learned from the training sample
+    psd : how features are made of the similarity
+    space : the features of the training sample; None until they are learned
     """
 
     kernel: External
@@ -75,9 +77,9 @@ class Similarities(Encoding):
         space = self.space
         assert space is not None
         X = unwrapped(X)
-        places = space.reference.places(X)
-        if places is not None:
-            return space.features[places]
+        positions = space.reference.places(X)
+        if positions is not None:
+            return space.features[positions]
         S = self.kernel.similarities(X, space.reference.samples)
         if space.map is None:
             return S / np.sqrt(S.shape[1])
@@ -88,7 +90,7 @@ class Similarities(Encoding):
 
     @property
     def sources(self) -> tuple[int, ...]:
-        """They are made of all columns; there is one where samples are objects."""
+        """Every feature depends on all columns; they are attributed to column 0."""
         assert self.space is not None
         return (0,) * self.space.features.shape[1]
 
@@ -101,11 +103,11 @@ class Similarities(Encoding):
 
 
 def _roots(K: Array, flip: bool) -> tuple[Array, Array]:
-    """The features of training samples, and the map from similarities to them."""
+    """The features of training samples, and the map from similarities to features."""
     values, vectors = linalg.eigh(K)
     sizes = np.abs(values) if flip else values
-    kept = sizes > precision(K) * sizes.max(initial=0.0)
-    if not kept.any():  # all similarities are zero
+    significant = sizes > precision(K) * sizes.max(initial=0.0)
+    if not significant.any():  # all similarities are zero
         return np.zeros((len(K), 1)), np.zeros((len(K), 1))
-    roots = np.sqrt(sizes[kept])
-    return vectors[:, kept] * (np.sign(values[kept]) * roots), vectors[:, kept] / roots
+    roots = np.sqrt(sizes[significant])
+    return vectors[:, significant] * (np.sign(values[significant]) * roots), vectors[:, significant] / roots

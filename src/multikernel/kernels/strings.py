@@ -2,9 +2,9 @@
 
     k(x, z) = sum over u of length q of  count_u(x) count_u(z),
 
-overlapping occurrences counted (Leslie, Eskin and Noble, 2002). The counts are found for all strings together: the
-strings one after the other are an array of characters; a substring is a number with the characters as its digits, made
-smaller whenever it would overflow; each different number is a column of a matrix F of counts, and K = F_X F_Z'.
+where overlapping occurrences count (Leslie, Eskin and Noble, 2002). All strings are counted together: they are
+concatenated to one array of characters; a substring is a number whose digits are its characters, replaced by its rank
+whenever it would overflow; each distinct number is a column of a matrix F of counts, and K = F_X F_Z'.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class Spectrum(StringKernel):
         F = counts(rows + columns, int(self.length))
         if F.nnz > COUNTS_DENSE * F.shape[0] * F.shape[1]:
             F = F.toarray()
-        left = right = F[: len(rows)]
+        F_of_X = F_of_Z = F[: len(rows)]
         if Z is not None:
-            right = F[len(rows) :]
-        return as_dense(left @ right.T)
+            F_of_Z = F[len(rows) :]
+        return as_dense(F_of_X @ F_of_Z.T)
 
     def diagonal(self, X: Any) -> Array:
         F = counts(self._strings(X), int(self.length))
@@ -75,7 +75,7 @@ def spectra(max_length: int, normalize: bool = True) -> KernelFamily:
     Parameters
     ----------
     max_length : int >= 1
-    normalize : bool, whether every k(x, x) is made 1; that of a string shorter than the length stays 0
+    normalize : bool, whether every k(x, x) is made 1; for a string shorter than the length it stays 0
 
     Raises
     ------
@@ -100,7 +100,7 @@ def gapped_subsequences(max_length: int, decay: float = 0.5, normalize: bool = T
     ----------
     max_length : int >= 1
     decay : float in (0, 1]
-    normalize : bool, whether every k(x, x) is made 1; that of a string shorter than the length stays 0
+    normalize : bool, whether every k(x, x) is made 1; for a string shorter than the length it stays 0
 
     Examples
     --------
@@ -109,19 +109,19 @@ def gapped_subsequences(max_length: int, decay: float = 0.5, normalize: bool = T
     4
     """
     lengths = range(1, POWER.check(max_length, "gapped_subsequences: max_length") + 1)
-    each = (GappedSubsequences(q, decay) for q in lengths)
-    return Kernels(tuple(kernel.normalized() if normalize else kernel for kernel in each))
+    kernels = (GappedSubsequences(q, decay) for q in lengths)
+    return Kernels(tuple(kernel.normalized() if normalize else kernel for kernel in kernels))
 
 
 def counts(strings: list[str], length: int) -> Any:
-    """How often each substring of this length occurs in each string: CSR array, a column for each that occurs."""
+    """How often each substring of one length occurs in each string: a CSR array, with a column for each substring."""
     packed = characters(strings)
-    [codes] = packed.parts
+    [codes] = packed.arrays
     lengths = np.diff(packed.starts)
     per_string = np.maximum(lengths - length + 1, 0)
     numbers, bound = _numbers(codes, length)
-    left = np.repeat(packed.starts[1:], lengths) - np.arange(len(codes))  # characters to the end of the string
-    columns, width = _ranks(numbers[left[: len(numbers)] >= length], bound)
+    remaining = np.repeat(packed.starts[1:], lengths) - np.arange(len(codes))  # characters to the end of the string
+    columns, width = _ranks(numbers[remaining[: len(numbers)] >= length], bound)
     ends = np.concatenate([[0], np.cumsum(per_string)])
     F = sparse.csr_array((np.ones(len(columns)), columns, ends), shape=(len(strings), width))
     F.sum_duplicates()
@@ -129,7 +129,7 @@ def counts(strings: list[str], length: int) -> Any:
 
 
 def _numbers(codes: Array, length: int) -> tuple[Array, int]:
-    """A whole number below a bound for the substring at every place, the same number for equal substrings."""
+    """For the substring at every position an integer below a bound, equal for equal substrings; and the bound."""
     digits, size = _ranks(codes, int(codes.max(initial=0)) + 1)
     numbers = digits
     bound = size
@@ -142,10 +142,10 @@ def _numbers(codes: Array, length: int) -> tuple[Array, int]:
 
 
 def _ranks(numbers: Array, bound: int) -> tuple[Array, int]:
-    """The rank of each number among those that occur, and how many occur; by a table where that is not much longer."""
+    """The rank of each number among the distinct ones, and their count; by a table if that is short enough."""
     if not len(numbers) or bound > 16 * len(numbers):
-        different, ranks = np.unique(numbers, return_inverse=True)
-        return ranks, len(different)
+        distinct, ranks = np.unique(numbers, return_inverse=True)
+        return ranks, len(distinct)
     occurs = np.zeros(bound, dtype=bool)
     occurs[numbers] = True
     table = np.cumsum(occurs) - 1

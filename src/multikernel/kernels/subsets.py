@@ -1,4 +1,4 @@
-"""Gaussian kernels of many widths on many subsets of the features: a family that is described, never listed.
+"""Gaussian kernels of many widths on many subsets of the features: a family whose kernels are never listed.
 
     k(x, z) = exp(-gamma sum over j in s of (x_j - z_j)^2)    for every subset s and every gamma
 
@@ -27,7 +27,7 @@ class RBFSubsets(KernelFamily):
     ----------
     subsets : the columns of each subset, or a number q: all subsets of one to q features
     gammas : numbers > 0
-    labels : the features' names, from which the kernels' names are made once the columns are given by position
+    labels : the names of the features, for the names of the kernels once the columns are given by position
     """
 
     subsets: int | tuple[tuple[int | str, ...], ...]
@@ -44,29 +44,29 @@ class RBFSubsets(KernelFamily):
         features.check_numbers(self)
         if isinstance(self.subsets, int):
             sizes = range(1, min(self.subsets, features.n) + 1)
-            every = tuple(chain.from_iterable(combinations(range(features.n), size) for size in sizes))
-            return RBFSubsets(every, self.gammas, features.names)
-        each = tuple(features.different(columns, self) for columns in self.subsets)
-        return RBFSubsets(each, self.gammas, features.names)
+            subsets = tuple(chain.from_iterable(combinations(range(features.n), size) for size in sizes))
+            return RBFSubsets(subsets, self.gammas, features.names)
+        subsets = tuple(features.different(columns, self) for columns in self.subsets)
+        return RBFSubsets(subsets, self.gammas, features.names)
 
     def __len__(self) -> int:
-        return len(self._listed()) * len(self.gammas)
+        return len(self._explicit()) * len(self.gammas)
 
     def __iter__(self) -> Iterator[Kernel]:
-        return (RBF(gamma).on(subset) for subset in self._listed() for gamma in self.gammas)
+        return (RBF(gamma).on(subset) for subset in self._explicit() for gamma in self.gammas)
 
     @property
     def names(self) -> Sequence[str]:
-        self._listed()
+        self._explicit()
         return Names(self)
 
     def name(self, k: int) -> str:
         subset, gamma = divmod(k, len(self.gammas))
-        columns = self._listed()[subset]
-        named = [self.labels[c] if self.labels and isinstance(c, int) else c for c in columns]
-        return repr(RBF(self.gammas[gamma]).on(named))
+        columns = self._explicit()[subset]
+        labels = [self.labels[c] if self.labels and isinstance(c, int) else c for c in columns]
+        return repr(RBF(self.gammas[gamma]).on(labels))
 
-    def _listed(self) -> tuple[tuple[int | str, ...], ...]:
+    def _explicit(self) -> tuple[tuple[int | str, ...], ...]:
         if isinstance(self.subsets, int):
             raise self._unresolved()
         return self.subsets
@@ -82,8 +82,8 @@ class RBFSubsets(KernelFamily):
 def rbf_subsets(subsets: int | Sequence[Columns], gammas: Sequence[float]) -> KernelFamily:
     """Gaussian kernels exp(-gamma |x_s - z_s|^2), every gamma on every subset s of the features.
 
-    The family can have a million kernels: it is described, and neither the kernels nor their matrices are ever listed.
-    Passes are fastest where the gammas rise and each is a small whole multiple of the one before.
+    The family can have a million kernels, as neither the kernels nor their matrices are ever listed. Passes are fastest
+    where the gammas rise and each is a small whole multiple of the one before.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def rbf_subsets(subsets: int | Sequence[Columns], gammas: Sequence[float]) -> Ke
     Raises
     ------
     ValueError : where there is no subset or no gamma, a subset is empty, or a gamma is not a finite number > 0; when
-        the kernels meet samples, where a column is none of theirs, or is given twice
+        the kernels are bound to samples, where these lack a column, or a column is given twice
 
     Examples
     --------

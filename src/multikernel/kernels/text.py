@@ -2,8 +2,8 @@
 
     k(x, z) = <t(x), t(z)> / (|t(x)| |t(z)|),    t_u(x) = (1 + log count_u(x)) (1 + log((1 + n) / (1 + n_u)))
 
-over the n-grams u of the training sample, n_u of whose n texts contain u: scikit-learn's TF-IDF, with sublinear counts.
-The features stay sparse.
+summed over the n-grams u of the training sample, where n_u of its n texts contain u: scikit-learn's TF-IDF with
+sublinear counts. The features stay sparse.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class _Lengths(Rule):
 
 @dataclass(repr=False)
 class Grams(Encoding):
-    """TF-IDF weights of n-grams, of length 1 for each text; a missing text has none.
+    """TF-IDF weights of n-grams, scaled to norm 1 for each text; a missing text has no n-grams.
 
     Parameters
     ----------
     by : "word" or "character"; n-grams of characters stay within words
     lengths : pair of int, the shortest and the longest n-gram
-    most : int, at most so many n-grams, the most frequent ones
+    most : int, the largest number of n-grams, of which the most frequent are kept
     vocabulary : tuple of str, the n-grams of the training sample; None until they are learned
     rarity : tuple of float, the weight of each n-gram
     """
@@ -118,11 +118,11 @@ class NGrams(Kernel):
     ----------
     by : "word" or "character"; n-grams of characters stay within words
     lengths : pair of int, the shortest and the longest n-gram
-    most : int, at most so many n-grams, the most frequent ones
+    most : int, the largest number of n-grams, of which the most frequent are kept
 
     Raises
     ------
-    ValueError : where a parameter is not such a one
+    ValueError : where a parameter is not such a value
 
     Examples
     --------
@@ -160,7 +160,7 @@ class NGrams(Kernel):
 
 
 def _texts(X: Any) -> list[str]:
-    """One text for each sample: those of the columns one after the other."""
+    """One text for each sample, the texts of its columns one after the other."""
     table = as_table(X)
     if table is None:
         raise ValueError("NGrams compares texts, and got numbers; restrict it to columns of strings by .on(columns)")

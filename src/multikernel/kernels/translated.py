@@ -1,11 +1,11 @@
-"""Kernels that are given in other words: a name such as "rbf", or a kernel of scikit-learn's Gaussian processes.
+"""Kernels given by a name such as "rbf", or as a kernel of scikit-learn's Gaussian processes, and their translation.
 
 RBF(l)                       exp(-d^2 / (2 l^2))                  RBF(1 / (2 l^2)); Anisotropic where l is a vector
 Matern(l, nu)                nu = 1/2, 3/2, 5/2                   Matern(1 / l^2, nu)
 RationalQuadratic(l, a)      (1 + d^2 / (2 a l^2))^-a             RationalQuadratic(1 / (2 l^2), a)
 DotProduct(s)                s^2 + x'z                            Polynomial(1, s^2)
 ConstantKernel(c)            c                                    c * HomogeneousPolynomial(0), or a factor
-sums, products, powers by whole numbers                           the same of the kernels translated
+sums, products, powers by whole numbers                           the same of the translated kernels
 """
 
 from __future__ import annotations
@@ -53,80 +53,80 @@ _INSTEAD = {
 }
 
 
-def as_kernel(given: Any) -> Kernel | None:
-    """The kernel that is meant; None where it is no kernel in any words.
+def as_kernel(value: Any) -> Kernel | None:
+    """The kernel that a value stands for; None where it stands for none.
 
     Parameters
     ----------
-    given : Kernel, the name of one, or a kernel of scikit-learn's Gaussian processes
+    value : Kernel, the name of one, or a kernel of scikit-learn's Gaussian processes
 
     Raises
     ------
     ValueError : where it is an unknown name, or a kernel of scikit-learn that has no counterpart
     """
-    if isinstance(given, Kernel):
-        return given
-    if isinstance(given, str):
-        return _named(given)
-    if type(given).__module__ == _GAUSSIAN_PROCESSES and not isinstance(given, type):
-        return _translated(given)
+    if isinstance(value, Kernel):
+        return value
+    if isinstance(value, str):
+        return _named(value)
+    if type(value).__module__ == _GAUSSIAN_PROCESSES and not isinstance(value, type):
+        return _translated(value)
     return None
 
 
-def no_kernel(given: Any) -> str:
-    """What is no kernel, in words, and what may be meant by it."""
-    if isinstance(given, type):
-        return f"the class {given.__name__}, not a kernel of that class ({given.__name__}(...))"
-    if callable(given):
+def no_kernel(value: Any) -> str:
+    """A description of a value that is no kernel, with a hint where a kernel can be made of it."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}, not a kernel of that class ({value.__name__}(...))"
+    if callable(value):
         return "a function: kernels.external(...) makes a kernel of it"
-    return f"of type {type(given).__name__}"
+    return f"of type {type(value).__name__}"
 
 
 def _named(name: str) -> Kernel:
     if name == "sigmoid":
         raise ValueError("'sigmoid' is not positive semi-definite, and so no kernel here: use 'rbf' or 'poly'")
     if name not in _NAMED:
-        known = listed([repr(known) for known in _NAMED])
+        names = listed(list(map(repr, _NAMED)))
         raise ValueError(
-            f"kernels known by name are {known} ('precomputed' says that X holds kernel matrices); got "
+            f"kernels known by name are {names} ('precomputed' says that X holds kernel matrices); got "
             f"{abbreviated(name)}"
         )
     return _NAMED[name]()
 
 
-def _translated(given: Any) -> Kernel:
-    match type(given).__name__:
+def _translated(kernel: Any) -> Kernel:
+    match type(kernel).__name__:
         case "RBF":
-            return _of_lengths(RBF, given.length_scale, 0.5)
-        case "Matern" if given.nu == np.inf:
-            return _of_lengths(RBF, given.length_scale, 0.5)
-        case "Matern" if given.nu in (0.5, 1.5, 2.5):
-            return _of_lengths(lambda gamma: Matern(gamma, nu=float(given.nu)), given.length_scale, 1.0)
+            return _of_lengths(RBF, kernel.length_scale, 0.5)
+        case "Matern" if kernel.nu == np.inf:
+            return _of_lengths(RBF, kernel.length_scale, 0.5)
+        case "Matern" if kernel.nu in (0.5, 1.5, 2.5):
+            return _of_lengths(lambda gamma: Matern(gamma, nu=float(kernel.nu)), kernel.length_scale, 1.0)
         case "Matern":
-            raise ValueError(f"{given} of scikit-learn has no counterpart: kernels.Matern has nu = 0.5, 1.5 or 2.5")
+            raise ValueError(f"{kernel} of scikit-learn has no counterpart: kernels.Matern has nu = 0.5, 1.5 or 2.5")
         case "RationalQuadratic":
-            return RationalQuadratic(0.5 / float(given.length_scale) ** 2, alpha=float(given.alpha))
+            return RationalQuadratic(0.5 / float(kernel.length_scale) ** 2, alpha=float(kernel.alpha))
         case "DotProduct":
-            return Polynomial(1, coef0=float(given.sigma_0) ** 2)
+            return Polynomial(1, coef0=float(kernel.sigma_0) ** 2)
         case "ConstantKernel":
-            return float(given.constant_value) * HomogeneousPolynomial(0)
+            return float(kernel.constant_value) * HomogeneousPolynomial(0)
         case "Sum":
-            return _translated(given.k1) + _translated(given.k2)
+            return _translated(kernel.k1) + _translated(kernel.k2)
         case "Product":
-            for factor, other in ((given.k1, given.k2), (given.k2, given.k1)):
+            for factor, other in ((kernel.k1, kernel.k2), (kernel.k2, kernel.k1)):
                 if type(factor).__name__ == "ConstantKernel":
                     return float(factor.constant_value) * _translated(other)
-            return _translated(given.k1) * _translated(given.k2)
-        case "Exponentiation" if float(given.exponent).is_integer() and given.exponent >= 0:
-            return _translated(given.kernel) ** int(given.exponent)
+            return _translated(kernel.k1) * _translated(kernel.k2)
+        case "Exponentiation" if float(kernel.exponent).is_integer() and kernel.exponent >= 0:
+            return _translated(kernel.kernel) ** int(kernel.exponent)
         case "Exponentiation":
-            raise ValueError(f"{given} of scikit-learn is no kernel in general: use a whole exponent")
-    instead = _INSTEAD.get(type(given).__name__, "evaluate it as it is by kernels.external(...)")
-    raise ValueError(f"{type(given).__name__} of scikit-learn has no counterpart: {instead}")
+            raise ValueError(f"{kernel} of scikit-learn is no kernel in general: use a whole exponent")
+    advice = _INSTEAD.get(type(kernel).__name__, "evaluate it as it is by kernels.external(...)")
+    raise ValueError(f"{type(kernel).__name__} of scikit-learn has no counterpart: {advice}")
 
 
 def _of_lengths(make: Callable[[float], DistanceKernel], length: Any, half: float) -> Kernel:
-    """k(x, z) = f(half |(x - z) / l|^2) with one length or one for each feature."""
+    """k(x, z) = f(half |(x - z) / l|^2) with one length l, or with one for each feature; ``make`` maps gamma to f."""
     lengths = np.atleast_1d(np.asarray(length, dtype=float))
     if len(lengths) == 1:
         return make(half / float(lengths[0]) ** 2)

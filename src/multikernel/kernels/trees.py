@@ -1,11 +1,11 @@
-"""Ordered trees compared by the parts that they share.
+"""Ordered trees compared by the fragments that they share.
 
     k(x, z) = sum over pairs of nodes of C(a, b),     C(a, b) = 0 where the rules of a and b differ, else
-    C(a, b) = decay prod over children with children of their own of (cut + C(a_c, b_c))
+    C(a, b) = decay prod over inner children c of (cut + C(a_c, b_c))
 
-The rule of a node is its label with the labels of its children, in order. With cut = 0 the parts are whole subtrees
-down to the words (Vishwanathan and Smola 2003), with cut = 1 a part may end at any node (Collins and Duffy 2002); a
-part with s rules counts decay^s.
+The rule of a node is its label with the labels of its children, in order; inner children are those that have children
+themselves. With cut = 0 fragments are complete subtrees down to the words (Vishwanathan and Smola 2003), with cut = 1 a
+fragment may end at any node (Collins and Duffy 2002); a fragment with s rules counts decay^s.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _TOKEN = re.compile(r"[()]|[^()\s]+")
 
 @dataclass(repr=False)
 class Subtrees(PairKernel):
-    """k(x, z) = how many subtrees two ordered trees share; or with ``partial``, how many parts that may end anywhere.
+    """k(x, z) = how many subtrees two ordered trees share; with ``partial``, fragments that may end at any node.
 
     Samples are strings in brackets, ``"(S (NP Mary) (VP (V saw) (NP John)))"``: a list, an array or a Series of them,
-    or one column of a data frame. A label stands after its bracket, words stand for leaves. A tree without brackets has
-    no rule, and k = 0 with every tree. Large trees share many more parts: make it ``.normalized()``.
+    or one column of a data frame. A bracket begins with the label of its node; words are leaves. A tree without
+    brackets has no rule, and k = 0 with every tree. Large trees share many more fragments: use ``.normalized()``.
 
     Parameters
     ----------
-    decay : float in (0, 1], the factor of each rule of a part
-    partial : bool, whether a part may end at any node, in place of at leaves only
+    decay : float in (0, 1], the factor of each rule of a fragment
+    partial : bool, whether a fragment may end at any node instead of at leaves only
 
     References
     ----------
@@ -61,7 +61,7 @@ class Subtrees(PairKernel):
         for text in strings:
             forest.read(text)
         lists = (forest.rules, forest.firsts, forest.children)
-        rules, firsts, children = (np.array(each, dtype=np.int64) for each in lists)
+        rules, firsts, children = (np.array(numbers, dtype=np.int64) for numbers in lists)
         starts = np.array(forest.starts, dtype=np.int64)
         order = np.lexsort((rules, np.repeat(np.arange(len(strings)), np.diff(starts))))
         return Packed(starts, (rules, firsts, children, order))
@@ -70,7 +70,7 @@ class Subtrees(PairKernel):
         from multikernel.kernels import _pairs
 
         cut = 1.0 if self.partial else 0.0
-        _pairs.trees(*packed.parts, packed.starts, i, first, float(self.decay), cut, out)
+        _pairs.trees(*packed.arrays, packed.starts, i, first, float(self.decay), cut, out)
 
 
 @dataclass
@@ -78,46 +78,46 @@ class _Node:
     """A bracket that is being read."""
 
     label: str | None = None
-    children: list[str] = field(default_factory=list)  # their labels, with a bracket where they have children
-    inner: list[int] = field(default_factory=list)  # the places of those with children
+    children: list[str] = field(default_factory=list)  # their labels, those of inner children after a bracket
+    inner: list[int] = field(default_factory=list)  # the numbers of the inner children
 
 
 @dataclass
 class _Forest:
-    """The nodes of all trees that were read, children before their parents; grows with each tree."""
+    """The inner nodes of all trees read so far, children before their parents."""
 
     starts: list[int] = field(default_factory=lambda: [0])
     rules: list[int] = field(default_factory=list)
     firsts: list[int] = field(default_factory=lambda: [0])
     children: list[int] = field(default_factory=list)
-    _known: dict[tuple[str, ...], int] = field(default_factory=dict)
+    _number_of_rule: dict[tuple[str, ...], int] = field(default_factory=dict)
 
     def read(self, text: str) -> None:
         """Add a tree; ValueError where brackets do not match."""
-        above = [_Node("")]
+        open_nodes = [_Node("")]
         for token in _TOKEN.findall(text):
             if token == ")":
-                if len(above) == 1:
+                if len(open_nodes) == 1:
                     raise ValueError(f"Subtrees: {abbreviated(text, 40)} closes a bracket that is not open")
-                self._close(above.pop(), above[-1])
-            elif above[-1].label is None and token != "(":
-                above[-1].label = token
+                self._close(open_nodes.pop(), open_nodes[-1])
+            elif open_nodes[-1].label is None and token != "(":
+                open_nodes[-1].label = token
             elif token == "(":
-                above[-1].label = above[-1].label or ""
-                above.append(_Node())
+                open_nodes[-1].label = open_nodes[-1].label or ""
+                open_nodes.append(_Node())
             else:
-                above[-1].children.append(token)
-        if len(above) > 1:
-            raise ValueError(f"Subtrees: {abbreviated(text, 40)} leaves {len(above) - 1} brackets open")
+                open_nodes[-1].children.append(token)
+        if len(open_nodes) > 1:
+            raise ValueError(f"Subtrees: {abbreviated(text, 40)} leaves {len(open_nodes) - 1} brackets open")
         self.starts.append(len(self.rules))
 
     def _close(self, node: _Node, parent: _Node) -> None:
-        """Add a node that has children; one without is a leaf of its parent."""
+        """Add a node that has children; a node without children becomes a leaf of its parent."""
         label = node.label or ""
         if not node.children:
             parent.children.append(label)
             return
-        self.rules.append(self._known.setdefault((label, *node.children), len(self._known)))
+        self.rules.append(self._number_of_rule.setdefault((label, *node.children), len(self._number_of_rule)))
         self.children += node.inner
         self.firsts.append(len(self.children))
         parent.children.append("(" + label)

@@ -1,4 +1,4 @@
-"""A kernel seen through its columns, its cosine, or its centre."""
+"""Kernels derived from one kernel: restricted to columns, normalised, or centred."""
 
 from __future__ import annotations
 
@@ -51,22 +51,22 @@ class Restricted(View):
                 f"{abbreviated(self.columns)}"
             )
         for column in cast(tuple[Any, ...], self.columns):
-            whole = isinstance(column, Integral | np.bool_) or (isinstance(column, float) and column.is_integer())
-            if not isinstance(column, str) and not whole:
+            is_position = isinstance(column, Integral | np.bool_) or (isinstance(column, float) and column.is_integer())
+            if not isinstance(column, str) and not is_position:
                 raise ValueError(
                     f"{self.kernel!r}.on(...) takes columns by position, a whole number, or by name, got {column!r}"
                 )
 
     @property
     def _mask(self) -> bool:
-        """Whether the columns are True and False for each column of the samples."""
+        """Whether ``columns`` is a mask, with True or False for each column of the samples."""
         return not isinstance(self.columns, slice) and isinstance(self.columns[0], bool)
 
     def _take(self, X: Any) -> Any:
         if is_frame(X):
-            own = self.resolve(Features.of(X))
+            resolved = self.resolve(Features.of(X))
             X = as_samples(X)
-            return X[:, list(cast(tuple[int, ...], cast(Restricted, own).columns))]
+            return X[:, list(cast(tuple[int, ...], cast(Restricted, resolved).columns))]
         if not isinstance(self.columns, slice) and any(isinstance(c, str) for c in self.columns):
             raise ValueError(
                 f"{self!r} names its columns: bind it to a data frame, or resolve(Features.of(frame)) it first"
@@ -99,12 +99,14 @@ class Restricted(View):
 
     def facts(self) -> tuple[Fact, ...]:
         if isinstance(self.columns, slice) or self._mask:
-            return ()  # until the number of columns is known
+            return ()  # known only once the number of columns is
         columns = tuple(self.columns)
-        return tuple(moved for fact in self.kernel.facts() if (moved := self._moved(fact, columns)) is not None)
+        return tuple(
+            fact for inner in self.kernel.facts() if (fact := self._restricted_fact(inner, columns)) is not None
+        )
 
-    def _moved(self, fact: Fact, columns: Columns) -> Fact | None:
-        """What a fact about the kernel says of the kernel on these columns; None where it says nothing."""
+    def _restricted_fact(self, fact: Fact, columns: Columns) -> Fact | None:
+        """The fact that follows from a fact about the inner kernel, for these columns; None where none follows."""
         match fact:
             case PowerOf(base, degree):
                 return PowerOf(Restricted(base, columns), degree)
@@ -120,12 +122,12 @@ class Restricted(View):
                 return OnDemand(Restricted(kernel, columns))
             case Costly():
                 return fact
-        return None  # of a restriction of a restriction, say: nothing is lost but speed
+        return None  # for example of a restriction of a restriction: only speed is lost
 
     def resolve(self, features: Features) -> Kernel:
         index = self._index(features)
         kernel = self.kernel.resolve(features.take(index))
-        if isinstance(kernel, Restricted):  # whose columns are some of these
+        if isinstance(kernel, Restricted):  # its columns are positions among the columns chosen here
             inner = cast(tuple[int, ...], kernel.columns)
             return Restricted(kernel.kernel, tuple(index[c] for c in inner))
         return Restricted(kernel, index)
@@ -151,9 +153,9 @@ class Normalized(View):
         if foreign(X):
             return self._foreign(X, X if same else Z)
         if any(isinstance(f, ExplicitFeatures) and f.columns is None for f in self.kernel.facts()):
-            # rows of length 1 first: one product then, and no second pass over K
-            left = inverse_root(self.kernel.diagonal(X))
-            U = scaled_rows(X, left)
+            # rows are scaled to length 1 first, which saves a second pass over K
+            row_scales = inverse_root(self.kernel.diagonal(X))
+            U = scaled_rows(X, row_scales)
             V = None
             if not same:
                 V = scaled_rows(Z, inverse_root(self.kernel.diagonal(Z)))
@@ -161,28 +163,28 @@ class Normalized(View):
         else:
             K = self.kernel(X, Z)
             if same:
-                left = right = inverse_root(np.diagonal(K))
+                row_scales = column_scales = inverse_root(np.diagonal(K))
             else:
-                left = inverse_root(self.kernel.self_values(X, Z))
-                right = inverse_root(self.kernel.diagonal(Z))
-            K *= left[:, None]
-            K *= right
+                row_scales = inverse_root(self.kernel.self_values(X, Z))
+                column_scales = inverse_root(self.kernel.diagonal(Z))
+            K *= row_scales[:, None]
+            K *= column_scales
         np.clip(K, -1.0, 1.0, out=K)
         if same:
-            np.fill_diagonal(K, _signs(left))
+            np.fill_diagonal(K, _signs(row_scales))
         return K
 
     def _foreign(self, X: Any, Z: Any) -> Any:
-        """Of arrays of another library: rounding is taken off the diagonal, where Z is X, like everywhere else."""
-        left = inverse_root(host(self.kernel.self_values(X, Z)))
-        right = inverse_root(host(self.kernel.diagonal(Z)))
+        """The kernel of arrays of another library; where Z is X, its diagonal is exact as in ``__call__``."""
+        row_scales = inverse_root(host(self.kernel.self_values(X, Z)))
+        column_scales = inverse_root(host(self.kernel.diagonal(Z)))
         K = self.kernel(X, Z)
-        K = K * like(K, left)[:, None] * like(K, right)
+        K = K * like(K, row_scales)[:, None] * like(K, column_scales)
         xp = namespace(K)
         K = xp.clip(K, -1.0, 1.0)
         if X is Z:
-            own = xp.eye(K.shape[0], dtype=K.dtype, device=K.device)
-            K = K * (1.0 - own) + own * like(K, _signs(left))
+            identity = xp.eye(K.shape[0], dtype=K.dtype, device=K.device)
+            K = K * (1.0 - identity) + identity * like(K, _signs(row_scales))
         return K
 
     def diagonal(self, X: Any) -> Array:
@@ -193,16 +195,16 @@ class Normalized(View):
         return _signs(self.kernel.self_values(X, Z))
 
     def facts(self) -> tuple[Fact, ...]:
-        """The normalised power is the power of the normalised; a kernel of a distance may be normalised already."""
+        """A normalised power is a power of the normalised kernel; a kernel of a distance may be normalised already."""
         if self.follows_sample:
             return (Wrapped(self.kernel, "normalized"),)
         inner = self.kernel.facts()
-        kept: list[Fact] = [PowerOf(Normalized(f.base), f.degree) for f in inner if isinstance(f, PowerOf)]
-        kept += [f for f in inner if isinstance(f, OfDistance) and _is_normalized(f.kernel)]
-        kept += [Encodes(Normalized(f.kernel), f.encoding, f.columns) for f in inner if isinstance(f, Encodes)]
-        kept += [f for f in inner if isinstance(f, Costly)]
-        kept += [Elementary(f.kernel, f.degree, True) for f in inner if isinstance(f, Elementary)]
-        return tuple(kept)
+        facts: list[Fact] = [PowerOf(Normalized(f.base), f.degree) for f in inner if isinstance(f, PowerOf)]
+        facts += [f for f in inner if isinstance(f, OfDistance) and _is_normalized(f.kernel)]
+        facts += [Encodes(Normalized(f.kernel), f.encoding, f.columns) for f in inner if isinstance(f, Encodes)]
+        facts += [f for f in inner if isinstance(f, Costly)]
+        facts += [Elementary(f.kernel, f.degree, True) for f in inner if isinstance(f, Elementary)]
+        return tuple(facts)
 
     def __repr__(self) -> str:
         return f"{within(self.kernel)}.normalized()"
@@ -244,7 +246,7 @@ class Centered(View):
 
 
 def _is_normalized(kernel: DistanceKernel) -> bool:
-    """Whether a kernel of a distance is known to be 1 at distance 0; it is not before the kernel has its width."""
+    """Whether a kernel of a distance is 1 at distance 0; this is unknown until the kernel has its width."""
     return not kernel.learns and bool(kernel.profile(np.zeros(1))[0] == 1.0)
 
 

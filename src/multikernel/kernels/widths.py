@@ -1,10 +1,10 @@
-"""Widths of kernels that follow from the training sample.
+"""Widths of kernels that are learned from the training sample.
 
     "median"   gamma = 1 / (2 m^2),  m the median distance of two samples (those that differ)
     "scale"    gamma = 1 / (p v),    v the variance of all entries of the p features: scikit-learn's rule
 
-For a kernel of the distance itself, exp(-gamma |x - z|_1), these are 1 / m and 1 / (p sqrt(v)). The median is that of
-at most 500 samples, taken evenly.
+For a kernel of the distance itself, exp(-gamma |x - z|_1), these are 1 / m and 1 / (p sqrt(v)). The median is taken
+over at most 500 samples, at even distances in their order.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Width:
 
     @classmethod
     def of(cls, gamma: Any) -> Width | None:
-        """What a parameter says: a rule, by name or with a multiple; None where it is a number."""
+        """The Width that a parameter stands for: a rule by name, or a Width itself; None where it is a number."""
         if isinstance(gamma, Width):
             return gamma
         if isinstance(gamma, str):
@@ -60,35 +60,35 @@ class Width:
         return None
 
     def gamma(self, X: Any, distance: Callable[[Any], Array] | None = None, degree: int = 2) -> float:
-        """The number on a training sample.
+        """The gamma that the rule finds on a training sample.
 
         Parameters
         ----------
         X : array or CSR matrix (n, p)
-        distance : the distances of some samples, which the median is that of
-        degree : 2 where they are squared
+        distance : function that returns the distances between samples, for the median
+        degree : 2 where these distances are squared, 1 where they are not
 
         Raises
         ------
-        ValueError : where the samples differ by so much or so little that double precision does not hold the number
+        ValueError : where the samples differ by so much or so little that double precision cannot represent gamma
         """
         X = as_floats(X)
         if self.rule == "scale" or distance is None:
             deviation = _deviation(host(X))
             differ = deviation > 0.0
             with np.errstate(over="ignore", under="ignore"):
-                size = X.shape[1] * float(np.power(deviation, degree))
+                squared_width = X.shape[1] * float(np.power(deviation, degree))
         else:
-            # The median of 125,000 distances is within some percent of that of all.
-            some = X[np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], 500)).astype(int))]
+            # The median of these 125,000 distances is within a few percent of the median of all.
+            subsample = X[np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], 500)).astype(int))]
             with np.errstate(over="ignore", invalid="ignore"):
-                D = np.asarray(distance(some), dtype=np.float64)[np.triu_indices(some.shape[0], 1)]
-            apart = D[D > 0.0]
-            size = degree * float(np.median(apart)) if len(apart) else 0.0
-            differ = size > 0.0 or bool(np.ptp(dense(host(some)), axis=0).any())
+                D = np.asarray(distance(subsample), dtype=np.float64)[np.triu_indices(subsample.shape[0], 1)]
+            distances = D[D > 0.0]
+            squared_width = degree * float(np.median(distances)) if len(distances) else 0.0
+            differ = squared_width > 0.0 or bool(np.ptp(dense(host(subsample)), axis=0).any())
         if not differ:
             return self.times
-        number = self.times / size if size > 0.0 else np.inf
+        number = self.times / squared_width if squared_width > 0.0 else np.inf
         if not TINY <= number < np.inf:
             raise ValueError(
                 f"the width of a kernel by the rule {self.rule!r} is beyond double precision for samples with entries "
@@ -99,7 +99,7 @@ class Width:
 
 @dataclass(frozen=True)
 class _Gamma(Rule):
-    """A number, or one of these rules, which find one on the training sample."""
+    """The rule for a width: a number, or the name of a rule that finds it on the training sample."""
 
     rules: tuple[str, ...] = ("scale", "median")
 
@@ -112,13 +112,13 @@ class _Gamma(Rule):
             value = value.rule
         return POSITIVE.accepts(value) or (isinstance(value, str) and value in self.rules)
 
-    def check(self, value: Any, what: str) -> Any:
+    def check(self, value: Any, name: str) -> Any:
         if isinstance(value, list | tuple | np.ndarray):
             raise ValueError(
-                f"{what} must be {self.words}, got {abbreviated(value)}; several widths are a list of kernels, "
-                f"[{what.partition(':')[0]}(gamma) for gamma in ...]"
+                f"{name} must be {self.words}, got {abbreviated(value)}; several widths are a list of kernels, "
+                f"[{name.partition(':')[0]}(gamma) for gamma in ...]"
             )
-        return super().check(value, what)
+        return super().check(value, name)
 
 
 Gamma = Annotated[Any, _Gamma()]
@@ -126,9 +126,10 @@ GammaOfProduct = Annotated[Any, _Gamma(("scale",))]  # an inner product is no di
 
 
 def _deviation(X: Any) -> float:
-    """The standard deviation of all entries, zeros of sparse samples among them; 0 where it is rounding.
+    """The standard deviation of all entries, including zeros of sparse samples; 0 where it is rounding.
 
-    By two passes: the mean of the squares less the squared mean loses the digits of samples far from zero.
+    It is computed in two passes, since the mean of the squares minus the squared mean loses the digits of samples far
+    from zero.
     """
     values = X.data if is_sparse(X) else X
     entries = X.shape[0] * X.shape[1]
