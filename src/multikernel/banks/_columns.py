@@ -26,7 +26,7 @@ def weighted_sum(X, Z, s, out):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath=REORDERED)
 def inner(X, Z, M, out):  # type: ignore[no-untyped-def]
-    """out[j] += sum_il M[i, l] |X[j, i] - Z[j, l]|, samples in columns; a part of a row in the precision of X."""
+    """out[j] += sum_il M[i, l] |X[j, i] - Z[j, l]|, samples in columns; a tile is summed in X's precision."""
     zero = X.dtype.type(0.0)
     for first in range(0, Z.shape[1], ROW_TILE):
         last = min(first + ROW_TILE, Z.shape[1])

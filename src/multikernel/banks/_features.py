@@ -1,6 +1,6 @@
 """Compiled passes over dense features of many samples, stored sample by sample; no copy is made, no lock is held.
 
-Columns take part by blocks: ``first`` and ``last`` are where a block begins and ends. Sums are in double precision.
+Only blocks of columns are used: block k has the columns first[k] to last[k]. Sums are in double precision.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ def dot(row, v, first, last):  # type: ignore[no-untyped-def]
     total = 0.0
     for k in range(len(first)):
         x, z = row[first[k] : last[k]], v[first[k] : last[k]]
-        part = 0.0
+        block_sum = 0.0
         for j in range(len(x)):
-            part += x[j] * z[j]
-        total += part
+            block_sum += x[j] * z[j]
+        total += block_sum
     return total
 
 
@@ -48,8 +48,8 @@ def lengths(F, w, first, last, out):  # type: ignore[no-untyped-def]
         total = 0.0
         for k in range(len(first)):
             x, s = F[i, first[k] : last[k]], w[first[k] : last[k]]
-            part = 0.0
+            block_sum = 0.0
             for j in range(len(x)):
-                part += s[j] * x[j] * x[j]
-            total += part
+                block_sum += s[j] * x[j] * x[j]
+            total += block_sum
         out[i] = total

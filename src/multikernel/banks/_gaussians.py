@@ -3,11 +3,12 @@
 Kernel k is exp(-gammas[k] D), D_c = sum over j in subsets[owner[k]] of Q[j, c] for the pairs of samples c, where Q
 holds the squared differences of each feature (-1 in a subset is no feature). X and Z hold the samples of rows and
 columns, feature by feature; pairs are numbered row by row, in the lower ``half`` where X is Z, and a pass begins with
-the pair (row, column). A tile of pairs goes through all kernels of one subset at a time: the distance is formed once,
-and where a gamma is a small whole multiple of the one before, the kernel is a power of the one before and needs no
-exponential.
+the pair (row, column). On each tile of pairs, all kernels of one subset are evaluated in turn: the distance is computed
+once, and where a gamma is a small whole multiple of the previous one, the kernel is a power of the previous kernel and
+needs no exponential.
 
-Kernels are evaluated in the precision of the array ``kind``, double or single; distances and sums are in double always.
+Kernels are evaluated in the precision of the array ``kind``, double or single; distances and sums are always in double
+precision.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def values(X, Z, half, row, column, subsets, owner, gammas, out):  # type: ignor
 def products(X, Z, half, row, column, count, C, subsets, owner, gammas, kind, out):  # type: ignore[no-untyped-def]
     """out[k, t, i - row] += sum over the pairs (i, j) of K_k[i, j] C[t, j], for this number of pairs.
 
-    In a half a pair that is no sample with itself counts in both directions; ``row`` is 0 then.
+    In a half, a pair of two different samples counts in both directions; ``row`` is 0 then.
     """
     Q, D, K, spare, needed = _space(X, subsets, kind)
     first = 0 if half else row
@@ -111,7 +112,7 @@ def products(X, Z, half, row, column, count, C, subsets, owner, gammas, kind, ou
         d = D[:size]
         tile = K[:size]
         chain = 0
-        others = min(size, i - j)  # but for the sample itself
+        off_diagonal = min(size, i - j)  # without the pair of the sample with itself
         for k in range(len(owner)):
             if k == 0 or owner[k] != owner[k - 1]:
                 chain = _distance(Q, subsets[owner[k]], d)
@@ -119,20 +120,20 @@ def products(X, Z, half, row, column, count, C, subsets, owner, gammas, kind, ou
             for t in range(len(C)):
                 out[k, t, i - first] += _dot(tile, C[t, j : j + size])
                 if half:
-                    _add(C[t, i], tile[:others], out[k, t, j : j + others])
+                    _add(C[t, i], tile[:off_diagonal], out[k, t, j : j + off_diagonal])
         count -= size
 
 
 @njit(nogil=True, cache=True)
 def _space(X, subsets, kind):  # type: ignore[no-untyped-def]
     """Tiles of differences, of distances, of a kernel and a spare one; and the features needed."""
-    used = np.zeros(len(X), np.bool_)
+    is_needed = np.zeros(len(X), np.bool_)
     for features in subsets:
         for j in features:
             if j >= 0:
-                used[j] = True
+                is_needed[j] = True
     tiles = np.empty((2, ROW_TILE), kind.dtype)
-    return np.empty((len(X), ROW_TILE)), np.empty(ROW_TILE), tiles[0], tiles[1], np.flatnonzero(used)
+    return np.empty((len(X), ROW_TILE)), np.empty(ROW_TILE), tiles[0], tiles[1], np.flatnonzero(is_needed)
 
 
 @njit(nogil=True, cache=True)
@@ -157,7 +158,7 @@ def _differences(X, Z, half, row, column, needed, Q):  # type: ignore[no-untyped
 
 @njit(nogil=True, cache=True)
 def _distance(Q, features, d):  # type: ignore[no-untyped-def]
-    """d = the sum of the features' squared differences; 0: no kernel has been made of it yet."""
+    """d = the sum of the features' squared differences; returns 0, since no kernel has been evaluated on d yet."""
     first = True
     for j in features:
         if j >= 0 and first:
@@ -171,14 +172,14 @@ def _distance(Q, features, d):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _gaussian(d, gamma, before, chain, K, spare):  # type: ignore[no-untyped-def]
-    """K = exp(-gamma d); where ``chain`` > 0, K is exp(-before d) on entry. Returns the chain that led to K."""
+def _gaussian(d, gamma, previous_gamma, chain, K, spare):  # type: ignore[no-untyped-def]
+    """K = exp(-gamma d); where ``chain`` > 0, K is exp(-previous_gamma d) on entry. Returns K's chain."""
     if chain > 0:
-        ratio = gamma / before
+        ratio = gamma / previous_gamma
         power = int(min(max(round(ratio), 0.0), 1e9))
-        whole = 1 <= power <= POWER_FAST and abs(ratio - power) <= ROUNDING * power
+        is_multiple = 1 <= power <= POWER_FAST and abs(ratio - power) <= ROUNDING * power
         longest = LONGEST_CHAIN if K.itemsize == 8 else LONGEST_CHAIN_SINGLE
-        if whole and chain * power <= longest:
+        if is_multiple and chain * power <= longest:
             _raise(K, power, spare[: len(K)])
             return chain * power
     _exp(-gamma, d, K, spare[: len(K)])  # type: ignore[no-untyped-call]

@@ -1,7 +1,7 @@
 """Compiled passes over packed symmetric matrices; each stored entry is read once, no lock is held.
 
 Row i of a packed matrix is the stretch of i + 1 entries K_i0 .. K_ii that starts at i (i + 1) / 2. Sums are taken in
-double precision whatever the storage, so a form of matrices in single precision is exact for the rounded entries.
+double precision whatever the storage, so forms of matrices in single precision are exact for the rounded entries.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from numba import njit
 from multikernel._floats import REORDERED
 from multikernel.tuning import STRETCH
 
-# Rows mirrored at a time: mirrored they are columns, whose neighbours share lines of the cache. With 64, unpacking
-# 1500 x 1500 took 50 ms in place of 17.
+# The number of rows that are mirrored at a time: they become columns, and entries side by side in a row share a line of
+# the cache. With 64, unpacking 1500 x 1500 took 50 ms instead of 17 ms.
 MIRRORED = 32
 
 
@@ -94,17 +94,23 @@ def sums(packed, chosen, W, out, first, last):  # type: ignore[no-untyped-def]
 def products(packed, chosen, C, out, first, last):  # type: ignore[no-untyped-def]
     """out[k, t] = K c_t for K = packed[chosen[k]], k = first..last; C is (t, n).
 
-    With several columns four rows at a time, which read c and y once: bound by arithmetic then, not by memory.
+    With several columns four rows are processed at a time, which reads c and y once: the pass is then limited by
+    arithmetic, not by memory.
     """
     n = C.shape[1]
-    whole = n - n % 4 if len(C) > 1 else 0
+    blocked = n - n % 4 if len(C) > 1 else 0
     for k in range(first, last):
         K = packed[chosen[k]]
         out[k] = 0.0
-        for i in range(0, whole, 4):
-            at0 = i * (i + 1) // 2
-            at1, at2, at3 = at0 + i + 1, at0 + 2 * i + 3, at0 + 3 * i + 6
-            r0, r1, r2, r3 = K[at0 : at0 + i], K[at1 : at1 + i], K[at2 : at2 + i], K[at3 : at3 + i]
+        for i in range(0, blocked, 4):
+            start0 = i * (i + 1) // 2
+            start1, start2, start3 = start0 + i + 1, start0 + 2 * i + 3, start0 + 3 * i + 6
+            r0, r1, r2, r3 = (
+                K[start0 : start0 + i],
+                K[start1 : start1 + i],
+                K[start2 : start2 + i],
+                K[start3 : start3 + i],
+            )
             for t in range(len(C)):
                 c, y = C[t], out[k, t, :i]
                 c0, c1, c2, c3 = c[i], c[i + 1], c[i + 2], c[i + 3]
@@ -115,13 +121,13 @@ def products(packed, chosen, C, out, first, last):  # type: ignore[no-untyped-de
                     y2 += r2[j] * c[j]
                     y3 += r3[j] * c[j]
                     y[j] += r0[j] * c0 + r1[j] * c1 + r2[j] * c2 + r3[j] * c3
-                k10, k20, k21 = K[at1 + i], K[at2 + i], K[at2 + i + 1]
-                k30, k31, k32 = K[at3 + i], K[at3 + i + 1], K[at3 + i + 2]
-                out[k, t, i] = y0 + K[at0 + i] * c0 + k10 * c1 + k20 * c2 + k30 * c3
-                out[k, t, i + 1] = y1 + k10 * c0 + K[at1 + i + 1] * c1 + k21 * c2 + k31 * c3
-                out[k, t, i + 2] = y2 + k20 * c0 + k21 * c1 + K[at2 + i + 2] * c2 + k32 * c3
-                out[k, t, i + 3] = y3 + k30 * c0 + k31 * c1 + k32 * c2 + K[at3 + i + 3] * c3
-        for i in range(whole, n):
+                k10, k20, k21 = K[start1 + i], K[start2 + i], K[start2 + i + 1]
+                k30, k31, k32 = K[start3 + i], K[start3 + i + 1], K[start3 + i + 2]
+                out[k, t, i] = y0 + K[start0 + i] * c0 + k10 * c1 + k20 * c2 + k30 * c3
+                out[k, t, i + 1] = y1 + k10 * c0 + K[start1 + i + 1] * c1 + k21 * c2 + k31 * c3
+                out[k, t, i + 2] = y2 + k20 * c0 + k21 * c1 + K[start2 + i + 2] * c2 + k32 * c3
+                out[k, t, i + 3] = y3 + k30 * c0 + k31 * c1 + k32 * c2 + K[start3 + i + 3] * c3
+        for i in range(blocked, n):
             start = i * (i + 1) // 2
             row, diagonal = K[start : start + i], K[start + i]
             for t in range(len(C)):
@@ -136,7 +142,7 @@ def products(packed, chosen, C, out, first, last):  # type: ignore[no-untyped-de
 
 @njit(nogil=True, cache=True)
 def lower(packed, first, tile):  # type: ignore[no-untyped-def]
-    """The rows first, first + 1, .. of the whole matrix, up to the last column that the last of them reaches."""
+    """The rows first, first + 1, .. of the full matrix, up to the diagonal of the last of these rows."""
     for a in range(len(tile)):
         start = (first + a) * (first + a + 1) // 2
         row = tile[a]
@@ -148,15 +154,15 @@ def lower(packed, first, tile):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def unpack(packed, K, first, last):  # type: ignore[no-untyped-def]
-    """These rows of the whole matrix up to the diagonal, and their mirror; a tile and its mirror stay in the cache.
+    """These rows of the full matrix up to the diagonal, and their mirror image, tile by tile to stay in the cache.
 
-    ``packed`` begins with the first of the rows.
+    ``packed`` begins with row ``first``.
     """
-    before = first * (first + 1) // 2
+    offset = first * (first + 1) // 2
     for top in range(first, last, MIRRORED):
         for left in range(0, min(top + MIRRORED, last), MIRRORED):
             for i in range(top, min(top + MIRRORED, last)):
-                start = i * (i + 1) // 2 - before
+                start = i * (i + 1) // 2 - offset
                 for j in range(left, min(left + MIRRORED, i + 1)):
                     K[i, j] = packed[start + j]
                     K[j, i] = packed[start + j]
@@ -164,7 +170,7 @@ def unpack(packed, K, first, last):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def rows(packed, chosen, K):  # type: ignore[no-untyped-def]
-    """K[a] = row chosen[a] of the whole matrix, tile by tile: entries beyond the diagonal stand in a column."""
+    """K[a] = row chosen[a] of the full matrix, tile by tile: entries beyond the diagonal are read from a column."""
     n = K.shape[1]
     for top in range(0, len(chosen), MIRRORED):
         for left in range(0, n, MIRRORED):
@@ -182,24 +188,25 @@ def rows(packed, chosen, K):  # type: ignore[no-untyped-def]
 def principal(packed, chosen, rows, out, first, last):  # type: ignore[no-untyped-def]
     """out[k] = the packed half of some rows and columns, in this order, of packed[chosen[k]], k = first..last.
 
-    Of rows in ascending order an entry stands in the row of the later sample: no entry needs a comparison then.
+    If the rows are in ascending order, every entry is stored in the row of the later sample, and no comparison is
+    needed.
     """
     ascending = True
     for a in range(1, len(rows)):
         ascending &= rows[a - 1] <= rows[a]
-    places = rows.astype(np.uint32)
+    columns = rows.astype(np.uint32)
     for k in range(first, last):
         K = packed[chosen[k]]
-        at = 0
+        offset = 0
         for a in range(len(rows)):
             i = rows[a]
             start = i * (i + 1) // 2
-            own, line = K[start : start + i + 1], out[k, at : at + a + 1]
+            row, out_row = K[start : start + i + 1], out[k, offset : offset + a + 1]
             if ascending:
                 for b in range(a + 1):
-                    line[b] = own[places[b]]
+                    out_row[b] = row[columns[b]]
             else:
                 for b in range(a + 1):
                     j = rows[b]
-                    line[b] = own[j] if j <= i else K[j * (j + 1) // 2 + i]
-            at += a + 1
+                    out_row[b] = row[j] if j <= i else K[j * (j + 1) // 2 + i]
+            offset += a + 1

@@ -31,20 +31,20 @@ def horner(B, coef, out, first, last):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def cosines(B, left, right):  # type: ignore[no-untyped-def]
-    """B[i, j] = B[i, j] (left[i] right[j]), within [-1, 1]; in this order, so that what is symmetric remains so."""
+def cosines(B, row_scales, column_scales):  # type: ignore[no-untyped-def]
+    """B[i, j] = B[i, j] (row_scales[i] column_scales[j]) in [-1, 1]; in this order symmetry stays exact."""
     one = B.dtype.type(1.0)
     for i in range(B.shape[0]):
-        row, scale = B[i], left[i]
+        row, scale = B[i], row_scales[i]
         for j in range(len(row)):
-            row[j] = min(max(row[j] * (scale * right[j]), -one), one)
+            row[j] = min(max(row[j] * (scale * column_scales[j]), -one), one)
 
 
 @njit(nogil=True, cache=True, fastmath=REORDERED)
 def outer_forms(B, L, R, symmetric, top, first, last):  # type: ignore[no-untyped-def]
     """For d = 0..top: sum_ij (L R')_ij B_ij^d over the rows first..last.
 
-    With ``symmetric`` (B and L R' are) only j >= i is read, and off-diagonal terms count twice.
+    With ``symmetric``, where B and L R' are symmetric, only j >= i is read, and off-diagonal terms count twice.
     """
     forms = np.zeros(top + 1)
     p = np.empty(ROW_TILE)
@@ -54,10 +54,10 @@ def outer_forms(B, L, R, symmetric, top, first, last):  # type: ignore[no-untype
             w = p[: len(b)]
             w[:] = 0.0
             for q in range(L.shape[1]):
-                left = L[i, q]
-                if left != 0.0:
+                factor = L[i, q]
+                if factor != 0.0:
                     for t in range(len(b)):
-                        w[t] += left * R[j + t, q]
+                        w[t] += factor * R[j + t, q]
             if symmetric:
                 start = 1 if j == i else 0
                 for t in range(start, len(b)):
@@ -83,20 +83,20 @@ def matrix_forms(B, M, top, first, last):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath=REORDERED)
 def _add_powers(w, b, top, forms):  # type: ignore[no-untyped-def]
-    """forms[d] += sum_t w_t b_t^d; w is used up. Two degrees for each pass."""
+    """forms[d] += sum_t w_t b_t^d; w is overwritten. Each pass adds two degrees."""
     d = 0
     while d + 1 <= top:
         even, odd = 0.0, 0.0
         for t in range(len(b)):
             even += w[t]
-            once = w[t] * b[t]
-            odd += once
-            w[t] = once * b[t]
+            product = w[t] * b[t]
+            odd += product
+            w[t] = product * b[t]
         forms[d] += even
         forms[d + 1] += odd
         d += 2
     if d == top:
-        rest = 0.0
+        last = 0.0
         for t in range(len(b)):
-            rest += w[t]
-        forms[d] += rest
+            last += w[t]
+        forms[d] += last

@@ -1,9 +1,9 @@
-"""Kernels of samples that are arrays of another library, torch or cupy say: every pass is made where the samples are.
+"""Kernels of samples that are arrays of another library, such as torch or cupy: passes run on the samples' device.
 
-Kernels evaluate arrays of any library alike; the bank refuses those that take NumPy's arrays only. What is as large
-as a kernel matrix stays on the samples' device, weights and vectors go in and come out as NumPy arrays. All is in
-double precision. Matrices are stored where all of them fit the memory budget, else they are made tile by tile in every
-pass; kernels of one distance, and powers of one matrix, share it within a tile.
+Most kernels evaluate arrays of any library; the bank refuses kernels that take only NumPy arrays. Arrays as large as a
+kernel matrix stay on the samples' device; weights and vectors are NumPy arrays on input and output. Everything is in
+double precision. Matrices are stored if all of them fit the memory budget; otherwise they are computed tile by tile in
+every pass, and kernels of the same distance, or powers of the same matrix, share it within a tile.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from multikernel.tuning import LARGE_VALUES
 
 @dataclass(frozen=True, eq=False)
 class ArrayGram(Gram):
-    """A stored matrix; vectors go in and come out as NumPy arrays.
+    """A stored matrix; its products take and return NumPy arrays.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ class ArrayGram(Gram):
         return namespace(self.K).asarray(self.K, copy=True)
 
     def solve_shifted(self, shift: float, B: Array, on: Array | None = None, work: Array | None = None) -> Array:
-        return Cholesky.of(self.K if on is None else self._part(on), shift).solve(B)
+        return Cholesky.of(self.K if on is None else self._block(on), shift).solve(B)
 
     def factored(self, shift: float, work: Array) -> Factor | None:
         try:
-            found = Cholesky.of(self.K, shift)
+            cholesky = Cholesky.of(self.K, shift)
         except np.linalg.LinAlgError:
             return None
-        return Factor(found.solve, found.half)
+        return Factor(cholesky.solve, cholesky.half)
 
     def congruent(self, scale: Array) -> Gram:
         s = like(self.K, scale)
@@ -77,10 +77,10 @@ class ArrayGram(Gram):
         return host(values), host(vectors)
 
     def principal(self, index: Array) -> Gram:
-        return ArrayGram(self._part(index))
+        return ArrayGram(self._block(index))
 
-    def _part(self, index: Array) -> Any:
-        """The block of some samples."""
+    def _block(self, index: Array) -> Any:
+        """The block of some samples against themselves."""
         return taken(taken(self.K, index), index, axis=1)
 
 
@@ -92,7 +92,7 @@ class ArrayBank(KernelBank):
     ----------
     kernels : kernels with columns given by position, none of them centred
     X, Z : arrays of one library on one device, in double precision
-    stored : the matrices (r, c) of all kernels; None where they are made in every pass
+    stored : the matrices (r, c) of all kernels; None where they are computed in every pass
     """
 
     kernels: tuple[Kernel, ...]
@@ -128,51 +128,51 @@ class ArrayBank(KernelBank):
         return self.X is self.Z
 
     def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
-        """As of NumPy's matrices: ``solver="auto"`` chooses alike, wherever the samples are."""
+        """The cost with NumPy arrays, so that ``solver="auto"`` makes the same choice on every device."""
         m = len(self)
         n = self.shape[1]
-        held = 8.0 * m * float(n) ** 2
+        stored_bytes = 8.0 * m * float(n) ** 2
         evaluated = BankCost.evaluated(m, n)
-        if self.stored is None and held > memory:
+        if self.stored is None and stored_bytes > memory:
             return evaluated
-        known = BankCost.stored(m, n, held)
+        stored = BankCost.stored(m, n, stored_bytes)
         if self.stored is not None:
-            return known
-        return replace(known, made=evaluated.sweep)
+            return stored
+        return replace(stored, made=evaluated.sweep)
 
-    # -- matrices, where the samples are -----------------------------------------------------------------------------
+    # -- matrices on the samples' device -----------------------------------------------------------------------------
 
     def matrices_of(self, rows: Index) -> Iterator[Any]:
-        """Some rows of every matrix in turn."""
+        """These rows of every matrix, one matrix after the other."""
         if self.stored is not None:
             yield from (taken(K, rows) for K in self.stored)
             return
         X = taken(self.X, rows)
-        whole = self.square and isinstance(rows, slice) and rows == slice(None)
-        if whole:
+        all_rows = self.square and isinstance(rows, slice) and rows == slice(None)
+        if all_rows:
             X = self.Z
         groups = [group for group in sharing(self.kernels) if len(group) > 1]
-        place = {k: number for number, group in enumerate(groups) for k in group}
-        made: dict[int, Any] = {}
+        group_of = {k: number for number, group in enumerate(groups) for k in group}
+        base_matrices: dict[int, Any] = {}
         for k, kernel in enumerate(self.kernels):
-            if k not in place:
+            if k not in group_of:
                 yield kernel(X, self.Z)
                 continue
-            number = place[k]
+            number = group_of[k]
             fact = groups[number][k]
-            if number not in made:
+            if number not in base_matrices:
                 if isinstance(fact, OfDistance):
-                    made[number] = fact(X, self.Z)
+                    base_matrices[number] = fact(X, self.Z)
                 else:
-                    made[number] = fact.base(X, self.Z)
-            B = made[number]
+                    base_matrices[number] = fact.base(X, self.Z)
+            B = base_matrices[number]
             if isinstance(fact, OfDistance):
                 yield fact.kernel.profile(B)
             else:
                 yield B ** int(fact.degree)
 
     def _rows(self) -> Iterator[slice]:
-        """The rows of which a tile is made."""
+        """Slices of rows, one for each tile."""
         return slices(self.shape[0], max(1, LARGE_VALUES // max(1, self.shape[1])))
 
     def tiles(self, rows: Index) -> Iterator[Array]:
@@ -182,39 +182,41 @@ class ArrayBank(KernelBank):
 
     def combine_all(self, W: Array) -> list[Gram]:
         W = np.asarray(W, dtype=float)
-        used = np.flatnonzero(W.any(axis=0))
-        some = self.select(used)
+        active = np.flatnonzero(W.any(axis=0))
+        bank = self.select(active)
         totals = [zeros(self.Z, self.shape) for _ in W]
         for rows in self._rows():
-            for K, own in zip(some.matrices_of(rows), W[:, used].T, strict=True):
-                for total, weight in zip(totals, own.tolist(), strict=True):
+            for K, weights in zip(bank.matrices_of(rows), W[:, active].T, strict=True):
+                for total, weight in zip(totals, weights.tolist(), strict=True):
                     if weight:
                         total[rows, :] += weight * K
         return [ArrayGram(total) if foreign(total) else DenseGram(total) for total in totals]
 
     def apply(self, C: Array) -> Array:
-        right = like(self.Z, C)
+        V = like(self.Z, C)
         xp = namespace(self.Z)
-        parts = [host(xp.stack([K @ right for K in self.matrices_of(rows)])) for rows in self._rows()]
-        if parts:
-            return np.concatenate(parts, axis=1)
+        blocks = [host(xp.stack([K @ V for K in self.matrices_of(rows)])) for rows in self._rows()]
+        if blocks:
+            return np.concatenate(blocks, axis=1)
         return np.zeros((len(self), self.shape[0], C.shape[1]))
 
     def quads(self, A: Array) -> Array:
         self._check_square()
         V = like(self.Z, as_columns(A))
         xp = namespace(self.Z)
-        parts = (
+        forms = (
             host(xp.stack([xp.sum(taken(V, rows) * (K @ V), axis=0) for K in self.matrices_of(rows)]))
             for rows in self._rows()
         )
-        return sum(parts, np.zeros((len(self), V.shape[1])))
+        return sum(forms, np.zeros((len(self), V.shape[1])))
 
     def inner(self, M: Any) -> Array:
         M = like(self.Z, M)
         xp = namespace(self.Z)
-        parts = (host(xp.stack([xp.sum(K * taken(M, rows)) for K in self.matrices_of(rows)])) for rows in self._rows())
-        return sum(parts, np.zeros(len(self)))
+        products = (
+            host(xp.stack([xp.sum(K * taken(M, rows)) for K in self.matrices_of(rows)])) for rows in self._rows()
+        )
+        return sum(products, np.zeros(len(self)))
 
     def pairs(self, N: Array | None = None) -> Array:
         xp = namespace(self.Z)
@@ -239,7 +241,7 @@ class ArrayBank(KernelBank):
             return np.stack(values)
         return np.zeros((0, X.shape[0]))
 
-    # -- parts, and new samples --------------------------------------------------------------------------------------
+    # -- blocks, and new samples -------------------------------------------------------------------------------------
 
     def block(self, rows: Index, columns: Index) -> ArrayBank:
         X, Z = samples_of_block(self.X, self.Z, rows, columns)
@@ -265,17 +267,17 @@ class ArrayBank(KernelBank):
 
 
 def _check(kernel: Kernel, X: Any) -> None:
-    """ValueError where a kernel cannot be evaluated on arrays like X: tried on two samples."""
-    of = library(X)
-    instead = "give it NumPy arrays (it then works in the computer's own memory)"
+    """ValueError where a kernel cannot be evaluated on arrays like X, which is tried on two samples."""
+    library_name = library(X)
+    advice = "give it NumPy arrays (it then works in the computer's own memory)"
     if kernel.follows_sample:
         raise ValueError(
-            f"{kernel!r} is centred by the training sample, which is not done on arrays of {of}: {instead}"
+            f"{kernel!r} is centred by the training sample, which is not done on arrays of {library_name}: {advice}"
         )
-    some = taken(X, slice(2))
+    two_samples = taken(X, slice(2))
     try:
-        K = kernel(some, some)
+        K = kernel(two_samples, two_samples)
     except (TypeError, ValueError, AttributeError, IndexError, RuntimeError, NotImplementedError) as error:
-        raise ValueError(f"{kernel!r} cannot be evaluated on arrays of {of}: {instead}") from error
+        raise ValueError(f"{kernel!r} cannot be evaluated on arrays of {library_name}: {advice}") from error
     if foreign(K) != foreign(X) or tuple(K.shape) != (min(2, X.shape[0]),) * 2:
-        raise ValueError(f"{kernel!r} cannot be evaluated on arrays of {of}: {instead}")
+        raise ValueError(f"{kernel!r} cannot be evaluated on arrays of {library_name}: {advice}")

@@ -1,10 +1,10 @@
 """A bank: m kernel matrices on fixed samples, as one operator.
 
 The matrices are r x c: on the training set r = c and they are symmetric (``square``); a bank of new samples against
-the training set is rectangular. An array (m, r, c) exists only in a bank for which that is the fastest form.
+the training set is rectangular. An array (m, r, c) exists only in a bank for which this is the fastest form.
 
-A bank has to define eight members. Everything else has a default that is made of these, mostly in one pass over the
-tiles (banks/streaming.py), and that a bank overrides where its structure makes it cheaper.
+A bank has to define eight members. All other members have defaults that use these, mostly in one pass over the tiles
+(banks/streaming.py); a bank overrides a default where its structure allows a cheaper computation.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from multikernel.banks.rotation import Rotation
 from multikernel.banks.streaming import Stream
 from multikernel.tuning import SUPPORT_SHARE
 
-MEMORY = 2 << 30  # bytes: the largest thing that a bank stores by default
+MEMORY = 2 << 30  # bytes of the largest array that a bank stores by default
 
 
 class KernelBank(ABC):
     """m kernel matrices of shape (r, c) on fixed samples.
 
     ``len(bank)`` is m, ``bank.shape`` is (r, c). Scikit-learn's cross-validation slices a bank like a square matrix of
-    similarities (``bank[np.ix_(rows, columns)]``), so a bank can stand where X stands. An index is an integer array, a
+    similarities (``bank[np.ix_(rows, columns)]``), so a bank can be passed as X. An index is an integer array, a
     boolean mask or a slice.
 
     Raises
@@ -52,7 +52,7 @@ class KernelBank(ABC):
 
     @abstractmethod
     def __len__(self) -> int:
-        """How many kernels."""
+        """The number of kernels."""
 
     @property
     @abstractmethod
@@ -61,14 +61,14 @@ class KernelBank(ABC):
 
     @abstractmethod
     def tiles(self, rows: Index) -> Iterator[Array]:
-        """These rows of K_0, of K_1, and so on in order, each of shape (len(rows), c).
+        """These rows of K_0, then of K_1, and so on, each of shape (len(rows), c).
 
-        A caller must not write into a tile, which may be overwritten when the next one is made.
+        A caller must not write into a tile, and the next tile may overwrite it.
         """
 
     @abstractmethod
     def block(self, rows: Index, columns: Index) -> KernelBank:
-        """The bank of some rows against some columns: a fold (rows the same as columns) or a held-out part.
+        """The bank of some rows against some columns: a fold (with the same rows and columns), or held-out samples.
 
         Statistics of the training sample (centring) are computed again from the chosen columns.
         """
@@ -95,15 +95,15 @@ class KernelBank(ABC):
         return self.combine_all(np.asarray(weights)[None, :])[0]
 
     def total(self, weights: Array) -> Any:
-        """The same as a new matrix in double precision, to be written into: of the library that the kernels are in."""
+        """sum_k w_k K_k as a new matrix in double precision that may be written into, in the library of the kernels."""
         return self.combine(weights).fresh()
 
     def combine_all(self, W: Array) -> list[Gram]:
         """sum_k W_sk K_k for every row s of W, shape (s, m); a kernel without weight is not evaluated."""
         W = np.asarray(W)
-        used = np.flatnonzero(W.any(axis=0))
-        some = self if len(used) == len(self) else self.select(used)
-        return [DenseGram(total) for total in some._stream.sums(W[:, used])]
+        active = np.flatnonzero(W.any(axis=0))
+        bank = self if len(active) == len(self) else self.select(active)
+        return [DenseGram(total) for total in bank._stream.sums(W[:, active])]
 
     def apply(self, C: Array) -> Array:
         """K_k C for every k: shape (m, r, t) for C of shape (c, t)."""
@@ -155,10 +155,10 @@ class KernelBank(ABC):
         return self.diagonal().sum(axis=1)
 
     def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
-        """What this square bank takes, or would where it stores nothing and may store ``memory`` bytes of numbers."""
+        """The cost of this square bank; if it stores nothing, of one that may store ``memory`` bytes of matrices."""
         return BankCost.evaluated(len(self), self.shape[1])
 
-    # -- precision, parts and copies: may override ---------------------------------------------------------------
+    # -- precision, blocks and copies: may override --------------------------------------------------------------
 
     @property
     def rounding(self) -> float:
@@ -172,19 +172,19 @@ class KernelBank(ABC):
 
     @property
     def n_features(self) -> int | None:
-        """How many features all kernels together have, where sums of them keep these (``FactorGram``); else None."""
+        """The number of features of all kernels together, where sums use them (``FactorGram``); else None."""
         return None
 
     def by_features(self) -> tuple[Any, Array] | None:
-        """The ``FactorBank`` whose kernels these are but for multiples, and what its features are multiplied with.
+        """A ``FactorBank`` and the factors, shape (n_features,), of its features that give the kernels of this bank.
 
-        That is an array of shape (n_features,). None where the kernels are not known by features.
+        None where the kernels are not given by features.
         """
         return None
 
     @property
     def local(self) -> bool:
-        """Whether a block's matrices are parts of the matrices: not where a kernel follows the sample (centring)."""
+        """Whether a block of the bank has blocks of its matrices, which is not so for centred kernels."""
         return True
 
     @property
@@ -193,85 +193,86 @@ class KernelBank(ABC):
         return False
 
     def reference(self, columns: Index = slice(None)) -> KernelBank:
-        """The bank with these columns and no rows: all that ``cross`` needs, without any stored n x n matrix."""
+        """The bank with these columns and no rows, which is all that ``cross`` needs; it stores no n x n matrix."""
         return self.block(np.arange(0), columns)
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
-        """These kernels in double precision, stored where that fits: for many passes over few kernels.
+        """These kernels in double precision, stored if they fit into memory: for many passes over few kernels.
 
-        Only a square bank promises double precision; one of new samples may stay as it is stored.
+        Only a square bank guarantees double precision; one of new samples may keep its precision.
         """
         return self.select(index)
 
     def unrounded(self) -> KernelBank:
-        """The same kernels on the same samples with no entry rounded: what certificates are computed on.
+        """The same kernels on the same samples with no entry rounded, for certificates.
 
-        The bank itself where it holds the kernels as they were given: samples' kernels in double precision, or
-        precomputed matrices in any. Else a bank that evaluates them in double precision in every pass, and that stores
-        no matrix: for few passes. Only a square bank promises this.
+        This is the bank itself where its kernels are exact: kernels of samples in double precision, or precomputed
+        matrices in any precision. Otherwise it is a bank that evaluates the kernels in double precision in every pass
+        and stores no matrix, for few passes. Only a square bank guarantees this.
         """
         return self
 
     def principal(self, rows: Array) -> KernelBank:
-        """The block of these rows against themselves, copied out of this bank: for many passes over few samples."""
+        """The block of these rows against themselves, as a copy: for many passes over few samples."""
         return self.block(rows, rows).compact()
 
     def rotation(self, Y: Array, groups: Sequence[Array] | None = None) -> Rotation | None:
-        """Few coordinates of the samples of a square bank, in which its kernels and targets Y (n, t) are; else None.
+        """A few coordinates that span the kernels and targets Y (n, t) of a square bank; None where there are not few.
 
-        Every group of samples, all samples by default, has coordinates of its own.
+        Each group of samples, by default one group of all samples, has separate coordinates.
         """
         return None
 
     def rotated(self, rotation: Rotation) -> KernelBank:
-        """The bank in the coordinates of a ``rotation`` of its own."""
+        """The bank in the coordinates that its ``rotation`` returned."""
         raise NotImplementedError(f"{type(self).__name__} has no rotation")
 
     def about_mean(self, weight: Array | None = None) -> KernelBank | None:
-        """The centred kernels by features that are centred, where a bank has few features; else None.
+        """The centred kernels, by centred features, where a bank has few features; else None.
 
-        The mean is that of the columns. With weights s of the samples of a square bank it is theirs, and the features
-        are multiplied by their roots: <K_j, K_k> of the result is tr P K_j P K_k, P = diag(s) - ss' / sum(s).
+        The mean is taken over the columns. With weights s of the samples of a square bank it is the weighted mean, and
+        features are multiplied by the roots of s: <K_j, K_k> of the result is tr P K_j P K_k, with
+        P = diag(s) - ss' / sum(s).
         """
         return None
 
     def compact(self) -> KernelBank:
-        """The same bank, copied out of the larger one that it may be a view of: for many passes over a fold."""
+        """The same bank, as a copy where it is a view of a larger bank: for many passes over a fold."""
         return self
 
     def held_out_self_values(self, rows: Index, columns: Index) -> Array:
         """k_k(x, x) of some rows of a square bank where the columns are the training sample: shape (m, len(rows)).
 
-        A bank whose statistics follow the training sample (centring) overrides this, and so do its wrappers.
+        Banks whose statistics depend on the training sample (centring) override this, and so do their wrappers.
         """
         return self.diagonal()[:, rows]
 
     def __repr__(self) -> str:
         kind = type(self).__name__
         r, c = self.shape
-        on = f"{c} samples" if self.square else f"{r} new samples against {c}"
-        return f"<{kind}: {len(self)} {'distances' if self.of_distances else 'kernels'} of {on}>"
+        samples = f"{c} samples" if self.square else f"{r} new samples against {c}"
+        return f"<{kind}: {len(self)} {'distances' if self.of_distances else 'kernels'} of {samples}>"
 
     # -- dense matrices, blocks, other forms ---------------------------------------------------------------------
-    # The files of other forms import this one: they are imported where such a form is made.
+    # The modules of these banks import this one, so they are imported inside the methods.
 
     def matrix(self, k: int) -> Array:
         """K_k, dense; the other matrices are not evaluated."""
         return self.select(slice(k, k + 1)).combine(np.ones(1)).dense()
 
     def matrices(self) -> Array:
-        """All matrices, dense: shape (m, r, c). For small problems and for looking at."""
+        """All matrices, dense: shape (m, r, c). For small problems and for inspection."""
         first = self.matrix(0)
         stack = np.empty((len(self), *first.shape), dtype=first.dtype)
-        for k in range(len(self)):  # one after the other, as together they would take their memory twice
+        for k in range(len(self)):  # one at a time, since a list of all matrices would take the memory twice
             stack[k] = self.matrix(k) if k else first
         return stack
 
     def __getitem__(self, index: Any) -> Any:
         """``bank[np.ix_(rows, columns)]`` or ``bank[rows, columns]``: a block; a number is one sample.
 
-        ``bank[rows]`` of a square bank are some of its samples, which an estimator takes for training, and to predict.
-        A TypeError for any other index, a ValueError for a mask of another length.
+        ``bank[rows]`` of a square bank is some of its samples, with which an estimator can be fitted or can predict.
+        Any other index is a TypeError, a mask of another length a ValueError.
         """
         if not isinstance(index, tuple) or (len(index) == 2 and index[1] is Ellipsis):
             self._check_square("some samples of a bank are taken of a square one")
@@ -284,7 +285,7 @@ class KernelBank(ABC):
         return self.block(rows, columns)
 
     def normalized(self) -> KernelBank:
-        """K_ij / sqrt(K_ii K_jj) in every kernel; new samples are scaled by their own self-values."""
+        """K_ij / sqrt(K_ii K_jj) in every kernel; new samples are scaled by their self-values."""
         from multikernel.banks.self_valued import NormalizedBank
 
         return NormalizedBank.of(self)
@@ -296,7 +297,7 @@ class KernelBank(ABC):
         return CenteredBank.of(self)
 
     def distances(self) -> KernelBank:
-        """K_ii + K_jj - 2 K_ij for every kernel: squared distances in its feature space, no longer kernel matrices."""
+        """K_ii + K_jj - 2 K_ij for every kernel: squared distances in feature space, which are not kernel matrices."""
         from multikernel.banks.self_valued import DistanceBank
 
         return DistanceBank.of(self)
@@ -329,6 +330,6 @@ class KernelBank(ABC):
     def _stream(self) -> Stream:
         return Stream(self.tiles, len(self), self.shape, self._tile_values)
 
-    def _check_square(self, what: str = "quadratic forms and diagonals need a square bank") -> None:
+    def _check_square(self, requirement: str = "quadratic forms and diagonals need a square bank") -> None:
         if not self.square:
-            raise ValueError(f"{what}; this one holds new samples against the training set")
+            raise ValueError(f"{requirement}; this one holds new samples against the training set")

@@ -1,9 +1,9 @@
-"""The matrix of one kernel or distance, stored, or made on demand, a part at a time.
+"""The matrix B of one kernel or distance, stored, or computed on demand in blocks.
 
     B_ij = base(x_i, z_j)
 
-Where the base is a cosine, k(x, z) / sqrt(k(x, x) k(z, z)), the inverse roots are kept with the samples: a part is then
-one product and one pass over it, within [-1, 1] and exactly 1 for a sample with itself.
+Where the base is a cosine, k(x, z) / sqrt(k(x, x) k(z, z)), the inverse roots are stored with the samples: a block is
+then one product and one pass over it, limited to [-1, 1] and exactly 1 for a sample with itself.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class MatrixSamples:
     ids: Array
 
     @classmethod
-    def of(cls, base: Kernel | OfDistance, values: Any, known: bool) -> MatrixSamples:
-        """Samples of a base kernel; those of the training sample are ``known``."""
+    def of(cls, base: Kernel | OfDistance, values: Any, in_training: bool) -> MatrixSamples:
+        """Samples of a base kernel; ``in_training`` says whether they are the training sample."""
         n = values.shape[0]
-        ids = np.arange(n) if known else np.full(n, -1)
+        ids = np.arange(n) if in_training else np.full(n, -1)
         if not isinstance(base, Normalized):
             return cls(values, None, ids)
         return cls(values, inverse_root(base.kernel.diagonal(values)).astype(values.dtype), ids)
@@ -50,19 +50,19 @@ class MatrixSamples:
         return int(self.values.shape[0])
 
     def take(self, index: Index) -> MatrixSamples:
-        """Some of them."""
+        """Some of the samples."""
         return MatrixSamples(self.values[index], part_of(self.roots, index), self.ids[index])
 
 
 @dataclass(frozen=True, eq=False)
 class BaseMatrix:
-    """B; its rows and columns are one object where they are the same samples.
+    """The matrix B; its rows and columns are the same object where they are the same samples.
 
     Parameters
     ----------
     base : a kernel, or a distance on some columns
     rows, columns : MatrixSamples
-    stored : array (r, c), B itself; None where parts of it are made on demand
+    stored : array (r, c), B itself; None where blocks of it are computed on demand
     """
 
     base: Kernel | OfDistance
@@ -73,7 +73,7 @@ class BaseMatrix:
     @classmethod
     def of(cls, base: Kernel | OfDistance, X: Any) -> BaseMatrix:
         """The square matrix on a training sample, not stored."""
-        samples = MatrixSamples.of(base, X, known=True)
+        samples = MatrixSamples.of(base, X, in_training=True)
         return cls(base, samples, samples)
 
     @property
@@ -91,7 +91,7 @@ class BaseMatrix:
         return self.stored.dtype
 
     def part(self, rows: Index, columns: Index) -> BaseMatrix:
-        """The matrix of some rows and columns, which is not square."""
+        """The block of some rows and columns, which counts as rectangular."""
         stored = None if self.stored is None else self.entries(rows, columns)
         return BaseMatrix(self.base, self.rows.take(rows), self.columns.take(columns), stored)
 
@@ -101,22 +101,22 @@ class BaseMatrix:
         return BaseMatrix(self.base, samples, samples, None if self.stored is None else self.entries(index, index))
 
     def entries(self, rows: Index, columns: Index = slice(None)) -> Array:
-        """B at some rows and columns, dense, by rows."""
+        """The entries of B at some rows and columns, dense and C-ordered."""
         if self.stored is None:
             return self.part(rows, columns).values()
-        whole = isinstance(columns, slice) and columns == slice(None)
+        all_columns = isinstance(columns, slice) and columns == slice(None)
         r, c = self.shape
-        return self.stored[rows if whole else np.ix_(positions(rows, r), positions(columns, c))]
+        return self.stored[rows if all_columns else np.ix_(positions(rows, r), positions(columns, c))]
 
     def against(self, X: Any) -> BaseMatrix:
-        """The matrix of new samples against the columns, stored where this one is."""
-        new = BaseMatrix(self.base, MatrixSamples.of(self.base, X, known=False), self.columns)
+        """The matrix of new samples against the columns, stored if this matrix is."""
+        matrix = BaseMatrix(self.base, MatrixSamples.of(self.base, X, in_training=False), self.columns)
         if self.stored is None:
-            return new
-        return replace(new, stored=new.values().astype(self.dtype, copy=False))
+            return matrix
+        return replace(matrix, stored=matrix.values().astype(self.dtype, copy=False))
 
     def values(self) -> Array:
-        """All of it, dense, by rows; exactly symmetric where it is square."""
+        """All entries of B, dense and C-ordered; exactly symmetric where B is square."""
         if self.stored is not None:
             return self.stored
         X = self.rows.values

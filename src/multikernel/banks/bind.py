@@ -1,20 +1,20 @@
-"""From a specification to numbers: the cheapest bank for a family on a sample, by what its kernels state.
+"""Binding kernels to samples: the cheapest bank for a family on a sample, chosen by the facts that its kernels state.
 
-powers of one matrix (four or more)   PowersBank: one matrix, never one for each degree; made on demand beyond the
+powers of one matrix (four or more)   PowersBank: one matrix, not one for each degree; computed on demand beyond the
                                       memory budget
-kernels that are fast on demand       PowersBank that makes their matrix in every pass, where it exceeds the budget
+kernels that are fast on demand       PowersBank that computes their matrix in every pass, where it exceeds the budget
 explicit features                     FactorBank, where they are fewer than the samples
 multiples, centred kernels            a wrapper around the bank of the kernels inside
 kernels of encoded samples            a MappedBank around the bank of the kernels inside, on the encodings side by side
 ANOVA kernels (two or more)           PackedBank of all degrees from one recursion; in single precision, and then
                                       LazyBank, beyond the memory budget
-kernels that are costly to evaluate   a PackedBank of their own, in the same precisions
-Gaussians on subsets of the columns   a PackedBank made of all of them at once, where it is not small; beyond the memory
-                                      budget the SubsetRBFBank that makes it
-functions of one distance             ProfilesBank, where a stack of all that is left would be large
+kernels that are costly to evaluate   a separate PackedBank, in the same precisions
+Gaussians on subsets of the columns   a PackedBank computed for all of them at once, where it is not small; beyond the
+                                      memory budget the SubsetRBFBank that computes it
+functions of one distance             ProfilesBank, where a stack of all remaining kernels would be large
 Gaussians on described subsets        SubsetRBFBank, where a stack of them would be large
 anything else                         PackedBank; LazyBank beyond the memory budget
-arrays of torch, cupy and their like  FactorBank where explicit features are few, else ArrayBank
+arrays of torch, cupy and similar     FactorBank where explicit features are few, else ArrayBank
 """
 
 from __future__ import annotations
@@ -83,14 +83,14 @@ def bind_samples(
     features = Features.of(samples)
     if hasattr(X, "columns"):
         features = replace(features, names=Features.of(X).names)
-    # a bank does not follow a kernel that is changed later
+    # a copy, since kernels may be changed later and the bank must not
     return bind_kernels(deepcopy(family).resolve(features).learned(host(samples)), samples, memory, dtype)
 
 
 def bind_kernels(
     kernels: KernelFamily | tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any = None
 ) -> KernelBank:
-    """Bind a family, or kernels, whose columns are given by position, to a checked sample.
+    """Bind a family or kernels, with columns given by position, to a checked sample.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def bind_kernels(
 
 
 def _precision(dtype: Any) -> np.dtype[Any]:
-    """What a user gives for a dtype; ValueError where it is none in which matrices are stored."""
+    """The dtype that a user gave; ValueError where it is neither float64 nor float32."""
     sentence = "bind: matrices are stored in float64 or float32, got dtype"
     try:
         precision = np.dtype(dtype)
@@ -128,27 +128,27 @@ def _precision(dtype: Any) -> np.dtype[Any]:
 
 
 def sketched(kernels: KernelFamily | tuple[Kernel, ...], X: Any, dtype: Any = None) -> KernelBank:
-    """What ``bind_kernels`` would bind, with nothing stored and nothing computed: it has the same cost.
+    """A bank with the cost of the one that ``bind_kernels`` would return, for which nothing is stored or computed.
 
-    Kernels that are scaled, normalised or centred are those inside, which take as long.
+    Scaled, normalised and centred kernels are replaced by their inner kernels, which cost the same.
     """
     if isinstance(kernels, Concatenation):
         banks = tuple(sketched(family, X, dtype) for family in kernels.families)
         return ConcatenatedBank(banks, np.arange(sum(map(len, banks))))
-    described = isinstance(kernels, RBFSubsets) and not isinstance(kernels.subsets, int)
-    return bind_kernels(kernels if described else tuple(map(_inside, kernels)), X, 0, dtype)
+    is_described = isinstance(kernels, RBFSubsets) and not isinstance(kernels.subsets, int)
+    return bind_kernels(kernels if is_described else tuple(map(_innermost, kernels)), X, 0, dtype)
 
 
-def _inside(kernel: Kernel) -> Kernel:
-    """The kernel that is scaled, normalised or centred."""
-    wrapped = next((fact for fact in kernel.facts() if isinstance(fact, Wrapped)), None)
-    if wrapped is None:
+def _innermost(kernel: Kernel) -> Kernel:
+    """The kernel without scaling, normalisation and centring."""
+    wrapping = next((fact for fact in kernel.facts() if isinstance(fact, Wrapped)), None)
+    if wrapping is None:
         return kernel
-    return _inside(wrapped.kernel)
+    return _innermost(wrapping.kernel)
 
 
 def _on_arrays(kernels: tuple[Kernel, ...], X: Any, memory: int) -> KernelBank:
-    """The bank of samples of another library."""
+    """The bank of samples that are arrays of another library."""
     linear = all(any(isinstance(fact, ExplicitFeatures) for fact in kernel.facts()) for kernel in kernels)
     bank = factors_bank(kernels, X) if linear else None
     if bank is None or bank.n_features >= X.shape[0]:
@@ -167,61 +167,61 @@ def _bind(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
 
 @dataclass(frozen=True)
 class _Group:
-    """Kernels, by position, that one bank serves."""
+    """The positions of kernels that share one bank, and the function that makes this bank."""
 
     members: list[int]
     bank: Callable[[tuple[Kernel, ...], Any, Storage], KernelBank]
 
 
 def _groups(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> list[_Group]:
-    """Kernels that share a structure, each kernel in exactly one group."""
+    """Groups of kernels that share a structure, with each kernel in exactly one group."""
     n, p = X.shape
     itemsize = storage.dtype.itemsize
-    left = {k: kernel.facts() for k, kernel in enumerate(kernels)}
+    remaining = {k: kernel.facts() for k, kernel in enumerate(kernels)}
     groups: list[_Group] = []
 
     def take(kind: type, key: Callable[[Any], Any], bank: Any, worth: Callable[[list[int], Any], bool]) -> None:
-        stated = [(k, key(fact)) for k, facts in left.items() for fact in facts if isinstance(fact, kind)]
-        for value, members in grouped(stated):
+        keys_of_kernels = [(k, key(fact)) for k, facts in remaining.items() for fact in facts if isinstance(fact, kind)]
+        for value, members in grouped(keys_of_kernels):
             if worth(members, value):
                 groups.append(_Group(members, bank))
                 for k in members:
-                    del left[k]
+                    del remaining[k]
 
-    take(Wrapped, lambda f: f.by if isinstance(f.by, str) else "scaled", _wrapped, lambda members, by: True)
+    take(Wrapped, lambda fact: fact.by if isinstance(fact.by, str) else "scaled", _wrapped, lambda members, by: True)
     take(
         Encodes,
-        lambda f: (f.encoding, f.columns) if f.encoding.sparse else None,
+        lambda fact: (fact.encoding, fact.columns) if fact.encoding.sparse else None,
         _encoded,
         lambda members, which: True,
     )
     take(PowerOf, matrix_of, powers_bank, lambda members, base: len(members) >= FEW)
     if n * n * np.dtype(float).itemsize > storage.memory:  # machines add kernels in double precision
-        take(OnDemand, lambda f: f.kernel, on_demand_bank, lambda members, kernel: True)
+        take(OnDemand, lambda fact: fact.kernel, on_demand_bank, lambda members, kernel: True)
     take(
         ExplicitFeatures,
-        lambda f: (p if f.columns is None else len(f.columns)) < n,
+        lambda fact: (p if fact.columns is None else len(fact.columns)) < n,
         lambda kernels, X, storage: factors_bank(kernels, X),
         lambda members, fewer: fewer,
     )
-    take(Elementary, lambda f: f.kernel, anova_bank, lambda members, kernel: len(members) > 1)
-    if len(left) * half_size(n) * itemsize > STACK_TINY:
+    take(Elementary, lambda fact: fact.kernel, anova_bank, lambda members, kernel: len(members) > 1)
+    if len(remaining) * half_size(n) * itemsize > STACK_TINY:
         take(
             OfDistance,
             is_gaussian,
             gaussians_bank,
             lambda members, gaussian: gaussian and few_differences([kernels[k] for k in members], X),
         )
-    if len(left) * half_size(n) * itemsize > KEPT_BYTES:
+    if len(remaining) * half_size(n) * itemsize > KEPT_BYTES:
         take(
             OfDistance,
             matrix_of,
             profiles_bank,
             lambda members, columns: len(members) >= FEW,
         )
-    take(Costly, lambda f: f, costly_bank, lambda members, fact: True)
-    if left:
-        groups.append(_Group(list(left), rest_bank))
+    take(Costly, lambda fact: fact, costly_bank, lambda members, fact: True)
+    if remaining:
+        groups.append(_Group(list(remaining), rest_bank))
     return groups
 
 
@@ -237,16 +237,17 @@ def _wrapped(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBan
 
 
 def _encoded(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
-    """One matrix of all encodings, each kernel on the columns of its own."""
+    """The bank on one matrix with all encodings side by side; each kernel takes the columns of its encoding."""
     facts: list[Encodes] = [fact_of(kernel, Encodes) for kernel in kernels]
     groups = grouped((k, (fact.encoding, fact.columns)) for k, fact in enumerate(facts))
-    own = {k: place for place, (_, members) in enumerate(groups) for k in members}
-    parts = tuple(part for part, _ in groups)
-    widths = [encoded((part,), X[:1]).shape[1] for part in parts]
+    group_of = {k: number for number, (_, members) in enumerate(groups) for k in members}
+    pairs = tuple(pair for pair, _ in groups)
+    widths = [encoded((pair,), X[:1]).shape[1] for pair in pairs]
     starts = np.cumsum([0, *widths]).tolist()
     inner = [
-        f.kernel if len(parts) == 1 else f.kernel.on(range(*starts[own[k] : own[k] + 2])) for k, f in enumerate(facts)
+        f.kernel if len(pairs) == 1 else f.kernel.on(range(*starts[group_of[k] : group_of[k] + 2]))
+        for k, f in enumerate(facts)
     ]
-    F = encoded(parts, X)
+    F = encoded(pairs, X)
     resolved = tuple(kernel.resolve(Features(F.shape[1])) for kernel in inner)
-    return MappedBank(_bind(resolved, F, storage), EncodedSamples(parts))
+    return MappedBank(_bind(resolved, F, storage), EncodedSamples(pairs))

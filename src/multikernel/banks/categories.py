@@ -1,12 +1,12 @@
 """Samples with columns of categories, and with missing cells, as columns of numbers.
 
-A column of K categories becomes K + 1 columns, of which one holds 2^(-1/q) and the others 0: the sum of |x - z|^q over
-these is 0 for the same category and 1 for two different ones. The last column is for categories that the training
-sample does not have, which differ from all of its own. A missing category is a category.
+A column of K categories becomes K + 1 columns, one of which is 2^(-1/q) and the others 0: the sum of |x - z|^q over
+these columns is 0 for equal categories and 1 for different ones. The last column is for categories that the training
+sample does not have, which thus differ from all categories of training. Missing cells count as one more category.
 
-A missing number is the median of the training sample, and beside it stands a column that is 1 for missing cells and 0
-for others, of which the distance is a group of its own: whether a number is missing may carry information. Where the
-training sample has no missing number there is none.
+A missing number is replaced by the median of the training sample, and the column gets an indicator beside it that is 1
+for missing cells and 0 for others. Distances in the indicator are a separate group, since it may be informative that a
+number is missing. Columns without missing numbers in training have no indicator.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from multikernel.tables.table import Table, as_table, with_missing
 
 @dataclass(frozen=True, eq=False)
 class NumericColumns:
-    """How samples become columns of numbers.
+    """The conversion of samples to columns of numbers.
 
     Parameters
     ----------
-    p : int, features of the samples
+    p : int, the number of features
     strings : int array (s,), the features that are categories
-    levels : the categories of each of these, as tuples of strings, sorted; None, the missing one, last
+    levels : the categories of each of these, as sorted tuples of strings; None, for missing cells, comes last
     degree : 2 or 1, q
-    holes : int array (h,), the features of numbers that miss some
-    fill : array (p,), what a missing number is taken to be
+    holes : int array (h,), the features of numbers with missing cells in training
+    fill : array (p,), the replacement of missing numbers
     """
 
     p: int
@@ -45,7 +45,7 @@ class NumericColumns:
 
     @classmethod
     def of(cls, X: Any, degree: int) -> NumericColumns:
-        """For a training sample: a table, an array or a CSR matrix."""
+        """The conversion for a training sample, which is a table, an array or a CSR matrix."""
         table = as_table(with_missing(X))
         if table is None:
             if X.shape[0]:
@@ -54,31 +54,31 @@ class NumericColumns:
                 fill = np.zeros(X.shape[1])
             return cls(int(X.shape[1]), np.arange(0), (), degree, np.arange(0), fill)
         absent = np.isnan(table.numbers)
-        known = [column[~gone] for column, gone in zip(table.numbers.T, absent.T, strict=True)]
-        fill = np.array([np.median(column) if len(column) else 0.0 for column in known])
+        present_values = [column[~is_absent] for column, is_absent in zip(table.numbers.T, absent.T, strict=True)]
+        fill = np.array([np.median(column) if len(column) else 0.0 for column in present_values])
         holes = np.setdiff1d(np.flatnonzero(absent.any(axis=0)), table.strings)
         return cls(table.shape[1], table.strings, tuple(_levels(c) for c in table.texts.T), degree, holes, fill)
 
     @property
     def features(self) -> Array:
-        """The feature that each column of numbers comes from: the numbers, the categories, the missing numbers."""
+        """The feature of each column: first those of numbers, then of categories, then of indicators."""
         numbers = np.setdiff1d(np.arange(self.p), self.strings)
         categories = np.repeat(self.strings, [len(levels) + 1 for levels in self.levels])
         return np.concatenate([numbers, categories, self.holes]).astype(int)
 
     @property
     def plain(self) -> bool:
-        """Whether samples are their own columns."""
+        """Whether the columns are the features themselves, without categories and indicators."""
         return not (len(self.strings) or len(self.holes))
 
     def numbers(self, X: Any) -> Array:
         """Samples as an array of double precision."""
         table = as_table(with_missing(X))
         if table is None and not len(self.strings):
-            own = np.array(dense(X), dtype=np.float64)
+            values = np.array(dense(X), dtype=np.float64)
             if self.plain:
-                return own
-            return np.hstack([own, np.zeros((len(own), len(self.holes)))])
+                return values
+            return np.hstack([values, np.zeros((len(values), len(self.holes)))])
         if table is None or not np.array_equal(table.strings, self.strings):
             raise ValueError(f"samples need strings in columns {', '.join(map(str, self.strings))}, as in training")
         absent = np.isnan(table.numbers)
@@ -88,19 +88,19 @@ class NumericColumns:
 
     def _indicators(self, table: Table, k: int) -> Array:
         number = {level: i for i, level in enumerate(self.levels[k])}
-        place = [number.get(text, len(number)) for text in table.texts[:, k]]
-        return 0.5 ** (1.0 / self.degree) * np.eye(len(number) + 1)[place]
+        level_numbers = [number.get(text, len(number)) for text in table.texts[:, k]]
+        return 0.5 ** (1.0 / self.degree) * np.eye(len(number) + 1)[level_numbers]
 
 
 def _levels(column: Array) -> tuple[str | None, ...]:
-    found = set(column)
-    return (*sorted(found - {None}), *([None] if None in found else []))
+    levels = set(column)
+    return (*sorted(levels - {None}), *([None] if None in levels else []))
 
 
 def centre(Z: Array) -> Array:
-    """The medians of the columns, from which samples are measured: differences do not depend on it, their digits do.
+    """The medians of the columns; differences of samples lose fewer digits when these are subtracted first.
 
-    A mean would follow a single value that is far from all others, and take digits from the differences of these.
+    A mean would be moved by a single value that is far from all others, whose differences would then lose digits.
     """
     if not len(Z):
         return np.zeros(Z.shape[1])
@@ -108,28 +108,28 @@ def centre(Z: Array) -> Array:
 
 
 def weighted_squares(s: Array, X: Array, Z: Array) -> Array:
-    """sum_j s_j (x_j - z_j)^2 of all pairs of samples around zero, shape (len(X), len(Z)); factors may be negative."""
-    used = s != 0.0
-    s = s[used]
-    X = X[:, used]
-    Z = Z[:, used]
+    """sum_j s_j (x_j - z_j)^2 for all pairs of centred samples, shape (len(X), len(Z)); factors may be negative."""
+    nonzero = s != 0.0
+    s = s[nonzero]
+    X = X[:, nonzero]
+    Z = Z[:, nonzero]
     with np.errstate(over="ignore"):  # new samples may be infinitely far away
-        left = _sums(X * X, s)
-        right = _sums(Z * Z, s)
+        squares_of_X = _sums(X * X, s)
+        squares_of_Z = _sums(Z * Z, s)
         clip = bool((s >= 0.0).all())
     D = np.empty((len(X), len(Z)))
     factors = X * (-2.0 * s)
 
-    def part(rows: slice) -> None:
+    def fill_rows(rows: slice) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             tile = np.matmul(factors[rows], Z.T, out=D[rows])
-            tile += left[rows, None]
-            tile += right
+            tile += squares_of_X[rows, None]
+            tile += squares_of_Z
             if clip:
                 np.maximum(tile, 0.0, out=tile)
 
-    with one_blas_thread(0):  # the rows are shared out among threads
-        over_tiles(part, D.shape)
+    with one_blas_thread(0):  # the rows are distributed among threads
+        over_tiles(fill_rows, D.shape)
     return D
 
 

@@ -32,7 +32,7 @@ class CenteredBank(WrapperBank):
 
     Parameters
     ----------
-    bank : the kernels as they are
+    bank : the kernels before centring
     means : array (m, c), the column means of each kernel over the training sample
     """
 
@@ -108,7 +108,7 @@ class CenteredBank(WrapperBank):
         return self.bank.diagonal() - 2.0 * self.means + self.means.mean(axis=1, keepdims=True)
 
     def block(self, rows: Index, columns: Index) -> KernelBank:
-        if not self.bank.square:  # new samples keep the means of the training sample
+        if not self.bank.square:  # new samples are centred by the means of the training sample
             return IndexedBank.of(self, rows, columns)
         block = self.bank.block(rows, columns)
         if block.square:
@@ -127,7 +127,7 @@ class CenteredBank(WrapperBank):
         return CenteredBank.of(bank)
 
     def exact(self, index: Index = slice(None)) -> CenteredBank:
-        """The means are computed again: those at hand are only as exact as the entries that they were taken from."""
+        """The exact kernels; their means are computed again, as the present ones come from rounded entries."""
         bank = self.bank.exact(index)
         if bank.square:
             return CenteredBank.of(bank)
@@ -137,12 +137,12 @@ class CenteredBank(WrapperBank):
         return replace(self, bank=self.bank.cross(X))
 
     def reference(self, columns: Index = slice(None)) -> KernelBank:
-        """All columns are kept, for the mean of a new row; a view leaves out the other columns."""
-        whole = replace(self, bank=self.bank.reference())
-        everything = isinstance(columns, slice) and columns == slice(None)
-        if everything:
-            return whole
-        return IndexedBank.of(whole, slice(0), columns)
+        """All columns are kept for the row means of new samples; a view selects the given columns."""
+        reference = replace(self, bank=self.bank.reference())
+        all_columns = isinstance(columns, slice) and columns == slice(None)
+        if all_columns:
+            return reference
+        return IndexedBank.of(reference, slice(0), columns)
 
     def self_values(self, X: Any) -> Array:
         row_means = _row_means(self.bank.cross(X))
@@ -150,6 +150,6 @@ class CenteredBank(WrapperBank):
 
 
 def _row_means(bank: KernelBank) -> Array:
-    """The mean of every row of every kernel, which in a square bank is the column means, too."""
+    """The mean of every row of every kernel; in a square bank these are the column means, too."""
     c = bank.shape[1]
     return bank.apply(np.full((c, 1), 1.0 / c))[:, :, 0]

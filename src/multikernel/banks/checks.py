@@ -1,4 +1,4 @@
-"""What a matrix must be to be a kernel, and the sentence that says where it is not."""
+"""Checks that arrays are kernel matrices, with errors that say where they are not."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _holds(array: Array, kind: Any) -> bool:
 
 
 def check_finite(K: Array, name: str) -> None:
-    """ValueError with the position of a NaN or infinity."""
+    """ValueError where K has a NaN or infinity, with its position."""
     if not np.isfinite(K).all():
         i, j = np.argwhere(~np.isfinite(K))[0]
         raise ValueError(f"{name} has a NaN or infinity at row {i}, column {j}")
@@ -92,18 +92,18 @@ def check_values(bank: KernelBank, names: Any) -> None:
 
 
 def check_self_values(bank: KernelBank, names: Any) -> None:
-    """ValueError that names the first kernel with a self-value that is NaN or infinite: where most overflows show."""
+    """ValueError that names the first kernel with a self-value that is NaN or infinite, as after most overflows."""
     with np.errstate(all="ignore"):
         _check_kernels(bank.traces()[:, None], names)
 
 
-def _check_kernels(of_kernel: Array, names: Any) -> None:
-    wrong = np.flatnonzero(~np.isfinite(of_kernel).all(axis=1))
-    if len(wrong):
-        if len(names) == len(of_kernel):
-            name = str(names[wrong[0]])
+def _check_kernels(values: Array, names: Any) -> None:
+    faulty = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    if len(faulty):
+        if len(names) == len(values):
+            name = str(names[faulty[0]])
         else:
-            name = f"kernel {wrong[0]}"
+            name = f"kernel {faulty[0]}"
         raise ValueError(
             f"{name} has values that are NaN or infinite on these samples: scale the features, to [-1, 1] say, or "
             "give them in double precision"
@@ -111,11 +111,11 @@ def _check_kernels(of_kernel: Array, names: Any) -> None:
 
 
 def check_symmetric(K: Array, name: str) -> None:
-    """ValueError with the pair of entries that differ most."""
-    tiles = slices(len(K), TILE_ROWS)  # K and its transpose do not fit into the cache, some rows and columns do
-    worst = max((float(np.abs(K[tile] - K[:, tile].T).max(initial=0.0)) for tile in tiles), default=0.0)
-    size = max(float(K.max(initial=0.0)), -float(K.min(initial=0.0)))
-    if worst > rounding(K) * size and worst > precision(K) * size:
+    """ValueError where K is not symmetric, with the pair of entries that differ most."""
+    tiles = slices(len(K), TILE_ROWS)  # tiles of K and of its transpose fit into the cache
+    largest_difference = max((float(np.abs(K[tile] - K[:, tile].T).max(initial=0.0)) for tile in tiles), default=0.0)
+    largest = max(float(K.max(initial=0.0)), -float(K.min(initial=0.0)))
+    if largest_difference > rounding(K) * largest and largest_difference > precision(K) * largest:
         difference = np.abs(K - K.T)
         i, j = np.unravel_index(difference.argmax(), K.shape)
         raise ValueError(
@@ -124,14 +124,14 @@ def check_symmetric(K: Array, name: str) -> None:
 
 
 def as_positive(K: Array, name: str, psd: float | None = None, clip: bool = False) -> tuple[Array, float]:
-    """K, or the nearest positive semi-definite matrix if it may be clipped, and how far from K that is.
+    """K, or if ``clip`` the nearest positive semi-definite matrix, and its relative distance from K.
 
     Parameters
     ----------
     K : array (n, n), symmetric
     name : str, for the message
-    psd : float > 0, the share of the trace that counts as rounding; that of the matrix's precision by default
-    clip : bool, whether a matrix with eigenvalues below that is clipped; else it is refused with a ValueError
+    psd : float > 0, the share of the trace that counts as rounding; by default it follows the precision of the matrix
+    clip : bool, whether a matrix with eigenvalues below minus this share is clipped; otherwise it is a ValueError
     """
     smallest = negative_eigenvalue(K, psd)
     if smallest is None:
@@ -147,9 +147,9 @@ def as_positive(K: Array, name: str, psd: float | None = None, clip: bool = Fals
 
 
 def clipped(K: Array) -> tuple[Array, float]:
-    """The nearest positive semi-definite matrix, and how far it is in the Frobenius norm, relative to K."""
+    """The nearest positive semi-definite matrix, and its distance in the Frobenius norm relative to that of K."""
     values, vectors = linalg.eigh(K.astype(np.float64))
-    below = np.flatnonzero(values < 0)
-    moved = float(np.linalg.norm(values[below]) / max(float(np.linalg.norm(values)), TINY))
-    lacking = vectors[:, below] * values[below] @ vectors[:, below].T
-    return (K - 0.5 * (lacking + lacking.T)).astype(K.dtype, copy=False), moved
+    negative = np.flatnonzero(values < 0)
+    relative_change = float(np.linalg.norm(values[negative]) / max(float(np.linalg.norm(values)), TINY))
+    negative_part = vectors[:, negative] * values[negative] @ vectors[:, negative].T
+    return (K - 0.5 * (negative_part + negative_part.T)).astype(K.dtype, copy=False), relative_change

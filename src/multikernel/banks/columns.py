@@ -1,8 +1,9 @@
-"""Distances in groups of columns, as a bank: what scales inside a kernel are learned on. Nothing n x n is stored.
+"""Distances in groups of columns, as a bank from which scales inside a kernel are learned; no n x n array is stored.
 
     D_k = sum over the columns j of group k of |x_j - z_j|^q,    q = 2 or 1
 
-Learning needs two passes, and neither forms the matrices: the sum of distances with a scale for each group,
+Learning needs two passes, neither of which forms the matrices: the sum of distances with a scale s_k for each group,
+and the inner products with a matrix,
 
     sum_k s_k D_k       q = 2: a product of the samples multiplied by sqrt(s);  q = 1: compiled
     <D_k, M>            q = 2: sum_ij M_ij (x_i^2 + z_j^2 - 2 x_i z_j), a product M Z;  q = 1: compiled
@@ -34,9 +35,9 @@ class ColumnDistancesBank(KernelBank):
     Parameters
     ----------
     X, Z : arrays (r, p) and (c, p), the row and the column samples; ``X is Z`` makes the bank square
-    owner : int array (p,), the group of each column, from 0 to groups - 1; -1 for a column of none
-    groups : int
-    columns : how samples become columns, and the degree q
+    owner : int array (p,), the group of each column, from 0 to groups - 1; -1 for a column without a group
+    groups : int, the number of groups
+    columns : the conversion of samples to columns, with the degree q
     """
 
     X: Array
@@ -47,13 +48,13 @@ class ColumnDistancesBank(KernelBank):
 
     @classmethod
     def of(cls, X: Any, degree: int = 2, owner: Array | None = None) -> ColumnDistancesBank:
-        """On a training sample; every feature is a group of its own if ``owner`` is not given.
+        """The bank of a training sample; by default every feature is a separate group.
 
-        Missing numbers of a feature are a group of their own, after all others.
+        The indicator of missing numbers of a feature is a further group, after all others.
 
         Parameters
         ----------
-        X : array or CSR matrix (n, p), or a table whose features of strings are categories: the same or not
+        X : array or CSR matrix (n, p), or a table whose features of strings are categories, which are equal or not
         degree : 2 for squared differences, 1 for absolute ones
         owner : int array (p,), the group of each feature
 
@@ -65,20 +66,22 @@ class ColumnDistancesBank(KernelBank):
         if degree not in (1, 2):
             raise ValueError(f"distances of columns are of degree 1 or 2, got {degree!r}")
         columns = NumericColumns.of(X, degree)
-        own = np.arange(columns.p) if owner is None else np.asarray(owner)
-        if own.shape != (columns.p,):
-            raise ValueError(f"owner must name the group of each of {columns.p} features, got shape {own.shape}")
+        group_of_feature = np.arange(columns.p) if owner is None else np.asarray(owner)
+        if group_of_feature.shape != (columns.p,):
+            raise ValueError(
+                f"owner must name the group of each of {columns.p} features, got shape {group_of_feature.shape}"
+            )
         numbers = columns.numbers(X)
-        groups = int(own.max(initial=-1)) + 1
+        groups = int(group_of_feature.max(initial=-1)) + 1
         holes = len(columns.holes)
         _check_range(numbers, columns)
-        owner = own[columns.features]
+        owner = group_of_feature[columns.features]
         owner[len(owner) - holes :] = groups + np.arange(holes)
         return cls(numbers, numbers, owner, groups + holes, columns)
 
     @property
     def degree(self) -> int:
-        """q."""
+        """The exponent q of the differences."""
         return self.columns.degree
 
     def by_feature(self, values: Array) -> Array:
@@ -91,14 +94,14 @@ class ColumnDistancesBank(KernelBank):
 
     @property
     def rounded(self) -> Array:
-        """What rounding may make of each group's distance where its columns are constant; units differ by column."""
+        """For each group the distance that rounding may cause where its columns are constant."""
         errors = ROUNDING * np.abs(self.Z).max(axis=0, initial=0.0)
-        used = self.owner >= 0
-        return np.bincount(self.owner[used], errors[used] ** self.degree, minlength=self.groups)
+        in_group = self.owner >= 0
+        return np.bincount(self.owner[in_group], errors[in_group] ** self.degree, minlength=self.groups)
 
     @cached_property
     def centre(self) -> Array:
-        """Where the column samples are."""
+        """The medians of the column samples."""
         return centre(self.Z)
 
     @property
@@ -123,26 +126,28 @@ class ColumnDistancesBank(KernelBank):
         for k in range(self.groups):
             D = np.zeros((len(X), len(self.Z)))
             for j in np.flatnonzero(self.owner == k):  # by differences: exactly 0 for samples that are the same
-                apart = np.abs(X[:, j, None] - self.Z[:, j])
-                D += apart if self.degree == 1 else apart * apart
+                differences = np.abs(X[:, j, None] - self.Z[:, j])
+                D += differences if self.degree == 1 else differences * differences
             yield D
 
     def combine_all(self, W: Array) -> list[Gram]:
-        return [DenseGram(self._whole(np.append(w, 0.0)[self.owner])) for w in np.asarray(W, dtype=float)]
+        return [DenseGram(self._scaled_sum(np.append(w, 0.0)[self.owner])) for w in np.asarray(W, dtype=float)]
 
     def inner(self, M: Array) -> Array:
         if self.degree == 2:
             by_column = self._inner_squares(M)
         else:
             by_column = self._inner_absolute(M)
-        used = self.owner >= 0
-        return np.bincount(self.owner[used], by_column[used], minlength=self.groups)
+        in_group = self.owner >= 0
+        return np.bincount(self.owner[in_group], by_column[in_group], minlength=self.groups)
 
     def quads(self, A: Array) -> Array:
         self._check_square()
-        form = _form_squares if self.degree == 2 else _form_absolute
-        used = self.owner >= 0
-        by_column = [np.bincount(self.owner[used], form(self.X, a)[used], minlength=self.groups) for a in A.T]
+        form_of_columns = _form_squares if self.degree == 2 else _form_absolute
+        in_group = self.owner >= 0
+        by_column = [
+            np.bincount(self.owner[in_group], form_of_columns(self.X, a)[in_group], minlength=self.groups) for a in A.T
+        ]
         if by_column:
             return np.stack(by_column, axis=1)
         return np.zeros((self.groups, 0))
@@ -151,7 +156,7 @@ class ColumnDistancesBank(KernelBank):
         self._check_square()
         return np.zeros((self.groups, len(self.X)))
 
-    # -- parts, new samples --------------------------------------------------------------------------------------
+    # -- blocks, new samples -------------------------------------------------------------------------------------
 
     def block(self, rows: Index, columns: Index) -> ColumnDistancesBank:
         X, Z = samples_of_block(self.X, self.Z, rows, columns)
@@ -159,7 +164,8 @@ class ColumnDistancesBank(KernelBank):
 
     def select(self, index: Index) -> KernelBank:
         chosen = positions(index, self.groups)
-        if len(np.unique(chosen)) < len(chosen):  # a column has one owner: columns of a group taken twice are copied
+        # a column can have only one group, so columns of a group that is chosen twice are copied
+        if len(np.unique(chosen)) < len(chosen):
             return self._repeated(chosen)
         number = np.full(self.groups + 1, -1)
         number[chosen] = np.arange(len(chosen))
@@ -171,16 +177,16 @@ class ColumnDistancesBank(KernelBank):
     def self_values(self, X: Any) -> Array:
         return np.zeros((self.groups, X.shape[0]))
 
-    # -- parts of passes -----------------------------------------------------------------------------------------
+    # -- steps of passes -----------------------------------------------------------------------------------------
 
     def _repeated(self, chosen: Array) -> ColumnDistancesBank:
-        columns = [np.flatnonzero(self.owner == k) for k in chosen]
-        owner = np.repeat(np.arange(len(chosen)), [len(own) for own in columns])
-        index = np.concatenate(columns)
+        columns_of_groups = [np.flatnonzero(self.owner == k) for k in chosen]
+        owner = np.repeat(np.arange(len(chosen)), [len(members) for members in columns_of_groups])
+        index = np.concatenate(columns_of_groups)
         Z = self.Z[:, index]
         return replace(self, X=Z if self.square else self.X[:, index], Z=Z, owner=owner, groups=len(chosen))
 
-    def _whole(self, s: Array) -> Array:
+    def _scaled_sum(self, s: Array) -> Array:
         D = self._sum(s, self.X, self.Z)
         if self.square:
             np.fill_diagonal(D, 0.0)
@@ -196,19 +202,19 @@ class ColumnDistancesBank(KernelBank):
         X = self.X - self.centre
         Z = self.Z - self.centre
 
-        def part(rows: slice) -> tuple[Array, Array]:
+        def sums_of_rows(rows: slice) -> tuple[Array, Array]:
             tile = M[rows]
-            own = X[rows]
-            crossed = np.einsum("ij,ij->j", own, tile @ Z)
-            return np.einsum("i,ij,ij->j", tile.sum(axis=1), own, own) - 2.0 * crossed, tile.sum(axis=0)
+            X_rows = X[rows]
+            crossed = np.einsum("ij,ij->j", X_rows, tile @ Z)
+            return np.einsum("i,ij,ij->j", tile.sum(axis=1), X_rows, X_rows) - 2.0 * crossed, tile.sum(axis=0)
 
         with one_blas_thread(0):
-            parts = over_tiles(part, M.shape)
-        if parts:
-            by_columns = np.sum([columns for _, columns in parts], axis=0)
+            sums_of_tiles = over_tiles(sums_of_rows, M.shape)
+        if sums_of_tiles:
+            column_sums = np.sum([columns for _, columns in sums_of_tiles], axis=0)
         else:
-            by_columns = np.zeros(len(Z))
-        return np.sum([own for own, _ in parts], axis=0) + np.einsum("i,ij,ij->j", by_columns, Z, Z)
+            column_sums = np.zeros(len(Z))
+        return np.sum([sums for sums, _ in sums_of_tiles], axis=0) + np.einsum("i,ij,ij->j", column_sums, Z, Z)
 
     def _inner_absolute(self, M: Array) -> Array:
         from multikernel.banks import _columns
@@ -217,7 +223,7 @@ class ColumnDistancesBank(KernelBank):
         M = np.ascontiguousarray(M, dtype=np.float64)
         Zt = Xt if self.square else np.ascontiguousarray(self.Z.T)
 
-        def part(rows: slice) -> Array:
+        def sums_of_rows(rows: slice) -> Array:
             out = np.zeros(len(Xt))
             if self.square:
                 _columns.inner_square(Xt, M, out, rows.start, rows.stop)
@@ -227,7 +233,7 @@ class ColumnDistancesBank(KernelBank):
 
         height = max(1, PIECE_VALUES // max(1, self.Z.size))
         if len(self.X):
-            return np.sum(over_rows(part, len(self.X), height), axis=0)
+            return np.sum(over_rows(sums_of_rows, len(self.X), height), axis=0)
         return np.zeros(len(Xt))
 
 
@@ -241,29 +247,29 @@ def _form_squares(X: Array, a: Array) -> Array:
 
 
 def _form_absolute(X: Array, a: Array) -> Array:
-    """sum_il a_i a_l |x_i - x_l| of each column: in their order, 2 sum_i a_i (x_i sum_l<i a_l - sum_l<i a_l x_l)."""
+    """sum_il a_i a_l |x_i - x_l| of each column: for sorted x, 2 sum_i a_i (x_i sum_l<i a_l - sum_l<i a_l x_l)."""
     order = np.argsort(X, axis=0, kind="stable")
     x = np.take_along_axis(X, order, axis=0)
     b = a[order]
-    # differences do not depend on it, their digits do
+    # the shift does not change differences, but they lose fewer digits
     if len(x):
         x = x - x[len(x) // 2]
-    before = np.cumsum(b, axis=0) - b
-    weighted = np.cumsum(b * x, axis=0) - b * x
-    return 2.0 * (b * (x * before - weighted)).sum(axis=0)
+    preceding = np.cumsum(b, axis=0) - b
+    preceding_weighted = np.cumsum(b * x, axis=0) - b * x
+    return 2.0 * (b * (x * preceding - preceding_weighted)).sum(axis=0)
 
 
 def _absolute(s: Array, X: Array, Z: Array) -> Array:
-    """sum_j s_j |x_j - z_j|, rows in threads."""
+    """sum_j s_j |x_j - z_j|, with rows distributed among threads."""
     from multikernel.banks import _columns
 
     out = np.empty((len(X), len(Z)))
     Zt = np.ascontiguousarray(Z.T)
 
-    def part(rows: slice) -> None:
+    def fill_rows(rows: slice) -> None:
         _columns.weighted_sum(np.ascontiguousarray(X[rows].T), Zt, s, out[rows])
 
-    over_rows(part, len(X), max(1, PIECE_VALUES // max(1, Z.size)))
+    over_rows(fill_rows, len(X), max(1, PIECE_VALUES // max(1, Z.size)))
     return out
 
 
@@ -273,11 +279,12 @@ def _check_range(numbers: Array, columns: NumericColumns) -> None:
             widths = np.ptp(numbers, axis=0)
         else:
             widths = np.zeros(numbers.shape[1])
-    least = 1e-301 ** (1.0 / columns.degree)
-    most = 1e302 ** (1.0 / columns.degree)
-    beyond = np.flatnonzero((widths > most) | ((widths > 0.0) & (widths < least)))
-    if len(beyond):
+    smallest = 1e-301 ** (1.0 / columns.degree)
+    largest = 1e302 ** (1.0 / columns.degree)
+    out_of_range = np.flatnonzero((widths > largest) | ((widths > 0.0) & (widths < smallest)))
+    if len(out_of_range):
+        j = out_of_range[0]
         raise ValueError(
-            f"feature {columns.features[beyond[0]]} varies by {widths[beyond[0]]:.3g}, and differences to the power "
-            f"{columns.degree} are beyond double precision there: give it in another unit"
+            f"feature {columns.features[j]} varies by {widths[j]:.3g}, and differences to the power {columns.degree} "
+            "are beyond double precision there: give it in another unit"
         )

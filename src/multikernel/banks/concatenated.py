@@ -26,7 +26,7 @@ class ConcatenatedBank(KernelBank):
     Parameters
     ----------
     banks : one or more banks on the same samples
-    order : int array (m,); kernel k is number ``order[k]`` of the banks' kernels, counted through
+    order : int array (m,); kernel k is number ``order[k]`` among the kernels of all banks, numbered consecutively
     """
 
     banks: tuple[KernelBank, ...]
@@ -84,12 +84,12 @@ class ConcatenatedBank(KernelBank):
         return self._gathered(bank.held_out_self_values(rows, columns) for bank in self.banks)
 
     def _gathered(self, answers: Iterable[Array]) -> Array:
-        """The answers of all banks in the order of the kernels."""
+        """The concatenated results of all banks, in the order of the kernels."""
         return np.concatenate(list(answers))[self.order]
 
     def tiles(self, rows: Index) -> Iterator[Array]:
-        own = [self.order[self._which == b] - start for b, start in enumerate(self._starts)]
-        tiles = [bank.select(index).tiles(rows) for bank, index in zip(self.banks, own, strict=True)]
+        indices = [self.order[self._which == b] - start for b, start in enumerate(self._starts)]
+        tiles = [bank.select(index).tiles(rows) for bank, index in zip(self.banks, indices, strict=True)]
         return (next(tiles[b]) for b in self._which)
 
     def matrix(self, k: int) -> Array:
@@ -98,12 +98,12 @@ class ConcatenatedBank(KernelBank):
 
     @property
     def _starts(self) -> Array:
-        """The number, counted through, of each bank's first kernel."""
+        """The number of the first kernel of each bank, where the kernels of all banks are numbered consecutively."""
         return np.cumsum([0, *map(len, self.banks[:-1])])
 
     @property
     def _which(self) -> Array:
-        """The bank, by position, that holds each kernel."""
+        """For each kernel the position of its bank."""
         return np.searchsorted(self._starts, self.order, side="right") - 1
 
     def combine_all(self, W: Array) -> list[Gram]:
@@ -115,7 +115,7 @@ class ConcatenatedBank(KernelBank):
         return [DenseGram(np.zeros(self.shape) if total is None else total) for total in totals]
 
     def _shares(self, W: Array) -> list[Array]:
-        """Weights of the kernels as weights of each bank's kernels; one that stands here twice gets the sum."""
+        """Weights of the kernels as weights of the kernels of each bank; a kernel that occurs twice gets the sum."""
         ends = np.cumsum([len(bank) for bank in self.banks])
         counted = np.stack([np.bincount(self.order, weights=row, minlength=ends[-1]) for row in W])
         return np.split(counted, ends[:-1], axis=1)
@@ -127,18 +127,18 @@ class ConcatenatedBank(KernelBank):
         A = as_columns(A)
         return self._joined([bank.pair_forms(A) for bank in self.banks], A @ A.T)
 
-    def _joined(self, own: list[Array], N: Array | None) -> Array:
-        """<N, K_j o K_k> for all pairs, from those of each bank; N = None is all ones."""
-        forms = linalg.block_diag(*own)
-        places = [slice(start, start + len(bank)) for start, bank in zip(self._starts, self.banks, strict=True)]
-        by_size = sorted(zip(places, self.banks, strict=True), key=lambda pair: len(pair[1]))
-        for (rows, few), (columns, many) in combinations(by_size, 2):
+    def _joined(self, forms_of_banks: list[Array], N: Array | None) -> Array:
+        """<N, K_j o K_k> for all pairs of kernels, from the forms within each bank; N = None stands for all ones."""
+        forms = linalg.block_diag(*forms_of_banks)
+        spans = [slice(start, start + len(bank)) for start, bank in zip(self._starts, self.banks, strict=True)]
+        by_size = sorted(zip(spans, self.banks, strict=True), key=lambda pair: len(pair[1]))
+        for (rows, smaller), (columns, larger) in combinations(by_size, 2):
             for k, row in enumerate(range(rows.start, rows.stop)):
-                K = few.matrix(k)
-                forms[row, columns] = forms[columns, row] = many.inner(K if N is None else N * K)
+                K = smaller.matrix(k)
+                forms[row, columns] = forms[columns, row] = larger.inner(K if N is None else N * K)
         return forms[np.ix_(self.order, self.order)]
 
-    # -- parts ---------------------------------------------------------------------------------------------------
+    # -- blocks and selections -----------------------------------------------------------------------------------
 
     def block(self, rows: Index, columns: Index) -> ConcatenatedBank:
         return self._of(bank.block(rows, columns) for bank in self.banks)
@@ -156,45 +156,48 @@ class ConcatenatedBank(KernelBank):
         return self._of(bank.principal(rows) for bank in self.banks)
 
     def _of(self, banks: Iterable[KernelBank]) -> ConcatenatedBank:
-        """The bank of other banks in the same order."""
+        """A concatenation of other banks in the same order of kernels."""
         return ConcatenatedBank(tuple(banks), self.order)
 
     def unrounded(self) -> KernelBank:
         banks = tuple(bank.unrounded() for bank in self.banks)
-        same = all(new is old for new, old in zip(banks, self.banks, strict=True))
-        if same or not self.square:
+        unchanged = all(unrounded is bank for unrounded, bank in zip(banks, self.banks, strict=True))
+        if unchanged or not self.square:
             return self
         return ConcatenatedBank(banks, self.order)
 
     def select(self, index: Index) -> ConcatenatedBank:
-        return self._chosen(index, lambda bank, own: bank.select(own))
+        return self._chosen(index, lambda bank, kernels: bank.select(kernels))
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
-        """One stack where every bank gives a stack of kernels that can be evaluated again."""
-        taken = self._chosen(index, lambda bank, own: bank.exact(own))
-        stacks = [bank for bank in taken.banks if isinstance(bank, PackedBank) and bank.origin.square]
-        if len(stacks) < len(taken.banks):
-            return taken
+        """One stack where the exact form of every bank is a stack whose kernels can be evaluated again."""
+        exact = self._chosen(index, lambda bank, kernels: bank.exact(kernels))
+        stacks = [bank for bank in exact.banks if isinstance(bank, PackedBank) and bank.origin.square]
+        if len(stacks) < len(exact.banks):
+            return exact
         packed = np.concatenate([bank.packed for bank in stacks])
-        if np.array_equal(taken.order, np.arange(len(packed))):
-            ordered = packed
+        if np.array_equal(exact.order, np.arange(len(packed))):
+            packed_in_order = packed
         else:
-            ordered = packed[taken.order]
-        return PackedBank(ConcatenatedBank(tuple(bank.origin for bank in stacks), taken.order), ordered, stacks[0].n)
+            packed_in_order = packed[exact.order]
+        origin = ConcatenatedBank(tuple(bank.origin for bank in stacks), exact.order)
+        return PackedBank(origin, packed_in_order, stacks[0].n)
 
     def _chosen(self, index: Index, take: Callable[[KernelBank, Array], KernelBank]) -> ConcatenatedBank:
-        """The kernels of the index, each bank's own taken by ``take``."""
+        """The kernels of the index; ``take`` selects those of each bank."""
         chosen = self.order[positions(index, len(self))]
         starts = np.cumsum([0, *(len(bank) for bank in self.banks)])
-        inside = [np.unique(chosen[(chosen >= a) & (chosen < b)]) for a, b in pairwise(starts)]
-        kept = [(bank, own, a) for bank, own, a in zip(self.banks, inside, starts, strict=False) if len(own)]
-        counted = np.concatenate([own for _, own, _ in kept] or [np.arange(0)])
-        banks = tuple(take(bank, own - a) for bank, own, a in kept) or (take(self.banks[0], np.arange(0)),)
-        return ConcatenatedBank(banks, np.searchsorted(counted, chosen))
+        numbers_of_banks = [np.unique(chosen[(chosen >= a) & (chosen < b)]) for a, b in pairwise(starts)]
+        banks_in_use = [
+            (bank, k, a) for bank, k, a in zip(self.banks, numbers_of_banks, starts, strict=False) if len(k)
+        ]
+        numbers = np.concatenate([k for _, k, _ in banks_in_use] or [np.arange(0)])
+        banks = tuple(take(bank, k - a) for bank, k, a in banks_in_use) or (take(self.banks[0], np.arange(0)),)
+        return ConcatenatedBank(banks, np.searchsorted(numbers, chosen))
 
 
 def _added(total: Array | None, K: Array) -> Array:
-    """total + K in the higher precision of the two, in the place of the total, an array of our own, where it has it."""
+    """total + K in the higher precision of the two, written into ``total`` if it has this precision."""
     if total is None:
-        return K.copy()  # which may be the matrix of a Gram
+        return K.copy()  # K may belong to a Gram, and the total is written into
     return np.add(total, K, out=total if total.dtype == np.result_type(total, K) else None)

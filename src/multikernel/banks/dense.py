@@ -45,10 +45,10 @@ class DenseBank(StoredBank):
         return iter(self.stack[:, rows])
 
     def combine_all(self, W: Array) -> list[Gram]:
-        """One product, which reads every matrix that has a weight once."""
-        used = np.flatnonzero(W.any(axis=0))
-        stack = self.stack if len(used) == len(self) else self.stack[used]
-        return [DenseGram(total) for total in np.tensordot(in_precision(W[:, used], stack.dtype), stack, 1)]
+        """The sums by one product, which reads every matrix with a weight once."""
+        active = np.flatnonzero(W.any(axis=0))
+        stack = self.stack if len(active) == len(self) else self.stack[active]
+        return [DenseGram(total) for total in np.tensordot(in_precision(W[:, active], stack.dtype), stack, 1)]
 
     def select(self, index: Index) -> DenseBank:
         return replace(self, stack=self.stack[index], origin=self.origin.select(index))

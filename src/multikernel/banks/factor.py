@@ -1,6 +1,6 @@
-"""Kernels given by explicit features: K_k = F_k H_k', F_k some columns of F.
+"""Kernels given by explicit features: K_k = F_k H_k', where F_k are some columns of F.
 
-With one column each these are rank-one kernels, one for each feature: nothing larger than X is ever stored, and
+With one column each they are rank-one kernels, one for each feature. Nothing larger than X is ever stored, and
 
     sum_k w_k K_k = F diag(w) H'      u'K_k u = |F_k'u|^2      <K_k, M> = colsum(F o (M H)) over the columns of k
 """
@@ -37,9 +37,9 @@ class FactorBank(KernelBank):
     Parameters
     ----------
     F, H : features of the row and of the column samples; ``F is H`` makes the bank square. Arrays of another library
-        stay on their device: products with them are made there, and are NumPy's again
-    sizes : integer array (m,), how many columns each kernel has; they add up to q
-    features : integer array (q,), the columns of a data set that F is made of, for new samples
+        stay on their device: products are computed there, and returned as NumPy arrays
+    sizes : integer array (m,), the number of columns of each kernel; their sum is q
+    features : integer array (q,), the columns of a data set that make F, for new samples
     """
 
     F: Any
@@ -71,22 +71,22 @@ class FactorBank(KernelBank):
     def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
         n, q = self.F.shape
         values = float(getattr(self.F, "nnz", n * q))
-        # passes go over the features where they are few, and over a matrix that is made of them elsewhere
+        # passes go over the features if they are few, and otherwise over a matrix that is computed from them
         if few_features(q, n):
-            one = Work(memory=2.0 * PASS_ENTRY * values)
+            sweep = Work(memory=2.0 * PASS_ENTRY * values)
         else:
-            one = Work(algebra=2.0 * BLAS_OPERATION * values * n)
-        return BankCost(len(self), n, q, sweep=one)
+            sweep = Work(algebra=2.0 * BLAS_OPERATION * values * n)
+        return BankCost(len(self), n, q, sweep=sweep)
 
     def by_features(self) -> tuple[FactorBank, Array]:
         return self, np.ones(self.n_features)
 
     def tiles(self, rows: Index) -> Iterator[Array]:
         F = taken(self.F, rows)
-        return (host(dense(F[:, own] @ self.H[:, own].T)) for own in self._own)
+        return (host(dense(F[:, columns] @ self.H[:, columns].T)) for columns in self._columns_of_kernels)
 
     @property
-    def _own(self) -> list[slice]:
+    def _columns_of_kernels(self) -> list[slice]:
         """The columns of each kernel."""
         ends = np.cumsum(self.sizes)
         return [slice(end - size, end) for size, end in zip(self.sizes, ends, strict=True)]
@@ -99,29 +99,29 @@ class FactorBank(KernelBank):
 
     @cached_property
     def _squares(self) -> Squares:
-        """What sums of these kernels share."""
+        """F'F, which all sums of these kernels share."""
         return Squares(self.F)
 
     def apply(self, C: Array) -> Array:
         inner = product(self.H.T, C)
-        if (self.sizes == 1).all():  # at once: a loop over thousands of columns of a sparse matrix takes seconds
+        if (self.sizes == 1).all():  # all kernels at once, since a loop over thousands of sparse columns takes seconds
             return host(dense(self.F.T))[:, :, None] * np.asarray(inner)[:, None, :]
         products = np.empty((len(self), self.shape[0], C.shape[1]))
 
         def rows(r: slice) -> None:
             F = taken(self.F, r)
-            for k, own in enumerate(self._own):
+            for k, columns in enumerate(self._columns_of_kernels):
                 if foreign(F):
-                    products[k, r] = product(F[:, own], inner[own])
+                    products[k, r] = product(F[:, columns], inner[columns])
                 else:
-                    products[k, r] = F[:, own] @ inner[own]
+                    products[k, r] = F[:, columns] @ inner[columns]
 
         over_rows(rows, self.shape[0], self._height)
         return products
 
     @property
     def _height(self) -> int:
-        """How many samples' features are copied at a time."""
+        """The number of samples whose features are copied at a time."""
         return max(1, PIECE_VALUES // max(1, self.n_features))
 
     def quads(self, A: Array) -> Array:
@@ -150,7 +150,9 @@ class FactorBank(KernelBank):
 
     def _self_values(self, F: Any) -> Array:
         if foreign(F):
-            sums = [host(namespace(F).sum(in_double(F[:, own]) ** 2, axis=1)) for own in self._own]
+            sums = [
+                host(namespace(F).sum(in_double(F[:, columns]) ** 2, axis=1)) for columns in self._columns_of_kernels
+            ]
             if sums:
                 return np.stack(sums)
             return np.zeros((0, F.shape[0]))
@@ -159,8 +161,8 @@ class FactorBank(KernelBank):
         values = np.empty((len(self), len(F)))
 
         def rows(r: slice) -> None:
-            part = F[r].astype(np.float64)
-            values[:, r] = self._by_kernel((part * part).T)
+            F_rows = F[r].astype(np.float64)
+            values[:, r] = self._by_kernel((F_rows * F_rows).T)
 
         over_rows(rows, len(F), self._height)
         return values
@@ -177,15 +179,15 @@ class FactorBank(KernelBank):
         """<F_j H_j', F_k H_k'> = <F_j'F_k, H_j'H_k>."""
         if N is not None:
             return super().pairs(N)
-        left = squared(self.F) if foreign(self.F) else dense(self.F.T @ self.F)
+        products_of_F = squared(self.F) if foreign(self.F) else dense(self.F.T @ self.F)
         if self.square:
-            right = left
+            products_of_H = products_of_F
         else:
             if foreign(self.H):
-                right = squared(self.H)
+                products_of_H = squared(self.H)
             else:
-                right = dense(self.H.T @ self.H)
-        return self._by_kernel(self._by_kernel(left * right).T)
+                products_of_H = dense(self.H.T @ self.H)
+        return self._by_kernel(self._by_kernel(products_of_F * products_of_H).T)
 
     def pair_forms(self, A: Array) -> Array:
         """tr A'(K_j o K_k)A = sum_t |F_j' diag(a_t) F_k|^2."""
@@ -196,7 +198,7 @@ class FactorBank(KernelBank):
         return self._by_kernel(self._by_kernel(forms).T)
 
     def hadamard_apply(self, P: Gram, C: Array) -> Array:
-        """(P o f h') c = f o P(h o c): nothing larger than the features and the answer is formed."""
+        """(P o f h') c = f o P(h o c): no array larger than the features and the result is formed."""
         return np.stack([self._by_kernel(self._images(P, c)) for c in C.T], axis=2)
 
     def _images(self, P: Gram, c: Array) -> Array:
@@ -259,7 +261,7 @@ class FactorBank(KernelBank):
         return np.concatenate([np.arange(starts[k], starts[k] + self.sizes[k]) for k in chosen] or [np.arange(0)])
 
     def unrounded(self) -> FactorBank:
-        """Features are stored in double precision then: they are the kernels, and no matrix."""
+        """The bank with features in double precision; kernels are defined by them, so no matrix is needed."""
         if foreign(self.F) or self.F.dtype == np.float64 or not self.square:
             return self
         return self.exact()

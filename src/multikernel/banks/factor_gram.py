@@ -1,4 +1,4 @@
-"""A kernel matrix of few features, F diag(w) H', which is never formed where its features are enough."""
+"""A kernel matrix of few features, F diag(w) H', which is not formed where operations on its features suffice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from multikernel.tuning import FEATURES_FEW, LARGE_VALUES, ROWS_LARGE, ROWS_SMAL
 
 
 def few_features(q: int, n: int) -> bool:
-    """Whether q features of n samples are so few that a machine takes them in place of the rows of the matrix."""
+    """Whether q features of n samples are so few that a machine works on them instead of on rows of the matrix."""
     return n >= max(ROWS_SMALL, FEATURES_FEW * q) or n > max(ROWS_LARGE, 2 * q)
 
 
@@ -33,9 +33,9 @@ class FactorGram(Gram):
     Parameters
     ----------
     F, H : arrays or CSR matrices (r, q) and (c, q); H is F itself on the training set. Arrays of another library stay
-        where they are
+        on their device
     weights : array (q,)
-    squares : Squares of F, which sums of other weights know as well; None where each has its own
+    squares : Squares of F, shared with sums of other weights; None where they are not shared
     """
 
     F: Any
@@ -72,18 +72,18 @@ class FactorGram(Gram):
             "learning and products of many kernels do)",
         )
         if isinstance(self.F, np.ndarray) and self.F is self.H and (self.weights >= 0).all():
-            kept = np.flatnonzero(self.weights)
-            some = self.F if len(kept) == self.F.shape[1] else self.F[:, kept]
-            G = some * np.sqrt(self.weights[kept])
-            K: Array = G @ G.T  # a product with its own transpose is symmetric, and half the work
+            support = np.flatnonzero(self.weights)
+            F = self.F if len(support) == self.F.shape[1] else self.F[:, support]
+            G = F * np.sqrt(self.weights[support])
+            K: Array = G @ G.T  # a product with its own transpose is exactly symmetric, and takes half the work
             return K
         return host(dense(scaled_columns(self.F, self.weights) @ self.H.T))
 
     def solve_shifted(self, shift: float, B: Array, on: Array | None = None, work: Array | None = None) -> Array:
-        """By Woodbury where q < n: (G G' + s I)^{-1} B = (B - G (s I + G'G)^{-1} G'B) / s with G = F W^{1/2}."""
+        """By Woodbury's identity if q < n: (G G' + s I)^{-1} B = (B - G (s I + G'G)^{-1} G'B) / s, G = F W^{1/2}."""
         F = self.F if on is None else taken(self.F, on)
         n, q = F.shape
-        if self._low_rank(n) and on is None and self._known is not None:
+        if self._low_rank(n) and on is None and self._known_squares is not None:
             return self._solved_in_features(shift, B)
         if self._low_rank(n) and (foreign(F) or (on is None and self.large)):
             return FactorGram(F, self.weights, F)._solved_in_features(shift, B)
@@ -97,44 +97,43 @@ class FactorGram(Gram):
         return (B - product(G, solved(factor, product(G.T, B)))) / shift
 
     def _solved_in_features(self, shift: float, B: Array) -> Array:
-        """The same where a copy of the features would be large: their squares are summed up over the samples."""
-        kept = np.flatnonzero(self.weights)
-        roots = np.sqrt(self.weights[kept])
-        if self._known is None:
-            small = np.asfortranarray(squared(self.F, kept))
+        """``solve_shifted`` without a copy of the features: their squares are summed over the samples."""
+        support = np.flatnonzero(self.weights)
+        roots = np.sqrt(self.weights[support])
+        if self._known_squares is None:
+            small = np.asfortranarray(squared(self.F, support))
         else:
-            small = np.asfortranarray(self._known[np.ix_(kept, kept)].T)
+            small = np.asfortranarray(self._known_squares[np.ix_(support, support)].T)
         small *= roots
         small *= roots[:, None]
-        small.flat[:: len(kept) + 1] += shift
+        small.flat[:: len(support) + 1] += shift
         factor = factor_of(small)
         roots = roots.reshape(-1, *(1,) * (B.ndim - 1))
 
         def by_features(R: Array) -> Array:
-            inside = np.zeros((self.F.shape[1], *R.shape[1:]))
-            inside[kept] = roots * solved(factor, roots * product(self.F.T, R)[kept])
-            return (R - product(self.F, inside)) / shift
+            coefficients = np.zeros((self.F.shape[1], *R.shape[1:]))
+            coefficients[support] = roots * solved(factor, roots * product(self.F.T, R)[support])
+            return (R - product(self.F, coefficients)) / shift
 
         X = by_features(B)
-        return X + by_features(
-            B - self.multiply(X) - shift * X
-        )  # with a small shift the first has lost half of the digits
+        # one step of refinement, since with a small shift the first solution has lost half of the digits
+        return X + by_features(B - self.multiply(X) - shift * X)
 
     @property
-    def _known(self) -> Array | None:
-        """F'F where it has been summed up."""
+    def _known_squares(self) -> Array | None:
+        """F'F if it is known already, else None."""
         if self.squares is None:
             return None
         return self.squares.known
 
     @property
     def large(self) -> bool:
-        """Whether the features, dense ones, are so many values that they are not copied."""
+        """Whether the features are dense, and too many values to be copied."""
         return isinstance(self.F, np.ndarray) and self.F.size > LARGE_VALUES
 
     @property
     def by_rows(self) -> bool:
-        """Whether it is square, of dense features stored sample by sample, and of no negative weights."""
+        """Whether it is square, with dense features stored sample by sample, and without negative weights."""
         stored = isinstance(self.F, np.ndarray) and self.F.flags.c_contiguous and self.F is self.H
         return bool(stored and (self.weights >= 0).all())
 
@@ -143,7 +142,7 @@ class FactorGram(Gram):
         return FactorGram(F, self.weights, F)
 
     def spectrum(self) -> tuple[Array, Array]:
-        """From the singular values of F W^{1/2} where q <= n."""
+        """The spectrum from the singular values of F W^{1/2} where q <= n."""
         if not self._factored:
             return DenseGram(self.dense()).spectrum()
         G = host(dense(scaled_columns(self.F, np.sqrt(self.weights)))).astype(np.float64, copy=False)
@@ -152,37 +151,37 @@ class FactorGram(Gram):
 
     @property
     def resolution(self) -> float:
-        """Singular values of the features are resolved to rounding, so that their squares are to its square."""
+        """With features, singular values are accurate to rounding, so eigenvalues are to the square of it."""
         resolution = super().resolution
         if self._factored:
             return resolution**2
         return resolution
 
     def hidden(self, V: Array) -> float:
-        """Little where K V is made of features: what is orthogonal to them is so up to rounding, and that squared."""
-        part = self.shape[0] * self._roundoff if self._factored else 1.0
-        return part * super().hidden(V)
+        """With features little is hidden: F'V has a rounding error, which enters V'K V squared."""
+        share = self.shape[0] * self._roundoff if self._factored else 1.0
+        return share * super().hidden(V)
 
     @property
     def root(self) -> Array | None:
-        kept = np.flatnonzero(self.weights)
-        few = self.F is self.H and few_features(len(kept), self.shape[0])
-        if not few or (self.weights < 0).any():
+        support = np.flatnonzero(self.weights)
+        is_thin = self.F is self.H and few_features(len(support), self.shape[0])
+        if not is_thin or (self.weights < 0).any():
             return None
-        G = scaled_columns(taken(self.F, kept, axis=1), np.sqrt(self.weights[kept]))
+        G = scaled_columns(taken(self.F, support, axis=1), np.sqrt(self.weights[support]))
         return host(dense(G)).astype(np.float64, copy=False)
 
     def thin(self) -> ThinRoot | None:
-        kept = np.flatnonzero(self.weights)
+        support = np.flatnonzero(self.weights)
         sparse = is_sparse(self.F)
         square = self.F is self.H
-        if sparse or not square or len(kept) >= self.shape[0] or (self.weights < 0).any():
+        if sparse or not square or len(support) >= self.shape[0] or (self.weights < 0).any():
             return None
-        return ThinRoot(self.squares or Squares(host(self.F)), kept, np.sqrt(self.weights[kept]))
+        return ThinRoot(self.squares or Squares(host(self.F)), support, np.sqrt(self.weights[support]))
 
     @property
     def _factored(self) -> bool:
-        """Whether K has a root F W^{1/2} with no more columns than rows: its singular values give small eigenvalues."""
+        """Whether K has a root F W^{1/2} with no more columns than rows, whose singular values give its spectrum."""
         return self._low_rank(self.F.shape[0] + 1)
 
     def _low_rank(self, n: int) -> bool:
@@ -191,7 +190,7 @@ class FactorGram(Gram):
 
 
 def _lower_square(G: Any) -> Array:
-    """G'G in the lower triangle; what stands above it has no meaning."""
+    """G'G in the lower triangle; the entries above it are undefined."""
     if is_sparse(G):
         return dense(G.T @ G).astype(np.float64, order="F")
     if not G.size:

@@ -1,8 +1,8 @@
-"""A combined kernel matrix that knows its structure.
+"""A combined kernel matrix, as an operator that makes use of its structure.
 
     DenseGram    an array
     ArrayGram    an array of another library, on its device (array_bank.py)
-    FactorGram   F diag(w) H', with F of shape (r, q) and H of shape (c, q): its cost follows q (factor_gram.py)
+    FactorGram   F diag(w) H', with F of shape (r, q) and H of shape (c, q): its cost depends on q (factor_gram.py)
     PowersGram   a polynomial of one matrix that is never stored (banks/powers_gram.py)
 
 A Gram on the training set is square and symmetric; one of new samples against the training set is rectangular.
@@ -26,17 +26,17 @@ from multikernel.banks.thin_root import ThinRoot
 from multikernel.banks.threads import over_rows, over_tiles
 from multikernel.numerics.cholesky import factor_of, factorise, solved
 
-_HIDDEN = 4.0  # multiple of the unit roundoff and the largest entry: bound of what rounding of entries adds to a form
+_HIDDEN = 4.0  # times unit roundoff and largest entry: a bound of what rounding of the entries adds to a form
 
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """K + shift I = L L', for many solutions.
+    """The factorisation K + shift I = L L', for many solves.
 
     Parameters
     ----------
     solve : B -> (L L')^{-1} B for B of shape (n, t)
-    half : M -> L^{-1} M; M in Fortran order may be written over
+    half : M -> L^{-1} M; M in Fortran order may be overwritten
     """
 
     solve: Callable[[Array], Array]
@@ -65,7 +65,7 @@ class Gram(ABC):
 
     @abstractmethod
     def dense(self) -> Array:
-        """The whole matrix; not to be written into, it may be the Gram's own."""
+        """The full matrix, which must not be written into, since it may be the array of the Gram."""
 
     @abstractmethod
     def solve_shifted(self, shift: float, B: Array, on: Array | None = None, work: Array | None = None) -> Array:
@@ -75,9 +75,9 @@ class Gram(ABC):
         ----------
         shift : float > 0
         B : array (n,) or (n, t)
-        on : int array; the system is then that of these samples S only, (K_SS + shift I)^{-1} B with len(on) rows of B
-        work : flat array of at least n^2 values (or len(on)^2), which spares repeated solves the cost of fresh memory;
-            one of float32 makes the factorisation float32
+        on : int array of samples S; the system is then (K_SS + shift I)^{-1} B, where B has len(on) rows
+        work : flat array of at least n^2 values (or len(on)^2), used as workspace, so that repeated solves need no new
+            memory; a float32 workspace makes the factorisation float32
 
         Raises
         ------
@@ -85,7 +85,7 @@ class Gram(ABC):
         """
 
     def fresh(self) -> Any:
-        """The whole matrix in double precision, to be written into: an array of the library that it is kept in."""
+        """The full matrix in double precision as a new array, of the library that stores it."""
         return np.array(self.dense(), dtype=np.float64, order="C")
 
     def factored(self, shift: float, work: Array) -> Factor | None:
@@ -94,7 +94,7 @@ class Gram(ABC):
         Parameters
         ----------
         shift : float > 0
-        work : array (n, n) in Fortran order, which may be written to
+        work : array (n, n) in Fortran order, which is overwritten
         """
         work.T[:] = self.dense()
         work.T.flat[:: len(work) + 1] += shift
@@ -115,11 +115,11 @@ class Gram(ABC):
 
     @property
     def resolution(self) -> float:
-        """The part of the largest eigenvalue below which rounding of the decomposition hides the others."""
+        """The share of the largest eigenvalue below which others are rounding errors of the decomposition."""
         return self.shape[0] * EPS
 
     def hidden(self, V: Array) -> float:
-        """How much of tr V'K V rounding may hide, that of the entries of K and of V, of shape (n,) or (n, t)."""
+        """A bound of the rounding error of tr V'K V from rounded entries of K and V, for V of shape (n,) or (n, t)."""
         return _HIDDEN * self._roundoff * float(self.diagonal().max(initial=0.0)) * float(np.vdot(V, V))
 
     @property
@@ -128,20 +128,20 @@ class Gram(ABC):
 
     @property
     def stored(self) -> bool:
-        """Whether the matrix, or factors of it, are in memory; else its rows are made on demand."""
+        """Whether the matrix or factors of it are in memory; otherwise its rows are computed on demand."""
         return True
 
     @property
     def root(self) -> Array | None:
-        """G of shape (n, q), K = G G', of a square Gram where it has so few columns that they are the better form."""
+        """G of shape (n, q) with K = G G', where it has so few columns that computing with it is faster; else None."""
         return None
 
     def thin(self) -> ThinRoot | None:
-        """G of fewer columns than rows with K = G G', of a square Gram of dense features that has one; else None."""
+        """G with K = G G' and fewer columns than rows, where a Gram of dense features has such a root; else None."""
         return None
 
     def principal(self, index: Array) -> Gram:
-        """The Gram of some samples of a square one, for many passes over them."""
+        """The Gram of some samples of a square Gram, for many passes over them."""
         return DenseGram(np.ascontiguousarray(self.rows(index)[:, index]))
 
 
@@ -163,9 +163,8 @@ class DenseGram(Gram):
     def multiply(self, V: Array) -> Array:
         if V.ndim == 2 and V.shape[1] == 1:
             return self.multiply(V[:, 0])[:, None]
-        if (
-            V.ndim == 1 and self.K.dtype == np.float32
-        ):  # summed in double precision: certificates are differences of sums
+        # sums are in double precision, since certificates are differences of sums
+        if V.ndim == 1 and self.K.dtype == np.float32:
             from multikernel.banks import _dense
 
             sums = np.empty(len(self.K))
@@ -188,21 +187,21 @@ class DenseGram(Gram):
         shifted = (np.empty(n * n) if work is None else work[: n * n]).reshape(n, n)
         self._lower_triangle(shifted, on)
         shifted.flat[:: n + 1] += shift
-        # the transpose is Fortran-ordered: it is factorised where it stands, and only our lower triangle is read
+        # the transpose is Fortran-ordered, so it is factorised in place; only the lower triangle of ``shifted`` is read
         return solved(factor_of(shifted.T, lower=False), B, lower=False)
 
     def _lower_triangle(self, out: Array, on: Array | None) -> None:
-        """What a factorisation reads, of these samples; compiled code, which takes long to load, for some of them."""
+        """Writes the lower triangle of K, or of K_SS for S = ``on`` by compiled code, which takes long to load."""
 
-        def every(rows: slice) -> None:
+        def copy_rows(rows: slice) -> None:
             out[rows, : rows.stop] = self.K[rows, : rows.stop]
 
-        def some(rows: slice) -> None:
+        def gather_rows(rows: slice) -> None:
             from multikernel.banks import _dense
 
             _dense.lower_triangle(self.K, on, out, rows.start, rows.stop)
 
-        over_tiles(every if on is None else some, out.shape)
+        over_tiles(copy_rows if on is None else gather_rows, out.shape)
 
     def congruent(self, scale: Array) -> Gram:
         return DenseGram(scale[:, None] * self.K * scale)

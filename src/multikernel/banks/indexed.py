@@ -19,13 +19,13 @@ from multikernel.banks.indices import positions, same_samples
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IndexedBank(KernelBank):
-    """Some rows and columns of another bank; every pass goes over the whole stack of that bank.
+    """Some rows and columns of another bank; every pass goes over the entire stack of that bank.
 
     Parameters
     ----------
     parent : the stored bank
     rows, columns : int arrays, positions in the parent
-    same : whether the rows are the columns
+    same : whether the rows and the columns are the same samples
     """
 
     parent: KernelBank
@@ -35,7 +35,7 @@ class IndexedBank(KernelBank):
 
     @classmethod
     def of(cls, parent: KernelBank, rows: Index, columns: Index) -> IndexedBank:
-        """A view of a bank; of a view it becomes a view of that view's bank."""
+        """A view of a bank; a view of a view refers directly to the stored bank."""
         r = positions(rows, parent.shape[0])
         c = positions(columns, parent.shape[1])
         square = same_samples(parent.square, r, c)
@@ -69,7 +69,7 @@ class IndexedBank(KernelBank):
         return (K[:, self.columns] for K in self.parent.tiles(self.rows[rows]))
 
     def combine_all(self, W: Array) -> list[Gram]:
-        return [DenseGram(whole.dense()[np.ix_(self.rows, self.columns)]) for whole in self.parent.combine_all(W)]
+        return [DenseGram(gram.dense()[np.ix_(self.rows, self.columns)]) for gram in self.parent.combine_all(W)]
 
     def apply(self, C: Array) -> Array:
         return self.parent.apply(_scatter(C, self.columns, self.parent.shape[1]))[:, self.rows]
@@ -110,10 +110,10 @@ class IndexedBank(KernelBank):
     def exact(self, index: Index = slice(None)) -> KernelBank:
         exact = self.parent.exact(index)
         if exact.local:
-            part = exact.block
+            block = exact.block
         else:
-            part = partial(IndexedBank.of, exact)  # a view keeps the centre
-        return part(self.rows, self.columns)
+            block = partial(IndexedBank.of, exact)  # a view keeps the means of centred kernels
+        return block(self.rows, self.columns)
 
     @property
     def local(self) -> bool:
@@ -125,11 +125,11 @@ class IndexedBank(KernelBank):
         return self
 
     def cross(self, X: Any) -> KernelBank:
-        new = self.parent.cross(X)
-        every = np.array_equal(self.columns, np.arange(new.shape[1]))
-        if every:
-            return new
-        return new.block(slice(None), self.columns)
+        crossed = self.parent.cross(X)
+        all_columns = np.array_equal(self.columns, np.arange(crossed.shape[1]))
+        if all_columns:
+            return crossed
+        return crossed.block(slice(None), self.columns)
 
     def reference(self, columns: Index = slice(None)) -> KernelBank:
         return self.parent.reference(self.columns[columns])
@@ -140,9 +140,9 @@ class IndexedBank(KernelBank):
 
 def _scatter(A: Array, index: Array, n: int) -> Array:
     """n rows that hold the rows of A at the positions of the index, their sum where a position occurs twice, else 0."""
-    whole = np.zeros((n, *A.shape[1:]), dtype=A.dtype)
+    scattered = np.zeros((n, *A.shape[1:]), dtype=A.dtype)
     if np.bincount(index, minlength=1).max() > 1:
-        np.add.at(whole, index, A)
+        np.add.at(scattered, index, A)
     else:
-        whole[index] = A
-    return whole
+        scattered[index] = A
+    return scattered

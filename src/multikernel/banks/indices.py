@@ -17,28 +17,28 @@ def positions(index: Index, n: int) -> Array:
 
 
 def samples(index: Any, n: int) -> Array:
-    """The positions that a user's index of n samples means, shape (samples,).
+    """The positions of samples that a user's index selects from n samples, shape (selected,).
 
     Raises
     ------
-    IndexError : for a sample that is not there
+    IndexError : for a sample that does not exist
     TypeError : where the index is no number, slice, vector of numbers or mask
     ValueError : for a mask of another length
     """
     if isinstance(index, slice):
         return positions(index, n)
-    given = np.atleast_1d(np.asarray(index))
-    if not given.size:
-        given = given.astype(int)
-    if given.dtype.kind not in "iub" or given.ndim > 1:
+    array = np.atleast_1d(np.asarray(index))
+    if not array.size:
+        array = array.astype(int)
+    if array.dtype.kind not in "iub" or array.ndim > 1:
         raise TypeError(f"samples are taken by numbers, a slice or a mask of True and False, got {abbreviated(index)}")
-    if given.dtype.kind == "b" and given.shape != (n,):
-        raise ValueError(f"a mask has True or False for each of the {n} samples, got shape {given.shape}")
-    return positions(given, n)
+    if array.dtype.kind == "b" and array.shape != (n,):
+        raise ValueError(f"a mask has True or False for each of the {n} samples, got shape {array.shape}")
+    return positions(array, n)
 
 
 def columns_of(columns: Columns | None, X: Any) -> Array:
-    """Columns of samples as integer positions; all of them where None are given."""
+    """Columns of samples as integer positions; None stands for all columns."""
     if columns is None:
         return np.arange(X.shape[1])
     return np.asarray(columns, dtype=int)
@@ -55,10 +55,10 @@ def same_samples(square: bool, rows: Array, columns: Array) -> bool:
 
 
 def samples_of_block(X: Any, Z: Any, rows: Index, columns: Index) -> tuple[Any, Any]:
-    """Some of the row samples X and of the column samples Z; one object where they are the same, as X is Z is."""
+    """Some row samples of X and column samples of Z, as one object where X is Z and the same samples are chosen."""
     r = positions(rows, X.shape[0])
     c = positions(columns, Z.shape[0])
-    some = taken(Z, columns if isinstance(columns, slice) else c)  # a slice makes no copy
+    column_samples = taken(Z, columns if isinstance(columns, slice) else c)  # a slice makes no copy
     if same_samples(X is Z, r, c):
-        return some, some
-    return taken(X, rows if isinstance(rows, slice) else r), some
+        return column_samples, column_samples
+    return taken(X, rows if isinstance(rows, slice) else r), column_samples

@@ -1,4 +1,4 @@
-"""The banks of kernels that share a structure; which kernels do, and when that is worth it, banks/bind.py decides."""
+"""The banks of kernels that share a structure; banks/bind.py decides which kernels share one, and when it pays."""
 
 from __future__ import annotations
 
@@ -24,43 +24,43 @@ from multikernel.kernels.distance import OfDistance, is_exponential, squared_dis
 from multikernel.kernels.facts import Elementary, ExplicitFeatures, OnDemand, PowerOf
 from multikernel.tuning import DIFFERENCES_FEATURES, KEPT_BYTES
 
-# Fewer powers, widths or sets of columns are stored in a packed stack: the matrix that they share takes two halves of
-# one, and a pass over it evaluates every kernel anew.
+# Fewer powers, widths or sets of columns are stored in a packed stack: a shared matrix takes as much memory as two
+# packed kernels, and each pass over it evaluates every kernel again.
 FEW = 4
 
 
 @dataclass(frozen=True)
 class Storage:
-    """How matrices are stored: the bytes that the largest may take, and the precision."""
+    """How matrices are stored: the bytes that the largest array may take, and the precision."""
 
     memory: int
     dtype: np.dtype[Any]
 
     def precision(self, values: int) -> Any:
         """The precision in which so many values fit the memory: the chosen one, else float32, else None."""
-        either = (self.dtype, np.dtype(np.float32))
-        return next((dtype for dtype in either if values * dtype.itemsize <= self.memory), None)
+        dtypes = (self.dtype, np.dtype(np.float32))
+        return next((dtype for dtype in dtypes if values * dtype.itemsize <= self.memory), None)
 
 
 def fact_of(kernel: Kernel, kind: type) -> Any:
-    """The fact of a kind that a kernel states."""
+    """The fact of this type that a kernel states."""
     return next(fact for fact in kernel.facts() if isinstance(fact, kind))
 
 
 def powers_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
-    """Of powers of one matrix."""
+    """The bank of powers of one matrix."""
     facts = [fact_of(kernel, PowerOf) for kernel in kernels]
     return PowersBank(_matrix(facts[0].base, X, storage), np.array([fact.degree for fact in facts]))
 
 
 def on_demand_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
-    """Of a kernel whose matrix is made in every pass, as its first power."""
+    """The bank of a kernel whose matrix is computed in every pass, as its first power."""
     kernel = fact_of(kernels[0], OnDemand).kernel
     return PowersBank(BaseMatrix.of(kernel, X), np.ones(len(kernels), dtype=int))
 
 
 def profiles_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
-    """Of functions of one distance."""
+    """The bank of functions of one distance."""
     facts = [fact_of(kernel, OfDistance) for kernel in kernels]
     return ProfilesBank(_matrix(facts[0], X, storage), tuple(fact.kernel for fact in facts))
 
@@ -71,7 +71,7 @@ def is_gaussian(fact: OfDistance) -> bool:
 
 
 def few_differences(kernels: Sequence[Kernel], X: Any) -> bool:
-    """Whether squared differences of every feature serve all kernels better than a matrix of distances for each set."""
+    """Whether squared differences of every feature are cheaper than a matrix of distances for each set of columns."""
     sets = {fact_of(kernel, OfDistance).columns for kernel in kernels}
     if not isinstance(X, np.ndarray) or len(kernels) < FEW or len(sets) < FEW:
         return False
@@ -81,7 +81,7 @@ def few_differences(kernels: Sequence[Kernel], X: Any) -> bool:
 
 
 def gaussians_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
-    """Of Gaussians on sets of columns."""
+    """The bank of Gaussians on sets of columns."""
     facts = [fact_of(kernel, OfDistance) for kernel in kernels]
     columns = [tuple(columns_of(fact.columns, X).tolist()) for fact in facts]
     gammas = np.array([fact.kernel.gamma for fact in facts], dtype=float)
@@ -92,7 +92,7 @@ def gaussians_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> Ker
 
 
 def _matrix(base: Kernel | OfDistance, X: Any, storage: Storage) -> BaseMatrix:
-    """The matrix that several kernels share: stored in the precision that fits the budget, else made on demand."""
+    """The matrix that several kernels share: stored in the precision that fits the budget, else computed on demand."""
     matrix = BaseMatrix.of(base, X)
     dtype = storage.precision(X.shape[0] ** 2)
     if dtype is None:
@@ -103,7 +103,7 @@ def _matrix(base: Kernel | OfDistance, X: Any, storage: Storage) -> BaseMatrix:
 
 
 def factors_bank(kernels: tuple[Kernel, ...], X: Any) -> FactorBank:
-    """Of explicit features."""
+    """The bank of kernels with explicit features."""
     columns = [columns_of(fact_of(kernel, ExplicitFeatures).columns, X) for kernel in kernels]
     features = np.concatenate(columns)
     if np.array_equal(features, np.arange(X.shape[1])):
@@ -114,7 +114,7 @@ def factors_bank(kernels: tuple[Kernel, ...], X: Any) -> FactorBank:
 
 
 def anova_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
-    """Of ANOVA kernels that share a recursion."""
+    """The bank of ANOVA kernels that share a recursion."""
     dtype = storage.precision(len(kernels) * half_size(X.shape[0]))
     if dtype is None:
         return LazyBank(kernels, X, X)
@@ -122,7 +122,7 @@ def anova_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelB
 
 
 def subsets_bank(subsets: tuple[Columns, ...], gammas: tuple[float, ...], X: Any, storage: Storage) -> KernelBank:
-    """Of Gaussians on described sets of columns."""
+    """The bank of Gaussians on sets of columns that are described, not listed as kernels."""
     table = np.full((len(subsets), max(map(len, subsets))), -1)
     for row, columns in zip(table, subsets, strict=True):
         row[: len(columns)] = columns
@@ -134,10 +134,10 @@ def subsets_bank(subsets: tuple[Columns, ...], gammas: tuple[float, ...], X: Any
 
 
 def rest_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
-    """Of kernels that share nothing."""
+    """The bank of kernels that share nothing."""
     return stack(kernels, X, storage.memory, storage.dtype)
 
 
 def costly_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
-    """Of kernels that are costly to evaluate, in single precision where double exceeds the memory."""
+    """The bank of kernels that are costly to evaluate, in single precision where double exceeds the memory."""
     return stack(kernels, X, storage.memory, storage.precision(len(kernels) * half_size(X.shape[0])))

@@ -1,7 +1,7 @@
-"""Kernels evaluated from the samples: stored within the memory budget, made on demand beyond it.
+"""Kernels evaluated from the samples: stored within the memory budget, evaluated on demand beyond it.
 
-Kernels of a distance on the same columns share its matrix, powers of one kernel share that kernel's; only the half of
-each matrix that is stored is evaluated from these.
+Kernels of a distance on the same columns share the matrix of the distance, and powers of one kernel share the matrix of
+that kernel; only the stored half of each matrix is evaluated from it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class LazyBank(KernelBank):
     ``X is Z`` makes the bank square.
     """
 
-    _tile_values = 1 << 19  # evaluating a kernel has a cost of its own for each tile
+    _tile_values = 1 << 19  # each evaluation of a kernel on a tile has a fixed cost
 
     kernels: tuple[Kernel, ...]
     X: Any
@@ -66,9 +66,9 @@ class LazyBank(KernelBank):
         m = len(self)
         n, p = self.Z.shape
         evaluated = BankCost.evaluated(m, n)
-        whole = evaluated.sweep + Work(algebra=BLAS_OPERATION * 2.0 * m * p * float(n) ** 2)
-        cost = packed(replace(evaluated, sweep=whole), whole, memory, itemsize)
-        if all(map(_known, self.kernels)):
+        sweep = evaluated.sweep + Work(algebra=BLAS_OPERATION * 2.0 * m * p * float(n) ** 2)
+        cost = packed(replace(evaluated, sweep=sweep), sweep, memory, itemsize)
+        if all(map(_has_known_cost, self.kernels)):
             return cost
         return replace(cost, made=None)
 
@@ -105,16 +105,16 @@ class LazyBank(KernelBank):
         return replace(chosen, X=in_double(self.X), Z=in_double(self.Z))
 
     def cross(self, X: Any) -> LazyBank:
-        """In double precision, as certificates hold for it, and since powers may leave the range of the single one."""
-        new = as_objects(X) if isinstance(self.Z, Objects) else as_floats(X)
-        return replace(self, X=in_double(new), Z=in_double(self.Z))
+        """The bank of new samples in double precision, to which certificates refer; powers may overflow in single."""
+        samples = as_objects(X) if isinstance(self.Z, Objects) else as_floats(X)
+        return replace(self, X=in_double(samples), Z=in_double(self.Z))
 
     def self_values(self, X: Any) -> Array:
         return np.stack([kernel.diagonal(X) for kernel in self.kernels])
 
 
-def _known(kernel: Kernel) -> bool:
-    """Whether it is known what a value of the kernel takes: not of those that are costly, or of another package."""
+def _has_known_cost(kernel: Kernel) -> bool:
+    """Whether the time of a kernel value is known, which is not so for costly kernels and those of other packages."""
     return type(kernel).__module__.startswith("multikernel.") and not any(
         isinstance(fact, Costly) for fact in kernel.facts()
     )
@@ -128,7 +128,7 @@ def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any 
     kernels : kernels with columns given by position
     X : array, CSR matrix or table with strings; kernels are evaluated in its precision
     memory : bytes that the stack may take
-    dtype : the precision in which matrices are stored; None is X's own
+    dtype : the precision in which matrices are stored; None takes that of X
     """
     n = X.shape[0]
     stored = np.dtype(X.dtype if dtype is None else dtype)
@@ -142,12 +142,12 @@ def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any 
         fill([packed[k] for k in group], list(group.values()), X)
     shared = [group for group in groups if len(group) > 1 and group not in squares]
 
-    def whole(part: slice) -> None:
-        for group in shared[part]:
+    def fill_groups(numbers: slice) -> None:
+        for group in shared[numbers]:
             for k, K in zip(group, _halves_of(list(group.values()), X), strict=True):
                 packed[k] = K
 
-    over_rows(whole, len(shared), 1 if n * n <= BUFFER_VALUES else max(1, len(shared)))
+    over_rows(fill_groups, len(shared), 1 if n * n <= BUFFER_VALUES else max(1, len(shared)))
     for k in set(range(len(kernels))).difference(*squares, *shared):
         packed[k] = pack(real(kernels[k](X), repr(kernels[k])))
     return PackedBank(LazyBank(kernels, X, X), packed, n)
@@ -156,12 +156,12 @@ def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any 
 def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dtype: Any) -> PackedBank:
     """The stored bank of ANOVA kernels of several degrees, evaluated in one recursion over the features.
 
-    Only the lower triangles are evaluated, some rows at a time: beside the stack, memory follows these rows.
+    Only the lower triangles are evaluated, for some rows at a time, so little memory is needed besides the stack.
 
     Parameters
     ----------
     kernels : kernels with columns given by position
-    facts : what they state; all are made of one kernel on single features
+    facts : the facts that they state, with the same kernel on single features
     X : array or CSR matrix
     dtype : the precision in which matrices are stored
     """
@@ -193,7 +193,7 @@ def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dt
 
 
 def _halves_of(facts: list[Any], X: Any) -> Iterator[Array]:
-    """The packed halves of kernels that share a matrix, in turn; each may be written over by the next one."""
+    """The packed halves of kernels that share a matrix, in turn; each may be overwritten by the next one."""
     match facts[0]:
         case OfDistance() as distance:
             return profiles([fact.kernel for fact in facts], pack(distance(X)))

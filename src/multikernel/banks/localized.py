@@ -1,7 +1,7 @@
 """Kernels of groups of samples: h_j(x) k_k(x, z) h_j(z) for every group j and every kernel k, group by group.
 
-Samples that do not belong to a group are left out: where every sample belongs to one of g groups, a pass over all g m
-kernels reads 1/g of what one over the m kernels would.
+Samples that do not belong to a group are left out of its kernels: where every sample belongs to one of g groups, a pass
+over all g m kernels reads only 1/g as many entries as a pass over the m kernels.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class LocalizedBank(KernelBank):
 
     Parameters
     ----------
-    whole : the m kernels
+    whole : the m kernels on all samples
     left, right : arrays (groups, rows) and (groups, columns), memberships h >= 0
-    rule : Memberships, the rule for those of new samples
-    chosen : int array, the numbers j m + k of the kernels that are here
+    rule : Memberships, the rule for memberships of new samples
+    chosen : int array, the numbers j m + k of the kernels of this bank
     """
 
     whole: KernelBank
@@ -67,22 +67,25 @@ class LocalizedBank(KernelBank):
 
     @cached_property
     def bank(self) -> KernelBank:
-        """The kernels, as banks of each group's members."""
-        parts = tuple(self._part(left, right) for left, right in zip(self.left, self.right, strict=True))
-        return ConcatenatedBank(parts, np.arange(len(parts) * len(self.whole))).select(self.chosen)
+        """The kernels, as a concatenation of a bank for each group on the members of the group."""
+        banks = tuple(
+            self._bank_of_group(row_memberships, column_memberships)
+            for row_memberships, column_memberships in zip(self.left, self.right, strict=True)
+        )
+        return ConcatenatedBank(banks, np.arange(len(banks) * len(self.whole))).select(self.chosen)
 
-    def _part(self, left: Array, right: Array) -> KernelBank:
-        """The kernels of one group; of all samples where a kernel follows the sample that it is of."""
-        rows = np.flatnonzero(left)
-        columns = np.flatnonzero(right)
-        some = self.local and (len(rows) < len(left) or len(columns) < len(right))
-        if not some:
-            return WeightedBank(self.whole, left=left, right=right)
+    def _bank_of_group(self, row_memberships: Array, column_memberships: Array) -> KernelBank:
+        """The kernels of one group; on all samples where a kernel depends on the training sample."""
+        rows = np.flatnonzero(row_memberships)
+        columns = np.flatnonzero(column_memberships)
+        lacks_samples = self.local and (len(rows) < len(row_memberships) or len(columns) < len(column_memberships))
+        if not lacks_samples:
+            return WeightedBank(self.whole, left=row_memberships, right=column_memberships)
         if self.square:
             block = self.whole.principal(rows)
         else:
             block = self.whole.block(rows, columns)
-        weighted = WeightedBank(block, left=left[rows], right=right[columns])
+        weighted = WeightedBank(block, left=row_memberships[rows], right=column_memberships[columns])
         return PlacedBank(weighted, rows, columns, self.shape, self.square)
 
     def tiles(self, rows: Index) -> Iterator[Array]:
@@ -102,8 +105,8 @@ class LocalizedBank(KernelBank):
     traces = delegate("traces")
 
     def block(self, rows: Index, columns: Index) -> LocalizedBank:
-        part = self.whole.block(rows, columns)
-        return replace(self, whole=part, left=self.left[:, rows], right=self.right[:, columns])
+        bank = self.whole.block(rows, columns)
+        return replace(self, whole=bank, left=self.left[:, rows], right=self.right[:, columns])
 
     def principal(self, rows: Array) -> LocalizedBank:
         return replace(self, whole=self.whole.principal(rows), left=self.left[:, rows], right=self.right[:, rows])
@@ -115,10 +118,10 @@ class LocalizedBank(KernelBank):
         return replace(self, whole=self.whole.exact(), chosen=self.chosen[index])
 
     def unrounded(self) -> KernelBank:
-        whole = self.whole.unrounded()
-        if whole is self.whole or not self.square:
+        bank = self.whole.unrounded()
+        if bank is self.whole or not self.square:
             return self
-        return replace(self, whole=whole)
+        return replace(self, whole=bank)
 
     def compact(self) -> LocalizedBank:
         return replace(self, whole=self.whole.compact())

@@ -1,8 +1,8 @@
-"""A bank whose samples are given in another form than its kernels take them, and what is known of these samples.
+"""A bank whose new samples are converted before its kernels take them.
 
-The kernels are those of the bank inside. What differs stands in a ``SampleMap``: how new samples become samples of
-that bank (encoded by what the training sample determined; one of several views), and what goes with the samples beside
-their kernels (features of their own). A block of the bank, or a selection of its kernels, has that part of the map.
+The kernels are those of an inner bank. A ``SampleMap`` converts new samples to samples of that bank (encodes them with
+what was learned in training, or takes one of several views), and may hold further data of the samples, such as features
+beside the kernels. A block of the bank, or a selection of its kernels, has the corresponding part of the map.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from multikernel.tables.table import as_samples
 
 
 class SampleMap(ABC):
-    """How new samples are given to a bank, and what is known of its samples beside their kernels."""
+    """Converts new samples for a bank, and may hold data of its samples beside their kernels."""
 
     @abstractmethod
     def cross(self, bank: KernelBank, X: Any) -> KernelBank:
@@ -35,7 +35,7 @@ class SampleMap(ABC):
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The kernels' names, where they are known here; else None."""
+        """The names of the kernels where the map has them; else None."""
         return None
 
     def block(self, rows: Index, columns: Index) -> Self:
@@ -54,7 +54,7 @@ class MappedBank(SameKernelsBank):
     Parameters
     ----------
     bank : the kernels
-    samples : the map of its samples
+    samples : the map of its new samples
     """
 
     samples: SampleMap
@@ -90,11 +90,11 @@ Parts = tuple[tuple[Encoding, Columns | None], ...]
 
 @dataclass(frozen=True, eq=False)
 class EncodedSamples(SampleMap):
-    """Samples as numbers: all kernels see one matrix, several encodings side by side.
+    """Encodes new samples: all kernels take one matrix with several encodings side by side.
 
     Parameters
     ----------
-    parts : the encodings, which have learned, each with its columns of the samples (None: all of them)
+    parts : pairs of an encoding that has learned and the columns of samples that it takes (None: all of them)
     """
 
     parts: Parts
@@ -107,19 +107,19 @@ class EncodedSamples(SampleMap):
 
 
 def encoded(parts: Parts, X: Any) -> Any:
-    """Samples, in the encodings side by side: numbers in double precision, whatever that of the samples is."""
+    """Samples in all encodings side by side, in double precision."""
     X = as_samples(X)
-    each = [encoding(X if columns is None else X[:, list(columns)]) for encoding, columns in parts]
-    return beside(each).astype(np.float64, copy=False)
+    blocks = [encoding(X if columns is None else X[:, list(columns)]) for encoding, columns in parts]
+    return beside(blocks).astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
 class FeaturedSamples(SampleMap):
-    """Samples with standardised features of their own, which go with them beside their kernels.
+    """Samples that have standardised features beside their kernels.
 
     Parameters
     ----------
-    rows, columns : arrays (r, p) and (c, p), features less the center, divided by the scale
+    rows, columns : arrays (r, p) and (c, p), the features minus the center, divided by the scale
     center, scale : arrays (p,)
     """
 
@@ -130,7 +130,7 @@ class FeaturedSamples(SampleMap):
 
     @classmethod
     def of(cls, X: Array) -> FeaturedSamples:
-        """The samples of a square bank."""
+        """The map for the samples of a square bank, from their features."""
         center = X.mean(axis=0)
         scale = X.std(axis=0)
         scale = np.where(scale > ROUNDING * np.abs(X).max(axis=0, initial=0.0), scale, 1.0)

@@ -1,11 +1,11 @@
-"""How much a sample belongs to each of several groups: what local kernels need to know of new samples.
+"""Memberships of samples in groups, which local kernels need also for new samples.
 
     nearest centre      h_j = 1 for the group whose centre in feature space is nearest, or with a temperature T
                         h_j proportional to exp(-|phi(x) - c_j|^2 / T),  c_j = sum_i s_ij phi(x_i),  sum_i s_ij = 1
     softmax gates       h_j proportional to exp(v_j'x + u_j)
     sigmoid gates       h_j = 1 / (1 + exp(-v_j'x - u_j))
 
-|phi(x) - c_j|^2 is known up to k(x, x), the same for all groups, from the kernel between x and the training samples.
+The kernel between x and the training samples gives |phi(x) - c_j|^2 up to k(x, x), which is the same for all groups.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from multikernel.banks.base import KernelBank
 
 
 class Memberships(ABC):
-    """A rule for how much every sample belongs to each group."""
+    """A rule for the memberships of samples in groups."""
 
     @abstractmethod
     def of(self, X: Any) -> Array:
-        """h >= 0 of new samples, shape (len(X), groups)."""
+        """The memberships h >= 0 of new samples, shape (len(X), groups)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class NearestCentre(Memberships):
     Parameters
     ----------
     bank : KernelBank with the training samples as columns
-    weights : array (m,), of the sum
+    weights : array (m,), the weights of the sum
     shares : array (n, groups), s
     norms : array (groups,), |c_j|^2
     temperature : float >= 0; 0 makes every sample a member of one group
@@ -53,14 +53,14 @@ class NearestCentre(Memberships):
         return self.near(self.bank.cross(X))
 
     def near(self, bank: KernelBank) -> Array:
-        """Of samples whose kernels with the training samples are given."""
+        """The memberships of the rows of a bank whose columns are the training samples."""
         inner = bank.combine(self.weights).multiply(np.ascontiguousarray(self.shares))
         return from_distances(self.norms - 2.0 * np.asarray(inner), self.temperature)
 
 
 @dataclass(frozen=True, eq=False)
 class OfFunction(Memberships):
-    """A function of the samples, or the ``predict_proba`` or ``predict`` of a fitted clustering.
+    """Memberships by a function of the samples, or by the ``predict_proba`` or ``predict`` of a fitted clustering.
 
     Parameters
     ----------
@@ -72,15 +72,15 @@ class OfFunction(Memberships):
     groups: int
 
     def of(self, X: Any) -> Array:
-        known: Any = X if isinstance(X, np.ndarray) or is_sparse(X) else None
-        if known is None:
+        array: Any = X if isinstance(X, np.ndarray) or is_sparse(X) else None
+        if array is None:
             raise ValueError("memberships by a function or a clustering are known of samples in arrays only")
-        return as_memberships(evaluated(self.rule, known), known.shape[0], self.groups)
+        return as_memberships(evaluated(self.rule, array), array.shape[0], self.groups)
 
 
 @dataclass(frozen=True, eq=False)
 class Gates(Memberships):
-    """Functions of the features, in several problems.
+    """Gates, which are functions of the features, for several problems.
 
     Parameters
     ----------
@@ -100,12 +100,12 @@ class Gates(Memberships):
 
 
 def opened(heights: Array, kind: str) -> Array:
-    """The gates at these heights, the last axis running over the gates."""
+    """The values of gates from their linear functions, where the last axis runs over the gates."""
     return np.asarray(softmax(heights, axis=-1) if kind == "softmax" else expit(heights))
 
 
 def evaluated(rule: Any, X: Any) -> Array:
-    """What a function, or a clustering, says of samples."""
+    """The values of a function or a clustering for samples."""
     for name in ("predict_proba", "predict"):
         if hasattr(rule, name):
             return np.asarray(getattr(rule, name)(X))
@@ -113,15 +113,15 @@ def evaluated(rule: Any, X: Any) -> Array:
 
 
 def from_distances(squares: Array, temperature: float) -> Array:
-    """Memberships by squared distances (r, groups), up to a constant of each row."""
+    """Memberships from squared distances (r, groups), which may differ by a constant in each row."""
     if temperature > 0.0:
         return np.asarray(softmax(-squares / temperature, axis=1))
     return np.eye(squares.shape[1])[np.argmin(squares, axis=1)]
 
 
-def as_memberships(given: Any, n: int, groups: int | None = None) -> Array:
-    """Labels 0, 1, .. of n samples, or memberships (n, groups), as memberships; ValueError for anything else."""
-    h = np.asarray(given)
+def as_memberships(memberships: Any, n: int, groups: int | None = None) -> Array:
+    """Labels 0, 1, .. of n samples, or memberships (n, groups), as memberships; ValueError for other values."""
+    h = np.asarray(memberships)
     if h.shape[:1] != (n,) or h.ndim > 2 or h.size == 0 or h.dtype.kind not in "biuf":
         raise ValueError(
             f"memberships: {n} samples need as many whole numbers 0, 1, .. or rows, got shape {h.shape} of {h.dtype}"

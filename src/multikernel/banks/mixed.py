@@ -1,10 +1,10 @@
-"""Samples whose features are weighted sums of those of other samples.
+"""Samples whose features are weighted sums of the features of other samples.
 
-With phi_k(x_i) = sum_j L_ij phi_k(u_j) for the rows and R likewise for the columns, every kernel becomes
+With phi_k(x_i) = sum_j L_ij phi_k(u_j) for the rows, and with R for the columns, every kernel becomes
 
     L K_k R',
 
-which on a training sample, where L = R, is positive semi-definite with K_k. A pass over these is one over the K_k:
+which on a training sample, where L = R, is positive semi-definite if K_k is. Every pass is a pass over the K_k:
 
     (L K_k R') C = L (K_k (R'C))        a'(L K_k L') a = (L'a)'K_k (L'a)        <L K_k R', M> = <K_k, L'M R>.
 """
@@ -41,16 +41,16 @@ class MixedBank(WrapperBank):
     right: Any
 
     @classmethod
-    def of(cls, bank: KernelBank, left: Any, right: Any) -> MixedBank:
-        """With the samples alone that the columns are sums of where kernels are centred: the centre is theirs."""
+    def of(cls, bank: KernelBank, L: Any, R: Any) -> MixedBank:
+        """The mixed bank; centred kernels keep only the samples in sums of the columns, as these define the mean."""
         if bank.local:
-            return cls(bank, left, right)
-        of_columns = np.unique(right.indices)
-        own = right[:, of_columns]
-        if left is right:
-            return cls(bank.block(of_columns, of_columns), own, own)
-        of_rows = np.unique(left.indices)
-        return cls(bank.block(of_rows, of_columns), left[:, of_rows], own)
+            return cls(bank, L, R)
+        used_columns = np.unique(R.indices)
+        R_used = R[:, used_columns]
+        if L is R:
+            return cls(bank.block(used_columns, used_columns), R_used, R_used)
+        used_rows = np.unique(L.indices)
+        return cls(bank.block(used_rows, used_columns), L[:, used_rows], R_used)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -63,15 +63,15 @@ class MixedBank(WrapperBank):
     # -- passes --------------------------------------------------------------------------------------------------
 
     def tiles(self, rows: Index) -> Iterator[Array]:
-        left = self.left[positions(rows, self.shape[0])]
-        used = np.unique(left.indices)
-        left = left[:, used]
-        for K in self.bank.tiles(used):
-            yield self._of(left, K)
+        L = self.left[positions(rows, self.shape[0])]
+        used_rows = np.unique(L.indices)
+        L = L[:, used_rows]
+        for K in self.bank.tiles(used_rows):
+            yield self._of(L, K)
 
-    def _of(self, left: Any, K: Array) -> Array:
-        """left K R' of one matrix."""
-        mixed: Array = (self.right @ (left @ K).T).T
+    def _of(self, L: Any, K: Array) -> Array:
+        """L K R' for one matrix K."""
+        mixed: Array = (self.right @ (L @ K).T).T
         return mixed
 
     def combine_all(self, W: Array) -> list[Gram]:
@@ -79,7 +79,7 @@ class MixedBank(WrapperBank):
 
     def apply(self, C: Array) -> Array:
         inner = self.bank.apply(self.right.T @ C)
-        return np.stack([self.left @ each for each in inner])
+        return np.stack([self.left @ product for product in inner])
 
     def quad(self, A: Array) -> Array:
         self._check_square()
@@ -92,19 +92,19 @@ class MixedBank(WrapperBank):
     def inner(self, M: Array) -> Array:
         return self.bank.inner((self.right.T @ (self.left.T @ M).T).T)
 
-    # -- parts ---------------------------------------------------------------------------------------------------
+    # -- blocks and selections -----------------------------------------------------------------------------------
 
     def block(self, rows: Index, columns: Index) -> MixedBank:
         r = positions(rows, self.shape[0])
         c = positions(columns, self.shape[1])
-        right = self.right[c]
-        left = right if same_samples(self.square, r, c) else self.left[r]
-        return MixedBank.of(self.bank, left, right)
+        R = self.right[c]
+        L = R if same_samples(self.square, r, c) else self.left[r]
+        return MixedBank.of(self.bank, L, R)
 
     def held_out_self_values(self, rows: Index, columns: Index) -> Array:
-        """ValueError where kernels have another centre than here: of a sum the bank inside knows no values about it."""
-        of_columns = np.unique(self.right[positions(columns, self.shape[1])].indices)
-        if not self.local and len(of_columns) < self.bank.shape[1]:
+        """ValueError where kernels would be centred by fewer samples: self-values of sums are not available then."""
+        used_columns = np.unique(self.right[positions(columns, self.shape[1])].indices)
+        if not self.local and len(used_columns) < self.bank.shape[1]:
             raise ValueError(
                 "self-values of held-out samples that are weighted sums of others are not known where kernels are "
                 "centred: normalise the kernels, or take their distances, before they are centred"
@@ -112,9 +112,9 @@ class MixedBank(WrapperBank):
         return super().held_out_self_values(rows, columns)
 
     def reference(self, columns: Index = slice(None)) -> MixedBank:
-        right = self.right[positions(columns, self.shape[1])]
-        used = np.unique(right.indices)
-        return MixedBank(self.bank.reference(used), self.left[:0, :0], right[:, used])
+        R = self.right[positions(columns, self.shape[1])]
+        used_columns = np.unique(R.indices)
+        return MixedBank(self.bank.reference(used_columns), self.left[:0, :0], R[:, used_columns])
 
     def select(self, index: Index) -> MixedBank:
         return replace(self, bank=self.bank.select(index))
@@ -123,18 +123,18 @@ class MixedBank(WrapperBank):
         return replace(self, bank=self.bank.exact(index))
 
     def cross(self, X: Any) -> MixedBank:
-        """New samples that are themselves, and no weighted sums."""
+        """The bank of new samples, which are not weighted sums."""
         return self.crossed(X, None)
 
-    def crossed(self, X: Any, left: Any) -> MixedBank:
-        """New samples as weighted sums of samples X, by a CSR matrix (new, len(X)); None is of each alone."""
+    def crossed(self, X: Any, L: Any) -> MixedBank:
+        """The bank of new samples that are weighted sums of X, by a CSR matrix (new, len(X)); None takes X itself."""
         bank = self.bank.cross(X)
-        return MixedBank(bank, identity(bank.shape[0]) if left is None else left, self.right)
+        return MixedBank(bank, identity(bank.shape[0]) if L is None else L, self.right)
 
     def self_values(self, X: Any) -> Array:
         return self.bank.self_values(X)
 
 
 def identity(n: int) -> Any:
-    """The samples themselves."""
+    """The CSR matrix of n samples that are not mixed."""
     return sparse.csr_array(sparse.eye(n, format="csr"))

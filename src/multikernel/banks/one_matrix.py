@@ -25,7 +25,7 @@ class OneMatrixBank(KernelBank):
 
     Parameters
     ----------
-    B : BaseMatrix, stored or made on demand
+    B : BaseMatrix, stored or computed on demand
     """
 
     B: BaseMatrix
@@ -45,7 +45,7 @@ class OneMatrixBank(KernelBank):
         return unit_roundoff(self.B.dtype)
 
     def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
-        """Every entry is a function of one of B's, stored in single precision where double exceeds the memory."""
+        """The cost of functions of the entries of B, which is stored in single precision if double is too large."""
         _, n = self.shape
         stored = self.B.stored
         if stored is not None:
@@ -60,8 +60,8 @@ class OneMatrixBank(KernelBank):
             exact = evaluated.sweep + product
         else:
             exact = Work()
-        made = product if stored is None else Work()
-        return replace(evaluated, made=made, held=size * float(n) ** 2, beside=size * float(n) ** 2, exact=exact)
+        work_of_B = product if stored is None else Work()
+        return replace(evaluated, made=work_of_B, held=size * float(n) ** 2, beside=size * float(n) ** 2, exact=exact)
 
     def _sizes(self, itemsize: int, memory: float) -> set[int]:
         """The bytes that an entry of a stored B may take.
@@ -77,7 +77,7 @@ class OneMatrixBank(KernelBank):
 
     @property
     def _fast(self) -> bool:
-        """Whether the kernel is made on demand rather than stored in single precision."""
+        """Whether the kernel is so fast that it is evaluated on demand rather than stored in single precision."""
         return isinstance(self.B.base, Kernel) and any(isinstance(fact, OnDemand) for fact in self.B.base.facts())
 
     def block(self, rows: Index, columns: Index) -> Self:
@@ -91,7 +91,7 @@ class OneMatrixBank(KernelBank):
         return self.block(rows, rows).compact()
 
     def compact(self) -> Self:
-        """With B stored, where it fits the memory that banks take by default."""
+        """The bank with B stored, if B fits the memory that banks take by default."""
         r, c = self.shape
         if self.B.stored is not None or r * c * self.B.dtype.itemsize > MEMORY:
             return self
@@ -103,7 +103,7 @@ class OneMatrixBank(KernelBank):
         return replace(self, B=BaseMatrix.of(self.B.base, in_double(self.B.columns.values)))
 
     def _in_double(self) -> Self:
-        """The same square bank in double precision, stored where that fits."""
+        """The same square bank in double precision, with B stored if it fits."""
         return self.unrounded().compact()
 
     def cross(self, X: Any) -> Self:

@@ -1,8 +1,8 @@
 """A stored stack of symmetric matrices, half of each: (m, n (n + 1) / 2).
 
 Sums, forms and products read every stored entry once, at the speed of memory. Entries may be stored in single
-precision. Passes multiply and add in double precision all the same, so that sums, forms and products agree with each
-other: all are those of the rounded matrices, up to rounding in double precision.
+precision. Passes nevertheless multiply and add in double precision, so that sums, forms and products agree: all of them
+are those of the rounded matrices, up to rounding in double precision.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.cost import BankCost
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, unit_roundoff
-from multikernel.banks.packing import half_size, made, pack, unpack, weights_of_pairs
+from multikernel.banks.packing import full_matrices, half_size, pack, unpack, weights_of_pairs
 from multikernel.banks.stored import StoredBank
 from multikernel.banks.threads import n_threads, one_blas_thread, over_rows, slices
 from multikernel.numerics import lapack
@@ -40,16 +40,16 @@ from multikernel.tuning import (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PackedBank(StoredBank):
-    """m symmetric n x n matrices, the half of each stored once.
+    """m symmetric n x n matrices; one half of each is stored.
 
-    A bank of some of the kernels is a view of the stack: nothing of it is copied.
+    A bank of some of the kernels is a view of the stack, without a copy.
 
     Parameters
     ----------
     origin : the same kernels with no matrix stored
     stack : array (., n (n + 1) / 2), float64 or float32, each row in LAPACK's packed order
     n : int
-    kept : int array (m,), which rows of the stack are the kernels of this bank; None is all of them
+    kept : int array (m,), the rows of the stack that are the kernels of this bank; None takes all
     """
 
     stack: Array
@@ -57,14 +57,14 @@ class PackedBank(StoredBank):
     kept: Array | None = None
 
     def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
-        known = BankCost.stored(len(self), self.n, float(self.stack.itemsize * len(self) * self.stack.shape[1]))
-        rounded = self.stack.itemsize < np.dtype(float).itemsize and self.origin.square
-        if rounded:
-            return replace(known, exact=0.5 * self.origin.cost().sweep)
-        return known
+        stored = BankCost.stored(len(self), self.n, float(self.stack.itemsize * len(self) * self.stack.shape[1]))
+        is_rounded = self.stack.itemsize < np.dtype(float).itemsize and self.origin.square
+        if is_rounded:
+            return replace(stored, exact=0.5 * self.origin.cost().sweep)
+        return stored
 
     @cached_property
-    def places(self) -> Array:
+    def stack_rows(self) -> Array:
         """The row of each kernel in the stack, int array (m,)."""
         if self.kept is None:
             return np.arange(len(self.stack))
@@ -82,7 +82,7 @@ class PackedBank(StoredBank):
         return self.n, self.n
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.stack_rows)
 
     @property
     def square(self) -> bool:
@@ -97,7 +97,7 @@ class PackedBank(StoredBank):
 
         chosen = positions(rows, self.n)
         tile = np.empty((len(chosen), self.n), dtype=self.stack.dtype)
-        for k in self.places:
+        for k in self.stack_rows:
             _packed.rows(self.stack[k], chosen, tile)
             yield tile
 
@@ -106,36 +106,36 @@ class PackedBank(StoredBank):
         if self._keeps_total and len(W) == 1 and W[0].all() and (W[0, 0] == W).all():
             return [DenseGram(unpack(W[0, 0] * self._total, self.n))]
         entries, pairs = self._sums(W)
-        return [DenseGram(K) for K in made(entries, len(W), self.n, pairs)]
+        return [DenseGram(K) for K in full_matrices(entries, len(W), self.n, pairs)]
 
     def total(self, weights: Array) -> Array:
-        """Made for the caller: nothing is copied."""
+        """The sum, whose matrix is computed for the caller and needs no copy."""
         self._check("weights", len(weights), len(self), "kernels")
         entries, pairs = self._sums(np.asarray(weights)[None])
-        return made(entries, 1, self.n, pairs)[0]
+        return full_matrices(entries, 1, self.n, pairs)[0]
 
     @property
     def _keeps_total(self) -> bool:
-        """Whether the sum of all matrices takes little beside the stack."""
+        """Whether the sum of all matrices takes little memory compared with the stack."""
         return 8 * self.stack.shape[1] * PACKED_KEPT <= len(self) * self.stack.itemsize * self.stack.shape[1]
 
     @cached_property
     def _total(self) -> Array:
-        """The half of the sum of all matrices; it is kept, as every candidate of a search asks for equal weights."""
+        """The half of the sum of all matrices; it is cached, since every candidate of a search needs equal weights."""
         entries, pairs = self._sums(np.ones((1, len(self))))
         total = np.empty((1, self.stack.shape[1]))
         over_rows(lambda r: entries(r, total[:, r]), total.size, pairs)
         return total[0]
 
     def _sums(self, W: Array) -> tuple[Callable[[slice, Array], None], int]:
-        """What fills in some pairs of the weighted sums, shape (t, pairs); and how many pairs are worth a thread."""
+        """A function that computes some pairs of the weighted sums, shape (t, pairs); and the pairs for a thread."""
         from multikernel.banks import _packed
 
-        used = np.flatnonzero(W.any(axis=0))  # matrices without weight are not read
-        own = np.ascontiguousarray(W[:, used], dtype=np.float64)
-        chosen = self.places[used]
-        pairs = max(STRETCH, PIECE_VALUES // max(1, own.size))
-        return lambda r, out: _packed.sums(self.stack, chosen, own, out, r.start, r.stop), pairs
+        active = np.flatnonzero(W.any(axis=0))  # matrices without weight are not read
+        weights = np.ascontiguousarray(W[:, active], dtype=np.float64)
+        chosen = self.stack_rows[active]
+        pairs = max(STRETCH, PIECE_VALUES // max(1, weights.size))
+        return lambda r, out: _packed.sums(self.stack, chosen, weights, out, r.start, r.stop), pairs
 
     def apply(self, C: Array) -> Array:
         from multikernel.banks import _packed
@@ -145,28 +145,28 @@ class PackedBank(StoredBank):
         if len(Ct) >= PACKED_UNPACKED and Ct.size >= PACKED_VALUES:
             return self._apply_unpacked(Ct).transpose(0, 2, 1)
         out = np.empty((len(self), *Ct.shape))
-        self._over_kernels(lambda r: _packed.products(self.stack, self.places, Ct, out, r.start, r.stop), len(Ct))
+        self._over_kernels(lambda r: _packed.products(self.stack, self.stack_rows, Ct, out, r.start, r.stop), len(Ct))
         return out.transpose(0, 2, 1)
 
     def _apply_unpacked(self, Ct: Array) -> Array:
-        """C'K_k by BLAS, some rows up to the diagonal at a time; where kernels occupy the threads, each has one."""
+        """C'K_k by BLAS, some rows up to the diagonal at a time; many kernels are computed on one thread each."""
         from multikernel.banks import _packed
 
         out = np.zeros((len(self), *Ct.shape))
         height = max(TILE_ROWS, TILE_VALUES // self.n)
 
         def multiply(kernels: slice) -> None:
-            space = np.empty(min(height, self.n) * self.n)
-            for place, found in zip(self.places[kernels], out[kernels], strict=True):
+            workspace = np.empty(min(height, self.n) * self.n)
+            for row, product in zip(self.stack_rows[kernels], out[kernels], strict=True):
                 for r in slices(self.n, height):
-                    tile = space[: (r.stop - r.start) * r.stop].reshape(-1, r.stop)
-                    _packed.lower(self.stack[place], r.start, tile)
-                    lapack.gemm(Ct[:, : r.stop], tile.T, found[:, r])
-                    lapack.gemm(Ct[:, r], tile[:, : r.start], found[:, : r.start])
+                    tile = workspace[: (r.stop - r.start) * r.stop].reshape(-1, r.stop)
+                    _packed.lower(self.stack[row], r.start, tile)
+                    lapack.gemm(Ct[:, : r.stop], tile.T, product[:, r])
+                    lapack.gemm(Ct[:, r], tile[:, : r.start], product[:, : r.start])
 
-        shared = len(self) >= n_threads() and self.n > height
-        with one_blas_thread(0 if shared else self.n):
-            over_rows(multiply, len(self), 1 if shared else max(1, len(self)))
+        on_threads = len(self) >= n_threads() and self.n > height
+        with one_blas_thread(0 if on_threads else self.n):
+            over_rows(multiply, len(self), 1 if on_threads else max(1, len(self)))
         return out
 
     def quad(self, A: Array) -> Array:
@@ -184,7 +184,9 @@ class PackedBank(StoredBank):
         if len(rows) > PACKED_DENSE * self.n:
             rows = np.arange(self.n)
         out = np.empty((len(self), len(At)))
-        self._over_kernels(lambda r: _packed.forms(self.stack, self.places, At, rows, out, r.start, r.stop), len(At))
+        self._over_kernels(
+            lambda r: _packed.forms(self.stack, self.stack_rows, At, rows, out, r.start, r.stop), len(At)
+        )
         return out
 
     def inner(self, M: Array) -> Array:
@@ -193,43 +195,43 @@ class PackedBank(StoredBank):
         self._check("rows", len(M), self.n, "samples")
         p = weights_of_pairs(M.astype(np.float64, copy=False))
         out = np.empty(len(self))
-        self._over_kernels(lambda r: _packed.inner(self.stack, self.places, p, out, r.start, r.stop), 1)
+        self._over_kernels(lambda r: _packed.inner(self.stack, self.stack_rows, p, out, r.start, r.stop), 1)
         return out
 
     @staticmethod
-    def _check(what: str, given: int, wanted: int, of: str) -> None:
-        """Refuse arrays of a wrong length, with which compiled passes would read beyond the end of the stack."""
-        if given != wanted:
-            raise ValueError(f"a pass over a bank of {wanted} {of} got an array with {given} {what}")
+    def _check(noun: str, length: int, expected: int, axis: str) -> None:
+        """ValueError for arrays of a wrong length, for which compiled passes would read beyond the stack."""
+        if length != expected:
+            raise ValueError(f"a pass over a bank of {expected} {axis} got an array with {length} {noun}")
 
     def _over_kernels(self, work: Callable[[slice], None], columns: int) -> None:
-        """Share the kernels out among threads, so many at a time that a thread has something to do."""
+        """Distributes the kernels among threads, in slices that are worth a thread."""
         over_rows(work, len(self), max(1, PIECE_VALUES // max(1, columns * self.stack.shape[1])))
 
     def diagonal(self) -> Array:
         return self._columns(np.cumsum(np.arange(self.n) + 1) - 1)
 
-    def _columns(self, part: Any) -> Array:
-        """Some entries of every half."""
-        if self.kept is None or isinstance(part, slice):
-            return self.stack[slice(None) if self.kept is None else self.kept, part]
-        return self.stack[np.ix_(self.kept, part)]
+    def _columns(self, entries: Any) -> Array:
+        """These entries of every half."""
+        if self.kept is None or isinstance(entries, slice):
+            return self.stack[slice(None) if self.kept is None else self.kept, entries]
+        return self.stack[np.ix_(self.kept, entries)]
 
     def traces(self) -> Array:
         return self._traces.copy()
 
     @cached_property
     def _traces(self) -> Array:
-        """They are kept, as the diagonals lie scattered through the stack and every fit along a path asks for them."""
+        """The traces, cached since diagonals are scattered through the stack and every fit along a path needs them."""
         return self.diagonal().sum(axis=1, dtype=np.float64)
 
     def pairs(self, N: Array | None = None) -> Array:
         """Off-diagonal entries count twice: <K_j, K_k> = 2 p_j'p_k - diag_j'diag_k."""
         weights = None if N is None else weights_of_pairs(N)
         total = np.zeros((len(self), len(self)))
-        for part in slices(self.stack.shape[1], max(1, BUFFER_VALUES // max(1, len(self)))):
-            P = self._columns(part).astype(np.float64, copy=False)
-            total += (P if weights is None else P * weights[part]) @ P.T
+        for entries in slices(self.stack.shape[1], max(1, BUFFER_VALUES // max(1, len(self)))):
+            P = self._columns(entries).astype(np.float64, copy=False)
+            total += (P if weights is None else P * weights[entries]) @ P.T
         if weights is not None:
             return total
         d = self.diagonal().astype(np.float64, copy=False)
@@ -238,30 +240,30 @@ class PackedBank(StoredBank):
     def hadamard_apply(self, P: Gram, C: Array) -> Array:
         """The product of two packed halves is the packed half of the product."""
         half = pack(P.dense())
-        parts = slices(len(self), max(1, BUFFER_VALUES // max(1, len(half))))
+        slices_of_kernels = slices(len(self), max(1, BUFFER_VALUES // max(1, len(half))))
         return np.concatenate(
-            [replace(self, stack=self.stack[self.places[k]] * half, kept=None).apply(C) for k in parts]
+            [replace(self, stack=self.stack[self.stack_rows[k]] * half, kept=None).apply(C) for k in slices_of_kernels]
         )
 
     def matrix(self, k: int) -> Array:
-        return unpack(self.stack[self.places[k]], self.n)
+        return unpack(self.stack[self.stack_rows[k]], self.n)
 
     def select(self, index: Index) -> PackedBank:
-        return replace(self, kept=self.places[index], origin=self.origin.select(index))
+        return replace(self, kept=self.stack_rows[index], origin=self.origin.select(index))
 
     def principal(self, rows: Array) -> PackedBank:
         from multikernel.banks import _packed
 
         packed = np.empty((len(self), half_size(len(rows))), dtype=self.stack.dtype)
 
-        def gather(part: slice) -> None:
-            _packed.principal(self.stack, self.places, rows, packed, part.start, part.stop)
+        def gather(kernels: slice) -> None:
+            _packed.principal(self.stack, self.stack_rows, rows, packed, kernels.start, kernels.stop)
 
         over_rows(gather, len(self), max(1, PIECE_VALUES // max(1, packed.shape[1])))
         return PackedBank(self.origin.block(rows, rows), packed, len(rows))
 
     def unrounded(self) -> KernelBank:
-        """Matrices without samples are the kernels, whatever the precision in which they were given."""
+        """The kernels in double precision; matrices that a user gave are exact in any precision."""
         if self.stack.dtype != np.float64 and self.origin.square:
             return self.origin.unrounded()
         return self

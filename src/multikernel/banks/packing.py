@@ -14,7 +14,7 @@ from multikernel.tuning import PRODUCT_ROWS
 
 
 def half_size(n: int) -> int:
-    """How many entries the packed half of a matrix of order n has."""
+    """The number of entries of the packed half of a matrix of order n."""
     return n * (n + 1) // 2
 
 
@@ -26,7 +26,7 @@ def pack(K: Array) -> Array:
 
 
 def unpack(packed: Array, n: int, dtype: Any = None) -> Array:
-    """The whole symmetric matrix of order n, C-ordered, in ``dtype`` (None: as stored)."""
+    """The full symmetric matrix of order n, C-ordered, in ``dtype`` (None: as stored)."""
     from multikernel.banks import _packed
 
     K = np.empty((n, n), dtype=packed.dtype if dtype is None else dtype)
@@ -34,24 +34,24 @@ def unpack(packed: Array, n: int, dtype: Any = None) -> Array:
     return K
 
 
-def made(entries: Callable[[slice, Array], None], count: int, n: int, pairs: int) -> list[Array]:
-    """Symmetric matrices of order n, whole and in double precision; only some rows of them are packed at a time.
+def full_matrices(entries: Callable[[slice, Array], None], count: int, n: int, pairs: int) -> list[Array]:
+    """Full symmetric matrices of order n in double precision, of which only some rows are packed at a time.
 
     Parameters
     ----------
-    entries : given some pairs of the packed halves and an array (count, pairs), it fills in the entries of every matrix
-    count : int
+    entries : function of a slice of pairs and an array (count, pairs), into which it writes the entries of every matrix
+    count : int, the number of matrices
     n : int
-    pairs : int, about how many are filled in at a time
+    pairs : int, about how many pairs are computed at a time
     """
     from multikernel.banks import _packed
 
     matrices = [np.empty((n, n)) for _ in range(count)]
 
     def rows(r: slice) -> None:
-        some = pairs_of_rows(r)
-        halves = np.empty((count, some.stop - some.start))
-        entries(some, halves)
+        pairs_of_slice = pairs_of_rows(r)
+        halves = np.empty((count, pairs_of_slice.stop - pairs_of_slice.start))
+        entries(pairs_of_slice, halves)
         for K, half in zip(matrices, halves, strict=True):
             _packed.unpack(half, K, r.start, r.stop)
 
@@ -60,7 +60,7 @@ def made(entries: Callable[[slice, Array], None], count: int, n: int, pairs: int
 
 
 def pairs_of_rows(rows: slice) -> slice:
-    """Where these rows stand in a packed half."""
+    """The entries of these rows in a packed half."""
     return slice(half_size(rows.start), half_size(rows.stop))
 
 
@@ -73,20 +73,20 @@ def weights_of_pairs(M: Array) -> Array:
 
 
 def products_of_pairs(B: Array, pairs: slice) -> Array:
-    """The part of ``weights_of_pairs(b b')`` for each row b of B, of some pairs only: shape (rows, pairs).
+    """``weights_of_pairs(b b')`` for each row b of B, for some pairs only: shape (rows, pairs).
 
-    Nothing of the size of b b' is made, which many samples have no memory for.
+    No array of the size of b b' is formed, which would exceed the memory for many samples.
     """
     out = np.empty((len(B), pairs.stop - pairs.start))
-    at = 0
-    i, j = (int(each[0]) for each in packed_pairs(np.array([pairs.start])))
-    while at < out.shape[1]:
-        count = min(i + 1 - j, out.shape[1] - at)
-        np.multiply(2.0 * B[:, i : i + 1], B[:, j : j + count], out=out[:, at : at + count])
-        at = at + count
+    done = 0
+    i, j = (int(index[0]) for index in packed_pairs(np.array([pairs.start])))
+    while done < out.shape[1]:
+        count = min(i + 1 - j, out.shape[1] - done)
+        np.multiply(2.0 * B[:, i : i + 1], B[:, j : j + count], out=out[:, done : done + count])
+        done = done + count
         j = j + count
         if j > i:
-            out[:, at - 1] /= 2.0  # the sample with itself counts once
+            out[:, done - 1] /= 2.0  # the sample with itself counts once
             i = i + 1
             j = 0
     return out

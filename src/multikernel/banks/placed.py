@@ -1,4 +1,4 @@
-"""Kernels of some samples among more: zero from and to all others."""
+"""Kernels of some samples, extended by zeros to a larger set of samples."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from multikernel.banks.wrappers import WrapperBank
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlacedBank(WrapperBank):
-    """K_k between some rows and some columns of more, and zero elsewhere; new samples are among those that it knows.
+    """K_k between some of the rows and columns, and zero elsewhere; new samples have nonzero rows.
 
     Parameters
     ----------
     bank : the kernels of some samples
-    rows, columns : int arrays, without repetition, the places of its rows and columns
-    size : how many rows and columns there are
-    same : whether these rows are these columns
+    rows, columns : int arrays, without repetition, the positions of its rows and columns
+    size : the numbers of all rows and columns
+    same : whether all rows and all columns are the same samples
     """
 
     rows: Array
@@ -42,10 +42,10 @@ class PlacedBank(WrapperBank):
 
     def tiles(self, rows: Index) -> Iterator[Array]:
         chosen = positions(rows, self.size[0])
-        here, inside = _found(self.rows, chosen, self.size[0])
-        for K in self.bank.tiles(inside):
+        rows_of_tile, rows_of_bank = _matched(self.rows, chosen, self.size[0])
+        for K in self.bank.tiles(rows_of_bank):
             tile = np.zeros((len(chosen), self.size[1]))
-            tile[np.ix_(here, self.columns)] = K
+            tile[np.ix_(rows_of_tile, self.columns)] = K
             yield tile
 
     def combine_all(self, W: Array) -> list[Gram]:
@@ -77,10 +77,12 @@ class PlacedBank(WrapperBank):
     def block(self, rows: Index, columns: Index) -> KernelBank:
         r = positions(rows, self.size[0])
         c = positions(columns, self.size[1])
-        at_rows, own_rows = _found(self.rows, r, self.size[0])
-        at_columns, own_columns = _found(self.columns, c, self.size[1])
+        rows_of_block, rows_of_bank = _matched(self.rows, r, self.size[0])
+        columns_of_block, columns_of_bank = _matched(self.columns, c, self.size[1])
         same = same_samples(self.same, r, c)
-        return PlacedBank(self.bank.block(own_rows, own_columns), at_rows, at_columns, (len(r), len(c)), same)
+        return PlacedBank(
+            self.bank.block(rows_of_bank, columns_of_bank), rows_of_block, columns_of_block, (len(r), len(c)), same
+        )
 
     def select(self, index: Index) -> PlacedBank:
         return replace(self, bank=self.bank.select(index))
@@ -97,9 +99,9 @@ class PlacedBank(WrapperBank):
         return self.bank.self_values(X)
 
 
-def _found(places: Array, wanted: Array, size: int) -> tuple[Array, Array]:
-    """Where in ``wanted`` places occur, and which places these are."""
+def _matched(positions_of_bank: Array, chosen: Array, size: int) -> tuple[Array, Array]:
+    """The entries of ``chosen`` that the bank has, by their position in ``chosen``, and by their number in the bank."""
     number = np.full(size, -1)
-    number[places] = np.arange(len(places))
-    here = np.flatnonzero(number[wanted] >= 0)
-    return here, number[wanted[here]]
+    number[positions_of_bank] = np.arange(len(positions_of_bank))
+    found_in_chosen = np.flatnonzero(number[chosen] >= 0)
+    return found_in_chosen, number[chosen[found_in_chosen]]

@@ -1,12 +1,12 @@
 """Powers of one matrix: K_k = B^{o d_k} (elementwise), B the matrix of one base kernel.
 
-    sum_k w_k K_k       one pass by Horner's rule; a Gram that makes its rows on demand where B is not stored
+    sum_k w_k K_k       one pass by Horner's rule; a Gram that computes its rows on demand where B is not stored
     u'K_k u, all k      one pass with a running power over the part of B on the support of u
     <K_j, K_k>          depends on d_j + d_k only: 2 D + 1 sums
 
-No matrix per degree is ever stored. The homogeneous polynomials of Donini and Aiolli (2017) are of this form, with B
-the matrix of cosines (their equation 12). Where B itself does not fit it is made again for each pass, tile by tile;
-what needs many passes over few samples then takes their ``principal`` bank, which is stored.
+No matrix for a degree is ever stored. The homogeneous polynomials of Donini and Aiolli (2017) are of this form, with B
+the matrix of cosines (their equation 12). Where B itself does not fit into memory, it is computed again in
+each pass, tile by tile; methods with many passes over few samples then use their ``principal`` bank, which is stored.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class PowersBank(OneMatrixBank):
         return len(self.degrees)
 
     def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
-        known = super().cost(memory, itemsize)
-        return replace(known, on_demand=not known.held)
+        cost = super().cost(memory, itemsize)
+        return replace(cost, on_demand=not cost.held)
 
     def select(self, index: Index) -> PowersBank:
         return replace(self, degrees=self.degrees[index])
@@ -90,10 +90,10 @@ class PowersBank(OneMatrixBank):
         L = np.ascontiguousarray(A[support])
 
         def rows(r: slice) -> Array:
-            """The samples that take part, a few rows at a time: no second n x n matrix."""
-            part = self.B.entries(support[r], support[r.start :])
+            """The sums over some rows of the samples with coefficients, so that no second n x n matrix is formed."""
+            B_rows = self.B.entries(support[r], support[r.start :])
             R = L[r.start :]
-            return _powers.outer_forms(part, R, R, True, top, 0, len(part))
+            return _powers.outer_forms(B_rows, R, R, True, top, 0, len(B_rows))
 
         return self._sum(rows, len(support), top)[self.degrees]
 
@@ -101,7 +101,7 @@ class PowersBank(OneMatrixBank):
         self._check_square()
         if self.B.stored is None:
             return super().quads(A)
-        forms = [self.quad(a) for a in A.T]  # faster than tiles, of a matrix that is at hand
+        forms = [self.quad(a) for a in A.T]  # faster than tiles for a stored matrix
         if forms:
             return np.stack(forms, axis=1)
         return np.zeros((len(self), 0))
@@ -125,7 +125,7 @@ class PowersBank(OneMatrixBank):
     def _sum(self, rows: Callable[[slice], Array], n: int, top: int) -> Array:
         """The sums for the degrees 0..top over some rows at a time."""
         stored = self.B.stored is not None
-        with nullcontext() if stored else one_blas_thread(0):  # threads that make their own products of samples
+        with nullcontext() if stored else one_blas_thread(0):  # else each thread computes products of samples
             return sum(over_rows(rows, n, TILE_ROWS if stored else tile_rows(n)), np.zeros(top + 1))
 
     @property
@@ -141,7 +141,7 @@ class PowersBank(OneMatrixBank):
 
 
 def running_powers(B: Array, degrees: Sequence[int] | Array) -> Iterator[Array]:
-    """B^d elementwise for every d in turn, each from the one before where that is smaller, and written over it."""
+    """B^d elementwise for every d in turn, from the previous power if that is lower, which is overwritten."""
     power = np.ones_like(B)
     reached = 0
     for degree in degrees:
@@ -155,7 +155,7 @@ def running_powers(B: Array, degrees: Sequence[int] | Array) -> Iterator[Array]:
 
 
 def raised(B: Array, power: int) -> Array:
-    """B^power elementwise for a whole number >= 1, by repeated squaring: much faster than numpy's power."""
+    """B^power elementwise for a whole number >= 1, by repeated squaring, much faster than NumPy's power."""
     if power == 1:
         return B
     root = raised(B, power // 2)
@@ -166,7 +166,7 @@ def raised(B: Array, power: int) -> Array:
 
 
 def coefficients(degrees: Array, weights: Array, dtype: np.dtype[Any]) -> Array:
-    """c with sum_k w_k b^d_k = sum_d c_d b^d, as short as it can be."""
+    """c with sum_k w_k b^d_k = sum_d c_d b^d, without trailing zeros."""
     coef = np.bincount(degrees, weights=weights, minlength=1)
     coef = np.trim_zeros(coef, "b") if coef.any() else coef[:1]
     return in_precision(coef, dtype)

@@ -1,8 +1,9 @@
-"""A polynomial of one matrix that is made on demand.
+"""A polynomial of one matrix, whose entries are computed on demand.
 
     K = sum_d c_d B^{o d}
 
-A product K V takes the columns of B where V is not zero, tile by tile: memory follows one tile, time the columns.
+A product K V uses only the columns of B where V is not zero, tile by tile: memory is that of one tile, and time is
+proportional to these columns.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class PowersGram(Gram):
         sums = np.empty((len(factors), self.shape[0]))
 
         def rows(r: slice, K: Array) -> None:
-            for v, out in zip(factors, sums, strict=True):  # in double precision: certificates are differences of sums
+            # in double precision, since certificates are differences of sums
+            for v, out in zip(factors, sums, strict=True):
                 _dense.multiply(K, v, out[r], 0, len(K))
 
         self._over_tiles(self.matrix.part(slice(None), S), rows)
@@ -79,7 +81,7 @@ class PowersGram(Gram):
         if on is not None or self.matrix.dtype != np.float64:
             gram = DenseGram(self.dense()) if on is None else self.principal(on)
             return gram.solve_shifted(shift, B, work=work)
-        shifted = self.dense()  # nobody else's: it is factorised where it stands, and there is no second one
+        shifted = self.dense()  # a new array, which is factorised in place without a copy
         shifted.flat[:: len(shifted) + 1] += shift
         return solved(factor_of(shifted.T, lower=False), B, lower=False)
 
@@ -99,21 +101,21 @@ class PowersGram(Gram):
         return out
 
     def _symmetric_of(self, matrix: BaseMatrix) -> Array:
-        """The lower half of a square matrix and its mirror image: tiles of other shapes may round in another way."""
+        """A square matrix from its lower half and mirror image, since tiles of another shape may round differently."""
         out = _empty(matrix)
 
         def rows(r: slice, K: Array) -> None:
             out[r, : r.stop] = K
             out[: r.start, r] = K[:, : r.start].T
             square = out[r, r]
-            above = np.triu_indices(len(square), 1)
-            square[above] = square.T[above]
+            upper_entries = np.triu_indices(len(square), 1)
+            square[upper_entries] = square.T[upper_entries]
 
         self._over_tiles(matrix, rows, lower=True)
         return out
 
     def _over_tiles(self, matrix: BaseMatrix, use: Callable[[slice, Array], None], lower: bool = False) -> None:
-        """Some rows of the polynomial of ``matrix`` at a time; with ``lower`` only as far as the diagonal."""
+        """Calls ``use`` with tiles of rows of the polynomial of ``matrix``; with ``lower`` only up to the diagonal."""
         from multikernel.banks import _powers
 
         def tile(r: slice) -> None:
@@ -122,12 +124,12 @@ class PowersGram(Gram):
             _powers.horner(B, self.coef, K, 0, len(B))
             use(r, K)
 
-        with one_blas_thread(0):  # the tiles are shared out among threads, each of which makes products of its own
+        with one_blas_thread(0):  # tiles are distributed among threads, each of which computes products
             over_rows(tile, matrix.shape[0], tile_rows(matrix.shape[1]))
 
 
 def _empty(matrix: BaseMatrix) -> Array:
-    """Memory for the whole matrix."""
+    """An array for all entries, or a MemoryError where it does not fit."""
     r, c = matrix.shape
     check_memory(
         float(r) * c,
@@ -140,5 +142,5 @@ def _empty(matrix: BaseMatrix) -> Array:
 
 
 def tile_rows(columns: int) -> int:
-    """How many rows of so many columns to make at a time."""
+    """The number of rows with so many columns to compute at a time."""
     return max(TILE_ROWS, PIECE_VALUES // max(1, columns))

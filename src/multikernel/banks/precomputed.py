@@ -30,19 +30,20 @@ def precomputed(
     Parameters
     ----------
     K : array (m, n, n), list or dict of m matrices (n, n), or one matrix (n, n), symmetric and positive semi-definite;
-        or a KernelBank, which is returned as it is. float32 is kept, anything else becomes float64. A row and column
-        of NaN belong to a sample that this kernel knows nothing of: they count as zeros.
-    psd : float > 0, a negative eigenvalue down to -psd times the trace counts as rounding, and the matrix is taken as
-        it is. By default 1e-10, or 1e-5 for matrices whose entries are numbers of single precision.
-    clip : bool, whether a matrix with eigenvalues below that is replaced by the nearest positive semi-definite one, its
-        negative eigenvalues set to zero, and not refused; a UserWarning says which ones, and how far they were moved.
-    names : the kernels' names, one each; those of the dict by default
+        or a KernelBank, which is returned as it is. float32 is kept, other numbers become float64. A row and column
+        of NaN mark a sample that the kernel lacks, and count as zeros.
+    psd : float > 0, a negative eigenvalue down to -psd times the trace counts as rounding, and the matrix is taken
+        unchanged. By default 1e-10, or 1e-5 for matrices whose entries are numbers of single precision.
+    clip : bool, whether a matrix with eigenvalues below this limit is replaced by the nearest positive semi-definite
+        one, with its negative eigenvalues set to zero, instead of refused; a UserWarning says which matrices were
+        changed, and how much.
+    names : a name for each kernel; by default the keys of the dict
 
     Raises
     ------
     ValueError : where a matrix is not real, not square, not finite, not symmetric or not positive semi-definite, is NaN
         at every entry or has a trace beyond double precision; the message names the kernel and the entry; or where
-        there is not a name of its own for each kernel
+        names are not a different name for each kernel
 
     Examples
     --------
@@ -63,68 +64,73 @@ def precomputed(
     if names is not None and (isinstance(names, str) or not isinstance(names, Iterable)):
         raise ValueError(f"precomputed: names must be a list of names, one for each kernel, got {abbreviated(names)}")
     names = None if names is None else tuple(names)
-    twice = repeated(map(str, names or ()))
-    if twice is not None:
-        raise ValueError(f"precomputed: two kernels have the name {twice!r}; give each a name of its own")
+    duplicate = repeated(map(str, names or ()))
+    if duplicate is not None:
+        raise ValueError(f"precomputed: two kernels have the name {duplicate!r}; give each a different name")
     matrices = list(_matrices(K))
     if names is not None and len(names) != len(matrices):
         raise ValueError(f"precomputed: {len(matrices)} kernels need as many names, got {len(names)}")
     m = len(matrices)
     n = matrices[0].shape[0]
-    called = _called(names, m)
-    for name, matrix in zip(called, matrices, strict=True):
+    labels = _labels(names, m)
+    for name, matrix in zip(labels, matrices, strict=True):
         if matrix.shape != (n, n):
             raise ValueError(f"{name} has shape {matrix.shape}; precomputed kernels must be square, here ({n}, {n})")
-    known = None
+    present = None
     if any(map(_has_gaps, matrices)):
-        known = np.stack([_known(matrix) for matrix in matrices])
-    if known is not None:
-        for name, own in zip(called, known, strict=True):
-            if not own.any():
-                raise ValueError(f"{name} is NaN at every entry: it knows nothing of any sample, so leave it out")
-        matrices = [_filled(matrix, own[:, None] & own) for matrix, own in zip(matrices, known, strict=True)]
+        present = np.stack([_present_samples(matrix) for matrix in matrices])
+    if present is not None:
+        for name, has_sample in zip(labels, present, strict=True):
+            if not has_sample.any():
+                raise ValueError(f"{name} is NaN at every entry: it lacks all samples, so leave it out")
+        matrices = [
+            _filled(matrix, has_sample[:, None] & has_sample)
+            for matrix, has_sample in zip(matrices, present, strict=True)
+        ]
     packed = np.empty((m, half_size(n)), dtype=np.result_type(*matrices))
-    moved = np.zeros(m)
+    changes = np.zeros(m)
 
-    def take(part: slice) -> None:
-        for k in range(m)[part]:
-            check_finite(matrices[k], called[k])
-            check_trace(matrices[k], called[k])
-            check_symmetric(matrices[k], called[k])
-            positive, moved[k] = as_positive(matrices[k], called[k], psd, clip)
+    def check_and_pack(kernels: slice) -> None:
+        for k in range(m)[kernels]:
+            check_finite(matrices[k], labels[k])
+            check_trace(matrices[k], labels[k])
+            check_symmetric(matrices[k], labels[k])
+            positive, changes[k] = as_positive(matrices[k], labels[k], psd, clip)
             packed[k] = pack(positive)
 
-    with one_blas_thread(0 if m > 1 else n):  # the matrices are shared out among threads
-        over_rows(take, m, 1)
-    if moved.any():
-        _warn_of_clipping(moved)
-    return PackedBank(Precomputed(m, n, None, names, known), packed, n)
+    with one_blas_thread(0 if m > 1 else n):  # the matrices are distributed among threads
+        over_rows(check_and_pack, m, 1)
+    if changes.any():
+        _warn_of_clipping(changes)
+    return PackedBank(Precomputed(m, n, None, names, present), packed, n)
 
 
-def _called(names: tuple[str, ...] | None, m: int) -> list[str]:
-    """What a sentence calls each kernel: by its name, or by its number."""
+def _labels(names: tuple[str, ...] | None, m: int) -> list[str]:
+    """Each kernel as messages call it: by its name, or by its number."""
     return [f"kernel {k}" if names is None else f"kernel {names[k]!r}" for k in range(m)]
 
 
-def _warn_of_clipping(moved: Array) -> None:
-    kernels = np.flatnonzero(moved)
-    named = shortened(list(map(str, kernels)), 10)
+def _warn_of_clipping(changes: Array) -> None:
+    kernels = np.flatnonzero(changes)
+    numbers = shortened(list(map(str, kernels)), 10)
     warn_user(
-        f"precomputed: negative eigenvalues of {len(kernels)} of {len(moved)} kernels ({named}) were set to zero, "
-        f"which moved these by up to {moved.max():.2g} of their norm (kernel {int(moved.argmax())})"
+        f"precomputed: negative eigenvalues of {len(kernels)} of {len(changes)} kernels ({numbers}) were set to zero, "
+        f"which moved these by up to {changes.max():.2g} of their norm (kernel {int(changes.argmax())})"
     )
 
 
-def rectangular(K: Any, m: int, n: int, names: tuple[str, ...] | None = None, known: Array | None = None) -> KernelBank:
+def rectangular(
+    K: Any, m: int, n: int, names: tuple[str, ...] | None = None, present: Array | None = None
+) -> KernelBank:
     """A bank of precomputed matrices of new samples against the training samples.
 
     Parameters
     ----------
     K : KernelBank, array (m, n_new, n), list or dict of m matrices (n_new, n), or one matrix (n_new, n)
-    m : int, how many kernels there have to be
-    n : int, how many training samples there are
-    names : what the matrices of a dict are called, in order
-    known : bool array (m, n), whether a kernel knows a training sample; None where all know all
+    m : int, the expected number of kernels
+    n : int, the number of training samples
+    names : the names of the kernels, in order, by which the matrices of a dict are matched
+    present : bool array (m, n), whether a kernel has a training sample; None where all have all
 
     Raises
     ------
@@ -136,8 +142,8 @@ def rectangular(K: Any, m: int, n: int, names: tuple[str, ...] | None = None, kn
         return K
     if isinstance(K, Mapping) and names is not None:
         if set(map(str, K)) != set(names):
-            got, want = (shortened(list(map(repr, sorted(map(str, each))))) for each in (K, names))
-            raise ValueError(f"expected the kernels {want}, got {got}")
+            received, expected = (shortened(list(map(repr, sorted(map(str, kernels))))) for kernels in (K, names))
+            raise ValueError(f"expected the kernels {expected}, got {received}")
         K = {str(name): matrix for name, matrix in K.items()}
         K = [K[name] for name in names]
     matrices = list(_matrices(K))
@@ -148,21 +154,22 @@ def rectangular(K: Any, m: int, n: int, names: tuple[str, ...] | None = None, kn
         )
     matrices = [
         _filled(
-            matrix, np.logical_and(~np.isnan(matrix).all(axis=1, keepdims=True), True if known is None else known[k])
+            matrix,
+            np.logical_and(~np.isnan(matrix).all(axis=1, keepdims=True), True if present is None else present[k]),
         )
         for k, matrix in enumerate(matrices)
     ]
-    for name, matrix in zip(_called(names, m), matrices, strict=True):
+    for name, matrix in zip(_labels(names, m), matrices, strict=True):
         check_finite(matrix, name)
     return DenseBank(Precomputed(m, n, names=names), np.stack(matrices))
 
 
 def _matrices(K: Any) -> Iterator[Array]:
-    """The matrices one by one, as floats; a ValueError for what is no matrix."""
+    """The matrices one by one, as floats; a ValueError for anything that is not a matrix."""
     K = unmasked(host(K))
     if isinstance(K, Mapping | list | tuple):
-        several = K.items() if isinstance(K, Mapping) else enumerate(K)
-        check_rows(*((f"K[{key!r}]", matrix) for key, matrix in several))
+        items = K.items() if isinstance(K, Mapping) else enumerate(K)
+        check_rows(*((f"K[{key!r}]", matrix) for key, matrix in items))
     if isinstance(K, Mapping):
         K = list(K.values())
     elif _is_matrix(K):
@@ -191,38 +198,38 @@ def _matrices(K: Any) -> Iterator[Array]:
 
 
 def _is_matrix(K: Any) -> bool:
-    """Whether K is one matrix, not a stack or a list of them."""
+    """Whether K is a single matrix, and not a stack or a list of matrices."""
     return len(getattr(K, "shape", ())) == 2
 
 
 def _has_gaps(K: Array) -> bool:
-    """Whether a training matrix may have samples that it knows nothing of."""
+    """Whether a training matrix may lack samples: NaN on its diagonal is necessary for that."""
     return K.shape[0] == K.shape[1] and bool(np.isnan(np.diagonal(K)).any())
 
 
-def _known(K: Array) -> Array:
-    """The samples whose rows and columns are not all NaN, shape (n,)."""
+def _present_samples(K: Array) -> Array:
+    """Which samples have a row or column that is not all NaN, bool array (n,)."""
     return np.asarray(~(np.isnan(K).all(axis=0) & np.isnan(K).all(axis=1)))
 
 
-def _filled(K: Array, known: Array) -> Array:
-    """Zeros where nothing is known."""
-    if known.all():
+def _filled(K: Array, present: Array) -> Array:
+    """The matrix with zeros where it is not present."""
+    if present.all():
         return K
-    return np.where(known, K, K.dtype.type(0.0))
+    return np.where(present, K, K.dtype.type(0.0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Precomputed(KernelBank):
-    """The columns of matrices that the user computed: a bank without rows, for which new samples come as matrices.
+    """The columns of matrices that the user computed: a bank without rows, to which new samples are given as matrices.
 
     Parameters
     ----------
-    m : int, how many kernels there are
-    n : int, how many training samples the matrices of new samples are against
-    columns : int array, the training samples that are this bank's columns; None is all of them
-    names : tuple of str, what the user calls the kernels
-    known : bool array (m, n), whether a kernel knows a training sample; None where all know all
+    m : int, the number of kernels
+    n : int, the number of training samples, which are the columns of matrices of new samples
+    columns : int array, the training samples that are the columns of this bank; None takes all
+    names : tuple of str, the names that the user gave the kernels
+    known : bool array (m, n), whether a kernel has a training sample; None where all have all
     """
 
     m: int
@@ -244,7 +251,7 @@ class Precomputed(KernelBank):
 
     @property
     def rounding(self) -> float:
-        """The matrices are what they are: nothing is known beyond the precision in which they were given."""
+        """The unit roundoff of single precision, since matrices may be given in it."""
         return 2.0**-24
 
     def tiles(self, rows: Index) -> Iterator[Array]:
@@ -261,10 +268,10 @@ class Precomputed(KernelBank):
         return replace(self, m=len(chosen), names=names, known=part_of(self.known, chosen))
 
     def cross(self, X: Any) -> KernelBank:
-        whole = rectangular(X, self.m, self.n, self.names, self.known)
+        bank = rectangular(X, self.m, self.n, self.names, self.known)
         if self.columns is None:
-            return whole
-        return whole.block(slice(None), self.columns)
+            return bank
+        return bank.block(slice(None), self.columns)
 
     def self_values(self, X: Any) -> Array:
         raise ValueError(

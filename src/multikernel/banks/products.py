@@ -1,9 +1,9 @@
-"""Products of the differences in two columns, as a bank: what a metric inside a kernel is learned on.
+"""Products of differences in two columns, as a bank from which a metric inside a kernel is learned.
 
     D_k = (x_j - z_j) (x_l - z_l),    (j, l) the k-th pair of columns
 
-With all pairs, sum_k M_k D_k = (x - z)'M (x - z). A pair alone is no distance; their sums are where M is positive
-semi-definite. Neither pass forms the matrices:
+With all pairs, sum_k M_k D_k = (x - z)'M (x - z). A single pair is not a distance, but this sum is a squared distance
+if M is positive semi-definite. Neither pass forms the matrices:
 
     sum_k M_k D_k     with M = V diag(l) V', squared differences of the samples times V
     <D_k, N>          the entry (j, l) of  X'diag(N 1) X + Z'diag(N'1) Z - X'N Z - Z'N'X
@@ -36,7 +36,7 @@ class ColumnProductsBank(KernelBank):
     ----------
     X, Z : arrays (r, c) and (s, c), the row and the column samples; ``X is Z`` makes the bank square
     first, second : int arrays (m,), the two columns of each pair
-    columns : how samples become columns of numbers
+    columns : the conversion of samples to columns of numbers
     """
 
     X: Array
@@ -47,7 +47,7 @@ class ColumnProductsBank(KernelBank):
 
     @classmethod
     def of(cls, X: Any) -> ColumnProductsBank:
-        """All c^2 pairs of the columns of a training sample, row by row of a metric.
+        """All c^2 pairs of the columns of a training sample, in the order of the rows of a metric.
 
         Parameters
         ----------
@@ -57,19 +57,19 @@ class ColumnProductsBank(KernelBank):
         ------
         ValueError : where the differences in a feature are beyond double precision
         """
-        alone = ColumnDistancesBank.of(X)
-        first, second = np.indices((alone.X.shape[1],) * 2).reshape(2, -1)
-        return cls(alone.X, alone.X, first, second, alone.columns)
+        separate = ColumnDistancesBank.of(X)
+        first, second = np.indices((separate.X.shape[1],) * 2).reshape(2, -1)
+        return cls(separate.X, separate.X, first, second, separate.columns)
 
     @property
     def separate(self) -> ColumnDistancesBank:
-        """The squared differences in each column."""
+        """The bank of the squared differences in each column."""
         c = self.Z.shape[1]
         return ColumnDistancesBank(self.X, self.Z, np.arange(c), c, self.columns)
 
     @cached_property
     def centre(self) -> Array:
-        """Where the column samples are."""
+        """The medians of the column samples."""
         return centre(self.Z)
 
     @property
@@ -95,31 +95,31 @@ class ColumnProductsBank(KernelBank):
             yield (X[:, j, None] - self.Z[:, j]) * (X[:, k, None] - self.Z[:, k])
 
     def combine_all(self, W: Array) -> list[Gram]:
-        return [DenseGram(self._whole(self._metric(w))) for w in np.asarray(W, dtype=float)]
+        return [DenseGram(self._metric_distances(self._metric(w))) for w in np.asarray(W, dtype=float)]
 
     def inner(self, M: Array) -> Array:
         X = self.X - self.centre
         Z = self.Z - self.centre
 
-        def part(rows: slice) -> tuple[Array, Array]:
+        def sums_of_rows(rows: slice) -> tuple[Array, Array]:
             tile = M[rows]
-            own = X[rows]
-            crossed = own.T @ (tile @ Z)
-            return (own.T * tile.sum(axis=1)) @ own - crossed - crossed.T, tile.sum(axis=0)
+            X_rows = X[rows]
+            crossed = X_rows.T @ (tile @ Z)
+            return (X_rows.T * tile.sum(axis=1)) @ X_rows - crossed - crossed.T, tile.sum(axis=0)
 
         with one_blas_thread(0):
-            parts = over_tiles(part, M.shape)
-        if not parts:
+            sums_of_tiles = over_tiles(sums_of_rows, M.shape)
+        if not sums_of_tiles:
             return np.zeros(len(self))
-        by_columns = np.sum([columns for _, columns in parts], axis=0)
-        whole = np.sum([own for own, _ in parts], axis=0) + (Z.T * by_columns) @ Z
-        return np.asarray(whole[self.first, self.second])
+        column_sums = np.sum([columns for _, columns in sums_of_tiles], axis=0)
+        total = np.sum([sums for sums, _ in sums_of_tiles], axis=0) + (Z.T * column_sums) @ Z
+        return np.asarray(total[self.first, self.second])
 
     def diagonal(self) -> Array:
         self._check_square()
         return np.zeros((len(self), len(self.X)))
 
-    # -- parts, new samples --------------------------------------------------------------------------------------
+    # -- blocks, new samples -------------------------------------------------------------------------------------
 
     def block(self, rows: Index, columns: Index) -> ColumnProductsBank:
         X, Z = samples_of_block(self.X, self.Z, rows, columns)
@@ -135,16 +135,16 @@ class ColumnProductsBank(KernelBank):
     def self_values(self, X: Any) -> Array:
         return np.zeros((len(self), X.shape[0]))
 
-    # -- parts of passes -----------------------------------------------------------------------------------------
+    # -- steps of passes -----------------------------------------------------------------------------------------
 
     def _metric(self, w: Array) -> Array:
-        """The symmetric matrix of these entries: shape (c, c)."""
+        """The symmetric matrix M with these entries: shape (c, c)."""
         M = np.zeros((self.Z.shape[1],) * 2)
         np.add.at(M, (self.first, self.second), 0.5 * w)
         return M + M.T
 
-    def _whole(self, M: Array) -> Array:
-        """(x - z)'M (x - z), in units in which the columns spread alike: eigenvalues of others would lose digits."""
+    def _metric_distances(self, M: Array) -> Array:
+        """(x - z)'M (x - z), with columns scaled to the same spread, without which eigenvalues would lose digits."""
         width = np.ptp(self.Z, axis=0) if len(self.Z) else np.ones(len(M))
         width = np.where(width > 0.0, width, 1.0)
         values, V = np.linalg.eigh(width[:, None] * M * width)

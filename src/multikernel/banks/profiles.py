@@ -1,10 +1,10 @@
-"""Kernels of one distance: K_k = f_k(D), entry by entry, one matrix D for all.
+"""Kernels of one distance: K_k = f_k(D), entry by entry, with one matrix D for all.
 
-Where two kernels in a row are exp(-gamma D) and the second gamma is a small whole multiple of the first, the second
+Where two successive kernels are exp(-gamma D) and the second gamma is a small whole multiple of the first, the second
 matrix is a power of the first and needs no exponential.
 
-``fill`` makes packed halves of such kernels, some rows of the lower triangle at a time: neither a whole matrix nor its
-other half is formed, and a tile of distances stays in the cache until every kernel of them is evaluated on it.
+``fill`` computes packed halves of such kernels, some rows of the lower triangle at a time: no full matrix is formed,
+and a tile of distances stays in the cache until every kernel is evaluated on it.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from multikernel.kernels.distance import (
 )
 from multikernel.tuning import POWER_FAST, TILE_ROWS, TILE_VALUES
 
-# The product of the powers since the last exponential, by which rounding grows: 3e-14 of an entry in double precision;
-# in single precision an entry is wrong by two units at most.
+# The largest product of the powers since the last exponential. Rounding errors grow with it, to 3e-14 of an entry in
+# double precision, and to at most two units in the last place in single precision.
 LONGEST_CHAIN = 256
 LONGEST_CHAIN_SINGLE = 2
 
@@ -47,8 +47,8 @@ class ProfilesBank(OneMatrixBank):
 
     Parameters
     ----------
-    B : BaseMatrix, the matrix D of distances, stored or made on demand
-    kernels : m kernels of this distance, which know their profiles f_k
+    B : BaseMatrix, the matrix D of distances, stored or computed on demand
+    kernels : m kernels of this distance, with profiles f_k
     """
 
     kernels: tuple[DistanceKernel, ...]
@@ -60,7 +60,7 @@ class ProfilesBank(OneMatrixBank):
         return replace(self, kernels=tuple(self.kernels[k] for k in positions(index, len(self))))
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
-        """Stored where that fits: a pass over stored entries is ten times faster than exponentials."""
+        """The kernels, stored if they fit into memory, as reading them is ten times faster than exponentials."""
         chosen = self.select(index)
         n = self.shape[1]
         if not self.square:
@@ -87,35 +87,35 @@ class ProfilesBank(OneMatrixBank):
 def profiles(kernels: Sequence[DistanceKernel], D: Array) -> Iterator[Array]:
     """f_k(D) of every kernel in turn."""
     longest = LONGEST_CHAIN if D.dtype == np.float64 else LONGEST_CHAIN_SINGLE
-    before = 0.0
-    K = D  # exp(-before D), by ``chain`` factors since the last exponential
+    previous_gamma = 0.0
+    K = D  # exp(-previous_gamma D), where ``chain`` is the product of the powers since the last exponential
     chain = 0
     for kernel in kernels:
         gamma: float = kernel.gamma if is_exponential(kernel) else 0.0  # type: ignore[attr-defined]
-        ratio = gamma / before if before else 0.0
+        ratio = gamma / previous_gamma if previous_gamma else 0.0
         power = round(min(ratio, LONGEST_CHAIN))
-        whole = 1 <= power <= POWER_FAST and abs(ratio - power) <= ROUNDING * power
-        if whole and chain * power <= longest:
+        is_multiple = 1 <= power <= POWER_FAST and abs(ratio - power) <= ROUNDING * power
+        if is_multiple and chain * power <= longest:
             K = raised(K, power)
             chain = chain * power
         else:
             K = kernel.profile(D)
             chain = 1
-        before = gamma
+        previous_gamma = gamma
         yield K
 
 
 @dataclass(frozen=True, eq=False)
 class _Squares:
-    """|x_i - x_j|^2 = |x_i|^2 + |x_j|^2 - 2 x_i'x_j for j <= i."""
+    """Squared distances |x_i - x_j|^2 = |x_i|^2 + |x_j|^2 - 2 x_i'x_j for j <= i."""
 
     X: Array
     lengths: Array
 
     @classmethod
     def of(cls, X: Array) -> _Squares:
-        middle = far_middle(X)
-        X = np.ascontiguousarray(X) if middle is None else X - middle
+        mean = far_middle(X)
+        X = np.ascontiguousarray(X) if mean is None else X - mean
         return cls(X, np.einsum("ij,ij->i", X, X))
 
     def rows(self, rows: slice) -> Array:
@@ -129,26 +129,26 @@ class _Squares:
 
 
 def of_squares(fact: Any, X: Any) -> bool:
-    """Whether ``fill`` makes the half of a kernel that states this: it is one of squared distances in some columns."""
+    """Whether ``fill`` can compute the half of a kernel with this fact: squared distances in several columns."""
     if not isinstance(fact, OfDistance):
         return False
-    plain = fact.kernel.distance is squared_distances and _follows_profile(fact.kernel)
-    several = isinstance(X, np.ndarray) and (X.shape[1] if fact.columns is None else len(fact.columns)) > 1
-    return plain and several and X.dtype == np.float64
+    is_squared = fact.kernel.distance is squared_distances and _follows_profile(fact.kernel)
+    has_several = isinstance(X, np.ndarray) and (X.shape[1] if fact.columns is None else len(fact.columns)) > 1
+    return is_squared and has_several and X.dtype == np.float64
 
 
 def _follows_profile(kernel: DistanceKernel) -> bool:
-    """Whether values of a kernel are those of its profile: a class may have written another ``__call__``."""
+    """Whether values of a kernel are those of its profile, which a class with another ``__call__`` may not use."""
     return type(kernel).__call__ in (ExponentialKernel.__call__, DistanceKernel.__call__)
 
 
 def fill(halves: Sequence[Array], facts: Sequence[OfDistance], X: Array) -> None:
-    """Fill in the packed halves of kernels of the same distances, which ``of_squares`` says are such.
+    """Compute the packed halves of kernels of the same squared distances, for which ``of_squares`` is True.
 
     Parameters
     ----------
     halves : for each kernel an array (n (n + 1) / 2,)
-    facts : what the kernels state
+    facts : the facts that the kernels state
     X : array (n, p) in double precision
     """
     if not len(X):
@@ -161,5 +161,5 @@ def fill(halves: Sequence[Array], facts: Sequence[OfDistance], X: Array) -> None
         for half, kernel, K in zip(halves, kernels, profiles(kernels, squares.rows(r)), strict=True):
             half[pairs_of_rows(r)] = real(K, repr(kernel))
 
-    with one_blas_thread(0):  # the rows are shared out among threads
+    with one_blas_thread(0):  # rows are distributed among threads
         over_rows(rows, len(X), max(TILE_ROWS, TILE_VALUES // max(1, len(X))))

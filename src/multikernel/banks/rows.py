@@ -1,4 +1,4 @@
-"""Some samples of a bank, before it is known whether they are trained on or predicted."""
+"""Some samples of a bank, which may be used for training or for prediction."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from multikernel.banks.indices import samples
 
 @dataclass(frozen=True, eq=False)
 class BankRows:
-    """Some samples of a bank, which meet others when a model is fitted or predicts: what ``bank[rows]`` is.
+    """Some samples of a bank, as ``bank[rows]`` returns them; their columns are chosen by a fit or a prediction.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ class BankRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many samples, against how many."""
+        """The number of these samples, and of all samples of the bank."""
         return len(self.rows), self.bank.shape[1]
 
     def __getitem__(self, index: Any) -> BankRows:
-        """Some of them."""
+        """Some of these samples."""
         return replace(self, rows=self.rows[samples(index[0] if isinstance(index, tuple) else index, len(self.rows))])

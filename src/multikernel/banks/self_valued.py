@@ -1,17 +1,17 @@
-"""Forms of kernels that take their self-values: cosines, and distances in feature space.
+"""Transformations of kernels that use their self-values: cosines, and distances in feature space.
 
-With s_k and t_k the self-values k_k(x, x) of the rows and of the columns these are, in every kernel,
+With s_k and t_k the self-values k_k(x, x) of the rows and of the columns, they are for every kernel
 
     cosines      diag(s_k)^(-1/2) K_k diag(t_k)^(-1/2)
     distances    D_k = s_k 1' + 1 t_k' - 2 K_k
 
-Cosines have factors that differ from kernel to kernel, so products and forms are made kernel by kernel. Distances are
-linear in the kernels, so that all passes are made of those of the kernels themselves,
+The factors of cosines differ from kernel to kernel, so products and forms are computed kernel by kernel. Distances are
+linear in the kernels, so all passes follow from passes over the kernels,
 
     <D_k, M> = s_k'(M 1) + t_k'(M'1) - 2 <K_k, M>,
 
-and what a bank of rank-one kernels never stores is not stored here either. Matrices of distances are not positive
-semi-definite: sum_ij a_i a_j D_ij <= 0 where the a_i have sum 0.
+and no matrix is stored for a bank of rank-one kernels. Matrices of distances are not positive semi-definite:
+sum_ij a_i a_j D_ij <= 0 where the a_i have sum 0.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from multikernel.banks.wrappers import WrapperBank
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SelfValuedBank(WrapperBank):
-    """A form of each kernel that takes the self-values of the rows and of the columns.
+    """A transformation of each kernel by the self-values of the rows and of the columns.
 
     Parameters
     ----------
@@ -47,29 +47,29 @@ class SelfValuedBank(WrapperBank):
     @staticmethod
     @abstractmethod
     def taken(values: Array) -> Array:
-        """The function of the self-values that the form needs."""
+        """The function of the self-values by which kernels are transformed."""
 
     @classmethod
     def of(cls, bank: KernelBank) -> Self:
-        """The form of a square bank."""
+        """The transformation of a square bank."""
         values = cls.taken(bank.diagonal())
         return cls(bank, values, values)
 
     def block(self, rows: Index, columns: Index) -> Self:
         block = self.bank.block(rows, columns)
-        if block.square:  # whose self-values are new ones where the bank is centred
+        if block.square:  # the self-values of a centred bank change with its samples
             return self.of(block)
         if self.bank.square:
-            left = self.taken(self.bank.held_out_self_values(rows, columns))
-            right = self.of(self.bank.block(columns, columns)).right
-            return replace(self, bank=block, left=left, right=right)
+            row_factors = self.taken(self.bank.held_out_self_values(rows, columns))
+            column_factors = self.of(self.bank.block(columns, columns)).right
+            return replace(self, bank=block, left=row_factors, right=column_factors)
         return replace(self, bank=block, left=self.left[:, rows], right=self.right[:, columns])
 
     def select(self, index: Index) -> Self:
         return replace(self, bank=self.bank.select(index), left=self.left[index], right=self.right[index])
 
     def exact(self, index: Index = slice(None)) -> Self:
-        """The self-values are computed again: those at hand are only as exact as the entries they were taken from."""
+        """The exact kernels; self-values are computed again, as the present ones come from rounded entries."""
         bank = self.bank.exact(index)
         if self.square:
             return self.of(bank)
@@ -100,9 +100,9 @@ class NormalizedBank(SelfValuedBank):
         return inverse_root(np.asarray(values, dtype=np.float64))
 
     def tiles(self, rows: Index) -> Iterator[Array]:
-        for left, right, K in zip(self.left[:, rows], self.right, self.bank.tiles(rows), strict=True):
-            cosines = K * left[:, None]
-            cosines *= right
+        for row_factors, column_factors, K in zip(self.left[:, rows], self.right, self.bank.tiles(rows), strict=True):
+            cosines = K * row_factors[:, None]
+            cosines *= column_factors
             yield np.clip(cosines, -1.0, 1.0, out=cosines)
 
     def apply(self, C: Array) -> Array:
@@ -138,7 +138,7 @@ class DistanceBank(SelfValuedBank):
 
     @property
     def local(self) -> bool:
-        """Distances do not depend on the centre."""
+        """True also for centred kernels, since distances do not depend on the centre."""
         return True
 
     @property
@@ -146,19 +146,19 @@ class DistanceBank(SelfValuedBank):
         return True
 
     def tiles(self, rows: Index) -> Iterator[Array]:
-        own = positions(rows, self.shape[0])
-        for left, right, K in zip(self.left[:, rows], self.right, self.bank.tiles(rows), strict=True):
-            yield self._distances(np.multiply(K, -2.0, dtype=np.float64), left, right, own)
+        row_positions = positions(rows, self.shape[0])
+        for row_values, column_values, K in zip(self.left[:, rows], self.right, self.bank.tiles(rows), strict=True):
+            yield self._distances(np.multiply(K, -2.0, dtype=np.float64), row_values, column_values, row_positions)
 
     def combine_all(self, W: Array) -> list[Gram]:
-        every = np.arange(self.shape[0])
+        all_rows = np.arange(self.shape[0])
         sums = zip(self.bank.combine_all(W), W @ self.left, W @ self.right, strict=True)
-        return [DenseGram(self._distances(-2.0 * gram.dense(), s, t, every)) for gram, s, t in sums]
+        return [DenseGram(self._distances(-2.0 * gram.dense(), s, t, all_rows)) for gram, s, t in sums]
 
-    def _distances(self, D: Array, left: Array, right: Array, rows: Array) -> Array:
-        """s 1' + 1 t' + D in the place of D, and exactly 0 from a sample to itself."""
-        D += left[:, None]
-        D += right
+    def _distances(self, D: Array, row_values: Array, column_values: Array, rows: Array) -> Array:
+        """s 1' + 1 t' + D, written into D, and exactly 0 from a sample to itself."""
+        D += row_values[:, None]
+        D += column_values
         if self.square:
             D[np.arange(len(rows)), rows] = 0.0
         return D

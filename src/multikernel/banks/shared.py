@@ -1,7 +1,7 @@
-"""Several problems on one bank, which make each pass over the stored matrices together.
+"""Several problems on one bank, which share each pass over the stored matrices.
 
-Every problem runs in a thread of its own and sees a bank like any other. Where it needs a sum, a form or a product,
-it waits until every problem that still runs needs one; then one pass answers all of them.
+Every problem runs in a separate thread with a bank like any other. When it needs a sum, a form or a product, it waits
+until every problem that still runs needs one; then one pass computes all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from multikernel.banks.gram import Gram
 from multikernel.banks.wrappers import SameKernelsBank, delegate
 
 T = TypeVar("T")
-_OFTEN = 0.2  # seconds between two looks for an interruption: a wait without end may miss the signal of Ctrl-C
+_POLL_SECONDS = 0.2  # between two checks for an interruption: an unlimited wait may miss the signal of Ctrl-C
 
 
 def together(bank: KernelBank, problems: Sequence[Callable[[KernelBank], T]]) -> list[T]:
@@ -33,15 +33,15 @@ def together(bank: KernelBank, problems: Sequence[Callable[[KernelBank], T]]) ->
     Parameters
     ----------
     bank : KernelBank
-    problems : functions of a bank, each of which is given its own view of the bank
+    problems : functions of a bank, each of which gets a separate view of the bank
 
     Returns
     -------
-    what every problem returns, in order
+    the results of the problems, in order
 
     Raises
     ------
-    the error of the first problem that ended in one, once all have ended; KeyboardInterrupt at once
+    the error of the first problem that failed, when all have ended; KeyboardInterrupt immediately
     """
     if len(problems) == 1:
         return [problems[0](bank)]
@@ -56,26 +56,26 @@ def together(bank: KernelBank, problems: Sequence[Callable[[KernelBank], T]]) ->
     return run_for_user([partial(run, problem) for problem in problems], _on_threads)
 
 
-def _on_threads(works: list[Call[T]]) -> list[T]:
-    """A thread for each work.
+def _on_threads(calls: list[Call[T]]) -> list[T]:
+    """Runs each call in a thread, and returns their results.
 
-    The main thread waits on a queue, which is one call of C: an interruption inside of a condition's methods, as
-    futures have them, may leave a lock behind for which a thread waits for ever.
+    The main thread waits on a queue, which is a single call of C. Futures use conditions, where an interruption may
+    leave a lock behind for which a thread would wait forever.
     """
     ended: SimpleQueue[None] = SimpleQueue()
-    outcomes = [_Outcome(work, ended) for work in works]
+    outcomes = [_Outcome(call, ended) for call in calls]
     for number, outcome in enumerate(outcomes):
-        Thread(target=outcome.find, name=f"multikernel-problem-{number}").start()
+        Thread(target=outcome.run, name=f"multikernel-problem-{number}").start()
     for _ in outcomes:
-        while not _heard(ended):
+        while not _has_ended(ended):
             pass
     return [outcome.get() for outcome in outcomes]
 
 
-def _heard(ended: SimpleQueue[None]) -> bool:
-    """Whether another work ended before long."""
+def _has_ended(ended: SimpleQueue[None]) -> bool:
+    """Waits for the end of a call, at most for the polling time; whether one has ended."""
     try:
-        ended.get(timeout=_OFTEN)
+        ended.get(timeout=_POLL_SECONDS)
     except Empty:
         return False
     return True
@@ -83,14 +83,14 @@ def _heard(ended: SimpleQueue[None]) -> bool:
 
 @dataclass(eq=False)
 class _Outcome(Generic[T]):
-    """What a work returned, or how it failed."""
+    """Runs a call, and keeps its result or its error."""
 
     work: Call[T]
     ended: SimpleQueue[None]
     results: list[T] = field(default_factory=list)
     error: BaseException | None = None
 
-    def find(self) -> None:
+    def run(self) -> None:
         try:
             self.results.append(self.work())
         except BaseException as error:  # raised again in the thread that waits
@@ -122,9 +122,9 @@ class Passes:
     Parameters
     ----------
     bank : KernelBank
-    running : int, how many problems run
+    running : int, the number of problems that still run
     pending : requests that are not answered yet
-    changed : the condition by which problems learn that requests are answered
+    changed : the condition that is notified when requests are answered
     """
 
     bank: KernelBank
@@ -138,8 +138,8 @@ class Passes:
         with self.changed:
             self.pending.append(request)
             self._serve()
-            while not self.changed.wait_for(lambda: request.done, _OFTEN):
-                check_interrupted()  # others may never ask, where the interruption came before they began
+            while not self.changed.wait_for(lambda: request.done, _POLL_SECONDS):
+                check_interrupted()  # interrupted problems may never request a pass
         if request.error is not None:
             raise request.error
         return request.answer
@@ -150,15 +150,15 @@ class Passes:
             self._serve()
 
     def _serve(self) -> None:
-        """Answer what is pending, once every problem that runs is waiting."""
+        """Answers the pending requests if every problem that still runs is waiting."""
         if not self.pending or len(self.pending) < self.running:
             return
         batch = self.pending
         self.pending = []
         for kind, passes in (("combine", self._combine), ("quad", self._quad), ("apply", self._apply)):
-            alike = [request for request in batch if request.kind == kind]
-            if alike:
-                _answer(alike, passes)
+            requests = [request for request in batch if request.kind == kind]
+            if requests:
+                _answer(requests, passes)
         self.changed.notify_all()
 
     def _combine(self, weights: list[Array]) -> list[Gram]:
@@ -192,7 +192,7 @@ class SharedBank(SameKernelsBank):
     Parameters
     ----------
     bank : the bank of all problems
-    passes : where this problem asks for them
+    passes : collects the requests of all problems
     """
 
     passes: Passes
@@ -216,10 +216,10 @@ class SharedBank(SameKernelsBank):
         return self
 
     def __reduce__(self) -> Any:
-        """A copy in another process makes its own passes."""
+        """A copy in another process is a copy of the inner bank, which is not shared."""
         return copy, (self.bank,)
 
-    # what leads to another bank leads to one that is not shared
+    # members that return another bank return one that is not shared
     block = delegate("block")
     principal = delegate("principal")
     reference = delegate("reference")

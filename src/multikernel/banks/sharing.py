@@ -1,4 +1,4 @@
-"""Which kernels share a matrix that they are made of: powers of one kernel, functions of one distance."""
+"""Finds kernels that are computed from the same matrix: powers of one kernel, functions of one distance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from multikernel.kernels.facts import PowerOf
 
 
 def matrix_of(fact: OfDistance | PowerOf) -> Any:
-    """What the matrix is of that a kernel is made of: a distance on some columns, or a kernel."""
+    """The key of the matrix from which a kernel is computed: a distance on some columns, or a kernel."""
     match fact:
         case OfDistance(kernel, columns):
             return kernel.distance, columns
@@ -20,7 +20,7 @@ def matrix_of(fact: OfDistance | PowerOf) -> Any:
 
 
 def sharing(kernels: Iterable[Kernel]) -> list[dict[int, Any]]:
-    """Groups of kernels that are made of one matrix, by position, with the facts that say so."""
+    """Groups of kernels that are computed from the same matrix: dicts from positions of kernels to their facts."""
     facts: dict[int, Any] = {}
     for k, kernel in enumerate(kernels):
         fact = next((fact for fact in kernel.facts() if isinstance(fact, OfDistance | PowerOf)), None)
@@ -30,19 +30,19 @@ def sharing(kernels: Iterable[Kernel]) -> list[dict[int, Any]]:
 
 
 def grouped(values: Iterable[tuple[int, Any]]) -> list[tuple[Any, list[int]]]:
-    """Numbers with equal values: each value once, in order, with the numbers that have it.
+    """Numbers grouped by equal values: each value once, in order, with the numbers that have it.
 
-    Values are compared as such, for some hide what they have learned where they are written. Equal values are written
-    alike, which spares comparing each with all others.
+    Values are only compared if their representations are equal, which saves comparing all pairs. They are compared at
+    all since some representations omit what was learned.
     """
     groups: list[tuple[Any, list[int]]] = []
-    alike: dict[str, list[tuple[Any, list[int]]]] = {}
+    groups_by_repr: dict[str, list[tuple[Any, list[int]]]] = {}
     for number, value in values:
-        known = alike.setdefault(repr(value), [])
-        group = next((group for group in known if group[0] == value), None)
+        candidates = groups_by_repr.setdefault(repr(value), [])
+        group = next((group for group in candidates if group[0] == value), None)
         if group is None:
             group = (value, [])
-            known.append(group)
+            candidates.append(group)
             groups.append(group)
         group[1].append(number)
     return groups

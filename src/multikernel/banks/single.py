@@ -1,9 +1,9 @@
-"""Distances of numeric columns in single precision, for kernels between many samples and few.
+"""Distances of numeric columns in single precision, for kernels between many samples and a few.
 
     D_il = sum_j s_j |x_ij - z_lj|^q,    q = 2 or 1
 
-For q = 2 by one matrix product: an entry is wrong by about 1e-7 of |x|^2 + |z|^2, both measured with the scales. For
-q = 1 by a compiled loop.
+For q = 2 they are computed by a matrix product, with errors of about 1e-7 of the scaled |x|^2 + |z|^2; for q = 1 by a
+compiled loop.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class ScaledPoints:
-    """The samples z, multiplied by the roots of the scales.
+    """The samples z, multiplied by the roots of the scales, for distances from other samples.
 
     Parameters
     ----------
     degree : q
     used : int array, the columns of positive scales
-    factors : array, s^(1/q) of these
+    factors : array, s^(1/q) of these columns
     by_column : array (len(used), c), z times the factors
-    lengths : array (c,), the sums of their squares
-    turn : array (p, r), which samples are multiplied with first; None where they are not
+    lengths : array (c,), the squared lengths of the scaled samples
+    turn : array (p, r), a matrix by which samples are multiplied first; None for none
     """
 
     degree: int
@@ -44,7 +44,7 @@ class ScaledPoints:
 
     @classmethod
     def of(cls, Z: Array, scales: Array, degree: int) -> ScaledPoints:
-        """Of samples (c, p) and scales (p,) >= 0."""
+        """The scaled points of samples (c, p) and scales (p,) >= 0."""
         used = np.flatnonzero(scales > 0.0)
         factors = (scales[used] ** (1.0 / degree)).astype(np.float32)
         by_column = np.ascontiguousarray((Z[:, used].astype(np.float32) * factors).T)
@@ -52,12 +52,12 @@ class ScaledPoints:
 
     @classmethod
     def turned(cls, Z: Array, turn: Array) -> ScaledPoints:
-        """Of samples (c, p), for the squared distances |(x - z)'A|^2 with A of shape (p, r)."""
+        """The points of samples (c, p) for the squared distances |(x - z)'A|^2 with A = ``turn`` of shape (p, r)."""
         turn = turn.astype(np.float32)
         return replace(cls.of(Z.astype(np.float32) @ turn, np.ones(turn.shape[1]), 2), turn=turn)
 
     def distances(self, X: Array) -> Array:
-        """D of shape (len(X), c), of samples (r, p)."""
+        """The distances D, shape (len(X), c), from samples X (r, p)."""
         if self.turn is not None:
             X = X.astype(np.float32) @ self.turn
         X = X[:, self.used].astype(np.float32) * self.factors
@@ -81,8 +81,8 @@ def weighted_differences(X: Array, Z: Array, W: Array, degree: int) -> Array:
     """sum_il W_il |x_ij - z_lj|^q for each column j, shape (p,): arrays of single precision, sums in double."""
     if degree == 2:
         crossed = np.einsum("lj,lj->j", W.T @ X, Z, dtype=float)
-        of_rows = W.sum(axis=1, dtype=float) @ (X.astype(float) ** 2)
-        return np.asarray(of_rows + W.sum(axis=0, dtype=float) @ (Z.astype(float) ** 2) - 2.0 * crossed)
+        squares_of_X = W.sum(axis=1, dtype=float) @ (X.astype(float) ** 2)
+        return np.asarray(squares_of_X + W.sum(axis=0, dtype=float) @ (Z.astype(float) ** 2) - 2.0 * crossed)
     from multikernel.banks import _columns
 
     out = np.zeros(X.shape[1])
@@ -95,11 +95,11 @@ def weighted_products(X: Array, Z: Array, W: Array) -> Array:
     rows = W.sum(axis=1, dtype=float)
     columns = W.sum(axis=0, dtype=float)
     crossed = X.T.astype(float) @ (W @ Z).astype(float)
-    own = (X.T * rows) @ X.astype(float) + (Z.T * columns) @ Z.astype(float)
-    return np.asarray(own - crossed - crossed.T)
+    squares = (X.T * rows) @ X.astype(float) + (Z.T * columns) @ Z.astype(float)
+    return np.asarray(squares - crossed - crossed.T)
 
 
 def over_few_rows(work: Callable[[slice], T], rows: int, columns: int) -> list[T]:
-    """What ``work`` returns for some rows at a time of a matrix in single precision, on several threads."""
+    """The results of ``work`` for slices of rows of a matrix in single precision, on several threads."""
     with one_blas_thread(0):
         return over_rows(work, rows, max(1, TILE_VALUES // max(1, columns)))

@@ -1,7 +1,7 @@
-"""How fast this machine is beside the one that the constants of ``Work`` were measured on.
+"""The speed of this machine relative to the reference machine, on which the constants of ``Work`` were measured.
 
-It is measured once in a process, in some milliseconds, and only where somebody asks how long a fit will take: no choice
-follows it.
+It is measured once in a process, in a few milliseconds, and only when the time of a fit is forecast: no choice of an
+algorithm depends on it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from multikernel.tuning import ORDER_SMALL
 
 @dataclass(frozen=True)
 class Speed:
-    """What one thread takes, in seconds, for a little of each kind of work.
+    """The seconds that one thread takes for a small sample of each kind of work.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class Speed:
     steps: float
 
     def seconds(self, work: Work, order: int, threads: int) -> float:
-        """Of work on matrices of this order, what can be shared out among so many threads being so."""
-        # products of matrices are faster by this power of the number of threads, as measured
+        """The seconds of work on matrices of this order, distributed among so many threads where possible."""
+        # measured: products of matrices are faster by this power of the number of threads
         in_algebra = threads**0.8 if order > ORDER_SMALL else 1.0
         return (
             work.algebra * self.algebra / _REFERENCE.algebra / in_algebra
@@ -51,7 +51,7 @@ _REFERENCE = Speed(algebra=6.6e-4, memory=2.1e-4, arithmetic=3.0e-5, steps=1.6e-
 
 
 def seconds_here(work: Work, order: int) -> float:
-    """What work on matrices of this order takes this machine with the threads that it has."""
+    """The seconds of work on matrices of this order on this machine, with all of its threads."""
     return _measured().seconds(work, order, n_threads())
 
 
@@ -60,11 +60,11 @@ def _measured() -> Speed:
     A = np.ones((256, 256))
     values = np.linspace(-1.0, 0.0, 1 << 15)
     entries = np.ones(1 << 20)  # more than caches hold
-    few = np.ones(1000)
+    vector = np.ones(1000)
 
     def calls() -> None:
         for _ in range(200):
-            few @ few
+            vector @ vector
 
     with one_blas_thread(0):
         return Speed(
@@ -76,10 +76,10 @@ def _measured() -> Speed:
 
 
 def _seconds(task: Callable[[], object]) -> float:
-    """The least that it takes."""
-    taken = []
-    for _ in range(4):  # the fastest counts, since others may use the machine
+    """The shortest time of several runs of a task."""
+    times = []
+    for _ in range(4):  # the fastest run counts, since other programs may use the machine
         start = perf_counter()
         task()
-        taken.append(perf_counter() - start)
-    return min(taken)
+        times.append(perf_counter() - start)
+    return min(times)

@@ -1,4 +1,4 @@
-"""What banks of stored matrices share: new samples are met by the same kernels with nothing stored."""
+"""The base class of banks of stored matrices, which evaluate new samples by a bank that stores nothing."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from multikernel.banks.indexed import IndexedBank
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredBank(KernelBank):
-    """A stored stack: its blocks are views of it.
+    """A stored stack of matrices, whose blocks are views.
 
     Parameters
     ----------
-    origin : the same kernels with no matrix stored, which meets new samples: the training bank that evaluates them
-        from the samples, or the columns of precomputed matrices, a bank without rows
+    origin : a bank of the same kernels that stores no matrix and takes new samples: the training bank that evaluates
+        kernels from the samples, or for precomputed matrices a bank of their columns without rows
     """
 
     origin: KernelBank

@@ -1,7 +1,7 @@
-"""Passes over matrices that are made tile by tile: never a whole matrix of each kernel, let alone a stack.
+"""Passes over matrices that are computed tile by tile, so that no full matrix of a kernel is formed.
 
-``tiles(rows)`` yields the chosen rows of K_0, K_1, ..., K_{m-1} in order; a tile may be written over by the next one.
-The rows are shared out among threads. Sums are taken in double precision whatever the precision of the tiles.
+``tiles(rows)`` yields the chosen rows of K_0, K_1, ..., K_{m-1} in order; the next tile may overwrite a tile. Rows are
+distributed among threads. Sums are in double precision for any precision of the tiles.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Stream:
     Parameters
     ----------
     tiles : function of a slice of rows, which yields these rows of every matrix
-    m : int, how many matrices there are
+    m : int, the number of matrices
     shape : (r, c)
-    values : int, how many values a tile may have
+    values : int, the largest number of values of a tile
     """
 
     tiles: Tiles
@@ -83,7 +83,7 @@ class Stream:
         return sum(self._over_rows(rows), np.zeros(self.m))
 
     def pairs(self, N: Array | None = None) -> Array:
-        """<K_j, K_k> or <N, K_j o K_k> for every pair: shape (m, m); some rows of all matrices are held at a time."""
+        """<K_j, K_k> or <N, K_j o K_k> for every pair, shape (m, m), from some rows of all matrices at a time."""
 
         def rows(r: slice) -> Array:
             height = len(range(*r.indices(self.shape[0])))
@@ -108,15 +108,15 @@ class Stream:
         return values
 
     def _over_rows(self, work: Callable[[slice], Any]) -> list[Any]:
-        """The work for the rows of a tile at a time; BLAS has one thread where several tiles share the processors."""
+        """The results of ``work`` for each tile of rows; with several tiles, each on a thread, BLAS has one thread."""
         height = max(TILE_ROWS, self.values // max(1, self.shape[1]))
         with one_blas_thread(0) if height < self.shape[0] else nullcontext():
             return over_rows(work, self.shape[0], height)
 
 
 def check_sums(count: int, m: int, shape: tuple[int, int]) -> None:
-    """MemoryError where so many weighted sums of m kernels, dense matrices of this shape, are more than fits."""
+    """MemoryError where ``count`` weighted sums of m kernels, dense matrices of this shape, do not fit into memory."""
     r, c = shape
-    what = f"the weighted sum of {m} kernels of {r} and {c} samples"
-    instead = f"take a part of them, or {_FEATURES}"
-    check_memory(float(count) * r * c, what, instead)
+    description = f"the weighted sum of {m} kernels of {r} and {c} samples"
+    advice = f"take a part of them, or {_FEATURES}"
+    check_memory(float(count) * r * c, description, advice)

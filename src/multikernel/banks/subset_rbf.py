@@ -2,9 +2,9 @@
 
     K_k = exp(-gamma_k D_s),   D_s = sum over the features j of subset s of (x_j - z_j)^2
 
-A pass forms the squared differences of every feature for some pairs of samples, and from them every kernel, tile by
-tile in the first-level cache (``_gaussians``): in double precision, or in single, which takes three to four fifths of
-the time. A quadratic form needs only the pairs of samples that take part in it.
+A pass computes the squared differences of every feature for some pairs of samples, and from them every kernel, tile by
+tile in the first-level cache (``_gaussians``), in double precision, or in single, which takes three to four fifths of
+the time. A quadratic form needs only pairs of samples with nonzero coefficients.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from multikernel.banks.dense import DenseBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import samples_of_block, unit_roundoff
 from multikernel.banks.packed import PackedBank
-from multikernel.banks.packing import half_size, made, packed_pairs, products_of_pairs, weights_of_pairs
+from multikernel.banks.packing import full_matrices, half_size, packed_pairs, products_of_pairs, weights_of_pairs
 from multikernel.banks.stored import StoredBank
 from multikernel.banks.streaming import check_sums
 from multikernel.banks.threads import over_rows, slices
@@ -45,10 +45,10 @@ class SubsetRBFBank(KernelBank):
     Parameters
     ----------
     X, Z : arrays (r, u) and (c, u), the features of the row and of the column samples; ``X is Z`` makes the bank square
-    features : int array (u,), the columns of a data set that X and Z are made of, for new samples
+    features : int array (u,), the columns of a data set that make X and Z, for new samples
     subsets : int array (S, q), the columns of X and Z in each subset, filled up with -1
     owner : int array (m,), the subset of each kernel; passes are fastest where kernels of one subset are neighbours
-    gammas : array (m,); passes are fastest where one is a small whole multiple of the one before
+    gammas : array (m,); passes are fastest where each is a small whole multiple of the previous one
     dtype : float64 or float32, the precision in which kernels are evaluated
     """
 
@@ -62,23 +62,25 @@ class SubsetRBFBank(KernelBank):
 
     @classmethod
     def each(cls, X: Any, columns: Sequence[Columns], gammas: Array, dtype: Any = np.float64) -> SubsetRBFBank:
-        """One kernel for each gamma, on columns of its own."""
-        different = {own: k for k, own in enumerate(dict.fromkeys(tuple(own) for own in columns))}
-        table = np.full((len(different), max(map(len, different))), -1)
-        for row, own in zip(table, different, strict=True):
-            row[: len(own)] = own
+        """One kernel for each gamma, each with separate columns."""
+        number_of_subset = {subset: k for k, subset in enumerate(dict.fromkeys(tuple(subset) for subset in columns))}
+        table = np.full((len(number_of_subset), max(map(len, number_of_subset))), -1)
+        for row, subset in zip(table, number_of_subset, strict=True):
+            row[: len(subset)] = subset
         bank = cls.of(X, table, np.ones(1), dtype)
-        return replace(bank, owner=np.array([different[tuple(own)] for own in columns], dtype=np.int32), gammas=gammas)
+        return replace(
+            bank, owner=np.array([number_of_subset[tuple(subset)] for subset in columns], dtype=np.int32), gammas=gammas
+        )
 
     @classmethod
     def of(cls, X: Any, subsets: Array, gammas: Array, dtype: Any = np.float64) -> SubsetRBFBank:
         """Every gamma on every subset of X's columns, subset by subset."""
         features = np.unique(subsets[subsets >= 0])
-        own = np.where(subsets >= 0, np.searchsorted(features, subsets), -1)
+        positions = np.where(subsets >= 0, np.searchsorted(features, subsets), -1)
         owner = np.repeat(np.arange(len(subsets), dtype=np.int32), len(gammas))
-        Z = _taken(X, features)
-        kind = np.dtype(dtype).type  # model files know it by its class
-        return cls(Z, Z, features, own, owner, np.tile(gammas, len(subsets)), kind)
+        Z = _columns(X, features)
+        kind = np.dtype(dtype).type  # its class, as it is saved in model files
+        return cls(Z, Z, features, positions, owner, np.tile(gammas, len(subsets)), kind)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -99,7 +101,7 @@ class SubsetRBFBank(KernelBank):
 
     def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
         evaluated = BankCost.evaluated(len(self), self.shape[1], NUMPY_VALUE)
-        evaluated = replace(evaluated, sweep=0.5 * evaluated.sweep)  # of each pair once
+        evaluated = replace(evaluated, sweep=0.5 * evaluated.sweep)  # each pair is evaluated once
         size = np.dtype(self.dtype).itemsize
         cost = packed(evaluated, evaluated.sweep, memory, size, matrices=0)
         if cost.held:
@@ -108,15 +110,15 @@ class SubsetRBFBank(KernelBank):
 
     @cached_property
     def _kind(self) -> Array:
-        """Nothing, in the precision of the kernels."""
+        """An empty array in the precision of the kernels, from which compiled passes take it."""
         return np.empty(0, dtype=self.dtype)
 
     # -- pairs of samples ----------------------------------------------------------------------------------------
 
     def _from(self, pair: int) -> tuple[Array, Array, bool, int, int]:
-        """Samples of rows and of columns, feature by feature, and where the numbered pair stands: row and column.
+        """Arguments of a compiled pass from a pair on: X and Z by feature, whether square, the pair's row and column.
 
-        Pairs are those of a packed half, or of a whole rectangle row by row.
+        Pairs are numbered as in a packed half, or row by row in a rectangle.
         """
         X, Z = self._transposed
         if self.square:
@@ -138,32 +140,34 @@ class SubsetRBFBank(KernelBank):
         return (Z if self.square else np.ascontiguousarray(self.X.T)), Z
 
     def _over_pairs(self, work: Callable[[slice], None]) -> None:
-        """``work(pairs)`` for some pairs at a time."""
+        """Calls ``work`` with slices of pairs, on several threads."""
         over_rows(work, self._n_pairs, max(ROW_TILE, PIECE_VALUES // max(1, len(self))))
 
     def _forms(self, W: Callable[[slice], Array], t: int = 1) -> Array:
-        """sum_c W_t(c) K_k[c] over the pairs c, of which W gives some, shape (t, pairs): shape (m, t)."""
+        """sum_c W_t(c) K_k[c] over all pairs c, shape (m, t); W returns weights (t, pairs) for a slice of pairs."""
         from multikernel.banks import _gaussians
 
         out = np.zeros((len(self), t))
-        adding = Lock()
+        lock = Lock()
 
-        def some(part: slice) -> None:
-            own = np.ascontiguousarray(W(part))
+        def add_pairs(pairs: slice) -> None:
+            weights = np.ascontiguousarray(W(pairs))
             totals = np.zeros(out.shape)
-            described = self.subsets, self.owner, self.gammas, self._kind
-            _gaussians.forms(*self._from(part.start), own, *described, totals)
-            with adding:  # other threads have other pairs
+            kernels = self.subsets, self.owner, self.gammas, self._kind
+            _gaussians.forms(*self._from(pairs.start), weights, *kernels, totals)
+            with lock:  # threads add the sums over different pairs
                 out[:] += totals
 
-        self._over_pairs(some)
+        self._over_pairs(add_pairs)
         return out
 
     def tiles(self, rows: Index) -> Iterator[Array]:
-        """Some kernels are evaluated at a time, as many as memory is meant for."""
-        some = replace(self, X=self.X[rows].copy())  # a copy: a bank of all rows is not taken for a square one
-        height = max(1, BUFFER_VALUES // max(1, some._n_pairs))
-        return (K for part in slices(len(self), height) for K in some.select(part).values().reshape(-1, *some.shape))
+        """The tiles, for which as many kernels are evaluated at a time as fit into a buffer."""
+        bank = replace(self, X=self.X[rows].copy())  # a copy, so that a bank of all rows does not count as square
+        height = max(1, BUFFER_VALUES // max(1, bank._n_pairs))
+        return (
+            K for kernels in slices(len(self), height) for K in bank.select(kernels).values().reshape(-1, *bank.shape)
+        )
 
     # -- passes --------------------------------------------------------------------------------------------------
 
@@ -172,38 +176,38 @@ class SubsetRBFBank(KernelBank):
         A = as_columns(A)
         support = np.flatnonzero(A.any(axis=1))
         B = np.ascontiguousarray(A[support].T)
-        return self.block(support, support)._forms(lambda part: products_of_pairs(B, part).sum(axis=0)[None])[:, 0]
+        return self.block(support, support)._forms(lambda pairs: products_of_pairs(B, pairs).sum(axis=0)[None])[:, 0]
 
     def quads(self, A: Array) -> Array:
         self._check_square()
         support = np.flatnonzero(A.any(axis=1))
         B = np.ascontiguousarray(A[support].T)
-        return self.block(support, support)._forms(lambda part: products_of_pairs(B, part), len(B))
+        return self.block(support, support)._forms(lambda pairs: products_of_pairs(B, pairs), len(B))
 
     def inner(self, M: Array) -> Array:
         if self.square:
             W = weights_of_pairs(M.astype(np.float64))
         else:
             W = M.astype(np.float64).ravel()
-        return self._forms(lambda part: W[None, part])[:, 0]
+        return self._forms(lambda pairs: W[None, pairs])[:, 0]
 
     def combine_all(self, W: Array) -> list[Gram]:
         from multikernel.banks import _gaussians
 
         check_sums(len(W), len(self), self.shape)
         active = np.flatnonzero(W.any(axis=0))  # a kernel of weight 0 is not evaluated
-        some = self.select(active)
-        own = np.ascontiguousarray(W[:, active], dtype=np.float64)
-        at_once = max(ROW_TILE, PIECE_VALUES // max(1, len(active)))
+        bank = self.select(active)
+        weights = np.ascontiguousarray(W[:, active], dtype=np.float64)
+        n_pairs = max(ROW_TILE, PIECE_VALUES // max(1, len(active)))
 
-        def entries(part: slice, out: Array) -> None:
-            described = some.subsets, some.owner, some.gammas, self._kind
-            _gaussians.sums(*self._from(part.start), own, *described, out)
+        def entries(pairs: slice, out: Array) -> None:
+            kernels = bank.subsets, bank.owner, bank.gammas, self._kind
+            _gaussians.sums(*self._from(pairs.start), weights, *kernels, out)
 
         if self.square:
-            return [DenseGram(K) for K in made(entries, len(W), len(self.X), at_once)]
+            return [DenseGram(K) for K in full_matrices(entries, len(W), len(self.X), n_pairs)]
         sums = np.empty((len(W), self._n_pairs))
-        over_rows(lambda part: entries(part, sums[:, part]), self._n_pairs, at_once)
+        over_rows(lambda pairs: entries(pairs, sums[:, pairs]), self._n_pairs, n_pairs)
         return [DenseGram(s.reshape(self.shape)) for s in sums]
 
     def apply(self, C: Array) -> Array:
@@ -213,28 +217,28 @@ class SubsetRBFBank(KernelBank):
         r, c = self.shape
         t = C.shape[1]
         support = np.flatnonzero(C.any(axis=1))
-        if 2 * len(support) < c:  # a rectangle of so few columns has fewer pairs than the half of the whole
+        if 2 * len(support) < c:  # a rectangle with so few columns has fewer pairs than half of the full matrix
             return self.block(np.arange(r), support).apply(C[support])
         out = np.zeros((m, t, r))
-        adding = Lock()
+        lock = Lock()
         Ct = np.ascontiguousarray(C.T, dtype=np.float64)
 
-        def some(part: slice) -> None:
-            *_, first, _ = self._from(part.start)
-            *_, last, _ = self._from(part.stop - 1)
+        def add_pairs(pairs: slice) -> None:
+            *_, first, _ = self._from(pairs.start)
+            *_, last, _ = self._from(pairs.stop - 1)
             if self.square:
                 first = 0
             totals = np.zeros((m, t, last + 1 - first))
-            described = self.subsets, self.owner, self.gammas, self._kind
-            _gaussians.products(*self._from(part.start), part.stop - part.start, Ct, *described, totals)
-            with adding:
+            kernels = self.subsets, self.owner, self.gammas, self._kind
+            _gaussians.products(*self._from(pairs.start), pairs.stop - pairs.start, Ct, *kernels, totals)
+            with lock:
                 out[:, :, first : first + totals.shape[2]] += totals
 
-        over_rows(some, self._n_pairs, max(ROW_TILE, PIECE_VALUES // m))
+        over_rows(add_pairs, self._n_pairs, max(ROW_TILE, PIECE_VALUES // m))
         return out.transpose(0, 2, 1)
 
     def diagonal(self) -> Array:
-        """A single 1 seen as an array, not to be written into: a million rows take no memory."""
+        """The ones of all diagonals, as a read-only view of a single 1, which takes no memory."""
         self._check_square()
         return np.broadcast_to(1.0, (len(self), len(self.X)))
 
@@ -245,19 +249,19 @@ class SubsetRBFBank(KernelBank):
     # -- stored --------------------------------------------------------------------------------------------------
 
     def values(self) -> Array:
-        """All entries: of a square bank the packed halves, else the matrices row by row; shape (m, pairs)."""
+        """All entries, shape (m, pairs): the packed halves of a square bank, else the matrices row by row."""
         from multikernel.banks import _gaussians
 
         out = np.empty((len(self), self._n_pairs), dtype=self.dtype)
 
-        def some(part: slice) -> None:
-            _gaussians.values(*self._from(part.start), self.subsets, self.owner, self.gammas, out[:, part])
+        def fill_pairs(pairs: slice) -> None:
+            _gaussians.values(*self._from(pairs.start), self.subsets, self.owner, self.gammas, out[:, pairs])
 
-        self._over_pairs(some)
+        self._over_pairs(fill_pairs)
         return out
 
     def stored(self) -> StoredBank:
-        """The same kernels with their matrices."""
+        """The same kernels with stored matrices."""
         if self.square:
             return PackedBank(self, self.values(), len(self.X))
         return DenseBank(self, self.values().reshape(len(self), *self.shape))
@@ -280,16 +284,16 @@ class SubsetRBFBank(KernelBank):
         return replace(self, X=X, Z=Z)
 
     def select(self, index: Index) -> SubsetRBFBank:
-        used, owner = np.unique(self.owner[index], return_inverse=True)
-        return replace(self, subsets=self.subsets[used], owner=owner.astype(np.int32), gammas=self.gammas[index])
+        subsets, owner = np.unique(self.owner[index], return_inverse=True)
+        return replace(self, subsets=self.subsets[subsets], owner=owner.astype(np.int32), gammas=self.gammas[index])
 
     def cross(self, X: Any) -> SubsetRBFBank:
-        return replace(self, X=_taken(X, self.features), dtype=np.float64)
+        return replace(self, X=_columns(X, self.features), dtype=np.float64)
 
     def self_values(self, X: Any) -> Array:
         return np.broadcast_to(1.0, (len(self), X.shape[0]))
 
 
-def _taken(X: Any, features: Array) -> Array:
-    """Some of the columns, dense and in double precision."""
+def _columns(X: Any, features: Array) -> Array:
+    """These columns of the samples, dense and in double precision."""
     return np.array(dense((X if hasattr(X, "shape") else np.asarray(X))[:, features]), dtype=np.float64)

@@ -1,7 +1,7 @@
-"""A root of a kernel matrix of few features: G with K = G G', of which no weights need a copy.
+"""A root of a kernel matrix of few features: G with K = G G', without a copy of the features.
 
-G is some columns of F times roots of weights, so that G'G is a part of F'F times these: sums of the same kernels with
-other weights compute no product of features anew.
+G is some columns of F multiplied by the roots of weights, so G'G is a block of F'F multiplied by these roots. Sums of
+the same kernels with other weights thus need no new product of features.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ class Squares:
     Parameters
     ----------
     F : array (n, q)
-    known : array (q, q), F'F where it is known; None where it is computed on demand
+    known : array (q, q), F'F if it is known already; None computes it on demand
     """
 
     F: Array
     known: Array | None = None
 
     @cached_property
-    def whole(self) -> Array:
+    def all(self) -> Array:
         """F'F of all features."""
         if self.known is None:
             return squared(self.F)
         return self.known
 
-    def of(self, kept: Array) -> Array:
-        """That of some features, an array of its own in Fortran order."""
+    def of(self, columns: Array) -> Array:
+        """F'F of some features, as a new array in Fortran order."""
         n, q = self.F.shape
         if q <= 2 * n or self.known is not None:
-            return self.whole[np.ix_(kept, kept)].T
-        return squared(self.F, kept)
+            return self.all[np.ix_(columns, columns)].T
+        return squared(self.F, columns)
 
 
 @dataclass(frozen=True, eq=False)
 class ThinRoot:
-    """G with K = G G' and fewer columns than rows, of which nothing is stored: some features times roots of weights.
+    """G with K = G G' and fewer columns than rows, as an operator: some features times roots of weights.
 
     Parameters
     ----------
     squares : Squares of the features
-    kept : int array, those with a weight
-    roots : array of the roots of these weights
+    kept : int array, the features with a nonzero weight
+    roots : array, the roots of these weights
     """
 
     squares: Squares

@@ -1,6 +1,6 @@
-"""Rows of a matrix shared out among threads.
+"""Distributes rows of a matrix among threads.
 
-It pays for passes whose inner code does not hold Python's lock: numpy, BLAS, and numba with nogil.
+This pays for passes whose inner code does not hold Python's lock: NumPy, BLAS, and Numba with nogil.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from threadpoolctl import ThreadpoolController
 from multikernel.tuning import ORDER_SMALL, THREADS_TILE, TILE_VALUES
 
 T = TypeVar("T")
-_NAME = "multikernel-rows"  # no other threads of the package are called so
+_NAME = "multikernel-rows"  # the prefix of thread names, which no other threads of the package have
 
 
 def n_threads() -> int:
-    """As many as the environment allows BLAS (OMP_NUM_THREADS), else as this process has processors."""
+    """The number of threads: that of BLAS if OMP_NUM_THREADS limits it, else the processors of this process."""
     limit = os.environ.get("OMP_NUM_THREADS", "")
     if limit.isdigit():
         return max(1, int(limit))
@@ -32,7 +32,7 @@ def n_threads() -> int:
 
 
 def threads_of(n_jobs: int | None) -> int:
-    """As many as ``n_jobs`` asks for, as joblib counts them: -1 is all that there are, -2 all but one."""
+    """The number of threads for ``n_jobs``, as joblib counts them: -1 is all threads, -2 all but one."""
     if n_jobs is None:
         return 1
     if n_jobs > 0:
@@ -42,7 +42,7 @@ def threads_of(n_jobs: int | None) -> int:
 
 @cache
 def _processors() -> int:
-    """Found once: it reads files of the system, which takes as long as a pass over a small bank."""
+    """The number of processors, cached, since joblib reads system files for it, which takes as long as a small pass."""
     return int(joblib.cpu_count())
 
 
@@ -59,7 +59,7 @@ def slices(n: int, size: int) -> Iterator[slice]:
 
 
 def over_rows(work: Callable[[slice], T], n: int, size: int) -> list[T]:
-    """What ``work`` returns for every slice of at most ``size`` of n rows, in order; several slices go to threads."""
+    """The results of ``work`` for slices of at most ``size`` of n rows, in order; several slices run on threads."""
     pieces = list(slices(n, size))
     workers = min(n_threads(), len(pieces))
     if workers <= 1 or current_thread().name.startswith(_NAME):  # a thread of the pool would wait for itself
@@ -68,7 +68,7 @@ def over_rows(work: Callable[[slice], T], n: int, size: int) -> list[T]:
 
 
 def over_tiles(work: Callable[[slice], T], shape: tuple[int, int]) -> list[T]:
-    """As ``over_rows`` for a matrix of this shape, in tiles that stay in the cache; few are not worth threads."""
+    """As ``over_rows``, with tiles of a matrix of this shape that stay in the cache; small ones run without threads."""
     rows, columns = shape
     height = max(1, THREADS_TILE // max(1, columns))
     if rows * columns <= TILE_VALUES:
@@ -78,9 +78,9 @@ def over_tiles(work: Callable[[slice], T], shape: tuple[int, int]) -> list[T]:
 
 @dataclass(eq=False)
 class _OneThread:
-    """BLAS is limited to one thread as long as any of the threads that run problems asks for it."""
+    """Limits BLAS to one thread while at least one thread of the package requests this."""
 
-    libraries: ThreadpoolController = field(default_factory=ThreadpoolController)  # found once, it takes milliseconds
+    libraries: ThreadpoolController = field(default_factory=ThreadpoolController)  # found once: it takes milliseconds
     lock: Lock = field(default_factory=Lock)
     users: int = 0
     limit: Any = None
@@ -89,7 +89,7 @@ class _OneThread:
         with self.lock:
             if self.users == 0:
                 self.limit = self.libraries.limit(limits=1, user_api="blas")
-                self._heed_every_thread()
+                self._accept_all_threads()
             self.users += 1
 
     def leave(self) -> None:
@@ -97,13 +97,13 @@ class _OneThread:
             self.users -= 1
             if self.users == 0:
                 self.limit.restore_original_limits()
-                self._heed_every_thread()
+                self._accept_all_threads()
 
-    def _heed_every_thread(self) -> None:
-        """Have threadpoolctl accept limits from any thread.
+    def _accept_all_threads(self) -> None:
+        """Makes threadpoolctl accept limits from any thread.
 
-        Newer versions ignore all threads but the first that set a limit, until a limit that was set by ``with`` ends.
-        Here the first thread that enters sets the limit and the last that leaves ends it, which may be another one.
+        Newer versions accept limits only from the first thread that set one, until a limit set by ``with`` ends. In
+        this class the first thread that enters sets the limit, and the last one that leaves, maybe another, ends it.
         """
         with self.libraries.limit():  # changes nothing
             pass
@@ -115,12 +115,12 @@ def _one_thread(process: int) -> _OneThread:
 
 
 @contextmanager
-def one_blas_thread(n: int, most: int = ORDER_SMALL) -> Iterator[None]:
-    """BLAS with one thread, for matrices of order n <= most: a second would gain little, and spin between the products.
+def one_blas_thread(n: int, largest_order: int = ORDER_SMALL) -> Iterator[None]:
+    """BLAS with one thread for matrices of small order n, for which more threads gain little and spin between products.
 
-    With n = 0 whatever the matrices: for work that is shared out among threads already.
+    n = 0 limits BLAS for matrices of any order, for work that is distributed among threads already.
     """
-    if n > most:
+    if n > largest_order:
         yield
         return
     limit = _one_thread(os.getpid())
@@ -133,10 +133,10 @@ def one_blas_thread(n: int, most: int = ORDER_SMALL) -> Iterator[None]:
 
 @contextmanager
 def one_openmp_thread() -> Iterator[None]:
-    """OpenMP with one thread, in code of other libraries that hands out work many times a second.
+    """OpenMP with one thread, for code of other libraries that starts parallel work many times a second.
 
-    Its threads wait for each other by spinning. Where other programs take the processors, that takes longer than the
-    work: 200 boosted trees on 4000 x 20 numbers took 0.3 processor seconds with one thread and 15 with two.
+    OpenMP threads wait for each other by spinning. While other programs use the processors, waiting takes longer than
+    the work: 200 boosted trees on 4000 x 20 numbers took 0.3 processor seconds with one thread and 15 with two.
     """
     with _one_thread(os.getpid()).libraries.limit(limits=1, user_api="openmp"):
         yield

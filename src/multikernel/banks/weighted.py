@@ -1,12 +1,12 @@
 """Multiples of kernels and weights of samples: s_k l(x) k_k(x, z) r(z) for every kernel k.
 
-With S = diag(s), L = diag(l) and R = diag(r) every pass is one of the kernels themselves,
+With S = diag(s), L = diag(l) and R = diag(r) every pass is a pass over the kernels themselves,
 
     sum_k w_k s_k L K_k R = L (sum_k (S w)_k K_k) R          a'(s_k L K_k L) a = s_k (L a)'K_k (L a)
     <s_k L K_k R, M> = s_k <K_k, L M R>                      <N, K'_j o K'_k> = s_j s_k <L^2 N R^2, K_j o K_k>
 
-so the structure of the kernels (features, powers, low rank) remains of use. Weights of samples that differ from kernel
-to kernel do not commute with sums: a kernel divided by its self-values has a bank of its own (banks/self_valued.py).
+so the structure of the kernels (features, powers, low rank) is still used. Weights of samples that differ from kernel
+to kernel do not commute with sums; kernels divided by their self-values are a separate bank (banks/self_valued.py).
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class WeightedBank(WrapperBank):
     right: Array | None = None
 
     def _times(self, values: Array) -> Array:
-        """s_k times what belongs to kernel k."""
+        """Values of each kernel k, along the first axis, times s_k."""
         if self.factors is None:
             return values
         return self.factors.reshape(-1, *(1,) * (values.ndim - 1)) * values
 
     def _times_both(self, values: Array) -> Array:
-        """s_j s_k times what belongs to the kernels j and k."""
+        """Values of each pair of kernels j and k times s_j s_k."""
         if self.factors is None:
             return values
         return self.factors[:, None] * values * self.factors
@@ -90,8 +90,8 @@ class WeightedBank(WrapperBank):
         return super().total(weights)
 
     def combine_all(self, W: Array) -> list[Gram]:
-        own = W if self.factors is None else self.factors * W
-        return [self._weighted(gram) for gram in self.bank.combine_all(own)]
+        weights = W if self.factors is None else self.factors * W
+        return [self._weighted(gram) for gram in self.bank.combine_all(weights)]
 
     def _weighted(self, gram: Gram) -> Gram:
         """L K R for a sum of the kernels."""
@@ -135,7 +135,7 @@ class WeightedBank(WrapperBank):
             return self._times(self.bank.traces())
         return super().traces()
 
-    # -- structure, which weights of samples take away -----------------------------------------------------------
+    # -- structure, which does not survive weights of samples ----------------------------------------------------
 
     @property
     def of_distances(self) -> bool:
@@ -150,10 +150,10 @@ class WeightedBank(WrapperBank):
     def by_features(self) -> tuple[Any, Array] | None:
         if self.left is not None:
             return None
-        inside = self.bank.by_features()
-        if inside is None or self.factors is None:
-            return inside
-        features, scale = inside
+        inner = self.bank.by_features()
+        if inner is None or self.factors is None:
+            return inner
+        features, scale = inner
         if (self.factors < 0).any():
             return None
         return features, scale * np.sqrt(np.repeat(self.factors, features.sizes))
@@ -166,7 +166,7 @@ class WeightedBank(WrapperBank):
     def rotated(self, rotation: Rotation) -> WeightedBank:
         return replace(self, bank=self.bank.rotated(rotation))
 
-    # -- parts, and new samples ----------------------------------------------------------------------------------
+    # -- blocks, and new samples ---------------------------------------------------------------------------------
 
     def block(self, rows: Index, columns: Index) -> WeightedBank:
         return self._of_block(self.bank.block(rows, columns), rows, columns)

@@ -1,6 +1,6 @@
-"""Products with K = F diag(w) F', F dense and stored sample by sample, that read only columns with a weight.
+"""Products with K = F diag(w) F', for dense F stored sample by sample, that read only columns with a weight.
 
-Of single precision no copy is made, as a product in double precision with BLAS would ask for.
+Features in single precision are not copied, while BLAS would need a copy for a product in double precision.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from multikernel.tuning import PIECE_VALUES
 
 @dataclass(frozen=True, eq=False)
 class WeightedFeatures:
-    """K = F diag(w) F', by its factors.
+    """K = F diag(w) F', given by its factors.
 
     Parameters
     ----------
@@ -30,27 +30,27 @@ class WeightedFeatures:
 
     @cached_property
     def blocks(self) -> tuple[Array, Array]:
-        """Where columns with a weight begin and end."""
-        turns = np.diff(np.concatenate([[False], self.weights != 0.0, [False]]).astype(int))
-        return np.flatnonzero(turns > 0), np.flatnonzero(turns < 0)
+        """The begins and ends of the blocks of columns with a weight."""
+        changes = np.diff(np.concatenate([[False], self.weights != 0.0, [False]]).astype(int))
+        return np.flatnonzero(changes > 0), np.flatnonzero(changes < 0)
 
     def multiply(self, b: Array) -> Array:
         """K b."""
         return self.images(self.weights * self.sums(b))
 
     def sums(self, b: Array) -> Array:
-        """F'b for the columns with a weight, zero for the others; samples of b zero are not read."""
+        """F'b for the columns with a weight, zero for the others; samples with a zero in b are not read."""
         from multikernel.banks import _features
 
         q = self.F.shape[1]
 
-        def part(rows: slice) -> Array:
+        def sums_of_rows(rows: slice) -> Array:
             out = np.zeros(q)
             _features.sums(self.F[rows], b[rows], *self.blocks, out)
             return out
 
         if len(self.F):
-            return np.sum(over_rows(part, len(self.F), self._height), axis=0)
+            return np.sum(over_rows(sums_of_rows, len(self.F), self._height), axis=0)
         return np.zeros(q)
 
     def images(self, v: Array) -> Array:
@@ -62,7 +62,7 @@ class WeightedFeatures:
         return out
 
     def diagonal(self) -> Array:
-        """K_ii."""
+        """The diagonal of K."""
         from multikernel.banks import _features
 
         out = np.empty(len(self.F))

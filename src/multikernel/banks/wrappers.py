@@ -1,4 +1,4 @@
-"""Banks around another bank: what all of them leave as it is, and how they ask the bank inside."""
+"""Base classes of banks around another bank: members that stay the same, and delegation to the inner bank."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class WrapperBank(KernelBank):
 
     Parameters
     ----------
-    bank : the bank inside
+    bank : the inner bank
     """
 
     bank: KernelBank
@@ -57,15 +57,15 @@ class WrapperBank(KernelBank):
         return self._of_unrounded(bank)
 
     def _of_unrounded(self, bank: KernelBank) -> KernelBank:
-        """The same square bank around that of the kernels with no entry rounded."""
+        """The same square bank around an inner bank with no entry rounded."""
         return replace(self, bank=bank)
 
 
-def delegate(name: str, then: Callable[[Any, Any], Any] = lambda wrapper, answer: answer) -> Any:
-    """A method that calls the method of this name of the bank inside, and returns ``then(wrapper, answer)``."""
+def delegate(name: str, change: Callable[[Any, Any], Any] = lambda wrapper, answer: answer) -> Any:
+    """A method that calls the method of this name of the inner bank, and returns ``change(wrapper, answer)``."""
 
-    def method(wrapper: Any, *args: Any, **named: Any) -> Any:
-        return then(wrapper, getattr(wrapper.bank, name)(*args, **named))
+    def method(wrapper: Any, *args: Any, **kwargs: Any) -> Any:
+        return change(wrapper, getattr(wrapper.bank, name)(*args, **kwargs))
 
     method.__name__ = name
     method.__doc__ = getattr(KernelBank, name).__doc__
@@ -79,7 +79,7 @@ def rewrap(wrapper: Any, bank: KernelBank) -> Any:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SameKernelsBank(WrapperBank):
-    """A wrapper that leaves the kernels as they are: every pass is one of the bank inside.
+    """A wrapper that does not change the kernels: every pass is a pass of the inner bank.
 
     Parameters
     ----------

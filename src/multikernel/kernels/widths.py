@@ -4,7 +4,7 @@
     "scale"    gamma = 1 / (p v),    v the variance of all entries of the p features: scikit-learn's rule
 
 For a kernel of the distance itself, exp(-gamma |x - z|_1), these are 1 / m and 1 / (p sqrt(v)). The median is taken
-over at most 500 samples, at even distances in their order.
+over at most 500 samples, evenly spaced in their order.
 """
 
 from __future__ import annotations
@@ -77,18 +77,18 @@ class Width:
             deviation = _deviation(host(X))
             differ = deviation > 0.0
             with np.errstate(over="ignore", under="ignore"):
-                squared_width = X.shape[1] * float(np.power(deviation, degree))
+                inverse_gamma = X.shape[1] * float(np.power(deviation, degree))
         else:
             # The median of these 125,000 distances is within a few percent of the median of all.
             subsample = X[np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], 500)).astype(int))]
             with np.errstate(over="ignore", invalid="ignore"):
                 D = np.asarray(distance(subsample), dtype=np.float64)[np.triu_indices(subsample.shape[0], 1)]
             distances = D[D > 0.0]
-            squared_width = degree * float(np.median(distances)) if len(distances) else 0.0
-            differ = squared_width > 0.0 or bool(np.ptp(dense(host(subsample)), axis=0).any())
+            inverse_gamma = degree * float(np.median(distances)) if len(distances) else 0.0
+            differ = inverse_gamma > 0.0 or bool(np.ptp(dense(host(subsample)), axis=0).any())
         if not differ:
             return self.times
-        number = self.times / squared_width if squared_width > 0.0 else np.inf
+        number = self.times / inverse_gamma if inverse_gamma > 0.0 else np.inf
         if not TINY <= number < np.inf:
             raise ValueError(
                 f"the width of a kernel by the rule {self.rule!r} is beyond double precision for samples with entries "

@@ -1,10 +1,10 @@
-"""Kernels of few features that stand for kernels of many: K_k ~ F_k F_k', so that no matrix of the samples is stored.
+"""Approximations of kernels by few features, K_k ~ F_k F_k', for which no matrix of the samples is stored.
 
-feature_map.py   what makes features of samples
+feature_map.py   the interface of maps from samples to features
 nystroem.py      kernel values against landmarks, whitened
 random_maps.py   random features of functions of a distance; monomials, and sketches of them
 bank.py          the bank
-space.py         where the features of all samples are kept
+space.py         storage of the features of all samples, in memory or on disk
 approximate.py   from kernels, or from a bank, to the bank and its error; which samples are landmarks
 """
 

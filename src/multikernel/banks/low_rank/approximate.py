@@ -1,19 +1,20 @@
-"""From kernels on samples, or from a bank, to a bank of few features, and how far it is from the kernels.
+"""The approximation of kernels, or of a bank, by a bank of few features, and its estimated error.
 
-The error of kernel k is |K_k - F_k F_k'| / |K_k|, Frobenius norms. It is estimated on ``TRIED`` samples that are drawn
-for this purpose: diagonal and other entries are weighted by how many of each the whole matrix has, so that numerator
-and denominator have the right means.
+The error of kernel k is |K_k - F_k F_k'| / |K_k| in Frobenius norms. It is estimated on ``TRIED`` samples that are
+drawn for this purpose. Diagonal and off-diagonal entries are weighted by how many of each the full matrix has, so that
+the squared numerator and denominator are unbiased.
 
 Landmarks of Nystroem's approximation are
 
     uniform     any samples
-    kmeans++    chosen one after the other, in proportion to the squared distance of a sample from the landmarks so far,
-                in the feature space of all kernels together: far samples are soon covered
-    leverage    chosen without replacement in proportion to the ridge leverage scores diag K (K + a I)^{-1}, a such that
-                their sum is the rank: samples count by how far others cannot represent them (Alaoui and Mahoney 2015)
+    kmeans++    drawn one after the other with probability proportional to the squared distance of a sample from its
+                nearest landmark, in the feature space of all kernels together, which soon covers distant samples
+    leverage    drawn without replacement in proportion to the ridge leverage scores diag K (K + a I)^{-1}, with a
+                chosen so that their sum is the rank; a score is high if other samples cannot represent the sample
+                (Alaoui and Mahoney 2015)
 
-The last two look at a pool of samples, drawn uniformly, and at the mean of all kernels of unit size: the landmarks are
-those of every kernel, so that samples meet them once.
+The last two choose from a pool of samples, drawn uniformly, by the mean of all kernels scaled to unit size. All kernels
+have the same landmarks, so that samples are compared with one set of landmarks.
 """
 
 from __future__ import annotations
@@ -40,17 +41,17 @@ from multikernel.kernels.facts import Wrapped
 
 Rule = Literal["uniform", "kmeans++", "leverage"]
 Method = Literal["nystroem", "fourier"]
-_POOL = 1000  # samples of the pool at least
-_LARGEST = 4000  # and at most where the rank is not larger
+_SMALLEST_POOL = 1000  # samples
+_LARGEST_POOL = 4000  # samples, unless the rank is larger
 TRIED = 500  # samples on which errors are estimated: within a fifth of the true ones (tests/banks/test_low_rank.py)
-Made = tuple[FeatureMap, Callable[[Index, Any], Array]]  # a map, and the features of some samples in a precision
+MapAndFeatures = tuple[FeatureMap, Callable[[Index, Any], Array]]  # a map, and its features of some rows in a dtype
 
 
 def pool_size(rule: Rule, rank: int, n: int) -> int:
-    """How many samples the rule looks at: four times the rank, within limits."""
+    """The number of samples among which the rule chooses: four times the rank, within limits."""
     if rule == "uniform":
         return min(n, rank)
-    return min(n, max(rank, min(_LARGEST, max(_POOL, 4 * rank))))
+    return min(n, max(rank, min(_LARGEST_POOL, max(_SMALLEST_POOL, 4 * rank))))
 
 
 def choose(rule: Rule, pool: KernelBank | None, rank: int, rng: np.random.Generator) -> Array:
@@ -60,7 +61,7 @@ def choose(rule: Rule, pool: KernelBank | None, rank: int, rng: np.random.Genera
     ----------
     rule : "uniform", "kmeans++" or "leverage"
     pool : square KernelBank of the pool; None for "uniform", whose pool is as large as the rank
-    rank : how many landmarks, at most as many as samples in the pool
+    rank : the number of landmarks, at most the size of the pool
     rng : source of random numbers
     """
     if rule == "uniform" or pool is None or rank >= pool.shape[0]:
@@ -82,9 +83,9 @@ def _by_distance(K: Array, rank: int, rng: np.random.Generator) -> Array:
         distance = np.minimum(distance, np.maximum(diagonal - 2.0 * K[last] + K[last, last], 0.0))
         distance[chosen] = 0.0
         total = float(distance.sum())
-        if total <= 0.0:  # the others equal landmarks
-            rest = np.setdiff1d(np.arange(len(K)), chosen)
-            return np.array([*chosen, *rest[: rank - len(chosen)]])
+        if total <= 0.0:  # all other samples are equal to landmarks
+            remaining = np.setdiff1d(np.arange(len(K)), chosen)
+            return np.array([*chosen, *remaining[: rank - len(chosen)]])
         chosen.append(int(rng.choice(len(K), p=distance / total)))
     return np.array(chosen)
 
@@ -103,20 +104,21 @@ def _by_leverage(K: Array, rank: int, rng: np.random.Generator) -> Array:
     high = np.log(largest) + np.log(float(len(K)))
     log = brentq(excess, low, high) if excess(low) > 0.0 > excess(high) else low
     scores = np.einsum("ij,ij,j->i", U, U, values / (values + np.exp(log)))
-    keys = rng.exponential(size=len(K)) / np.maximum(scores, TINY)  # the smallest: without replacement
+    # the samples with the smallest keys are a draw without replacement
+    keys = rng.exponential(size=len(K)) / np.maximum(scores, TINY)
     return np.argsort(keys, kind="stable")[:rank]
 
 
 @dataclass(frozen=True)
 class Approximation:
-    """Which approximation is to be made.
+    """The parameters of an approximation.
 
     Parameters
     ----------
     method : "nystroem" or "fourier"
-    rank : int >= 1, how many features a kernel has; or a number in (0, 1), the error that no kernel is to exceed: the
-        rank is then doubled until the estimates say so
-    landmarks : "uniform", "kmeans++" or "leverage", how Nystroem's landmarks are chosen
+    rank : int >= 1, the number of features of a kernel; or a number in (0, 1), the largest error of a kernel: the
+        rank is then doubled until the estimated errors are at most this
+    landmarks : "uniform", "kmeans++" or "leverage", the choice of Nystroem's landmarks
     seed : int
     """
 
@@ -125,9 +127,9 @@ class Approximation:
     landmarks: Rule = "leverage"
     seed: int = 0
 
-    def generator(self, part: int) -> np.random.Generator:
-        """A source of random numbers, the same for every rank."""
-        return np.random.default_rng([self.seed, part])
+    def generator(self, stream: int) -> np.random.Generator:
+        """A source of random numbers, which is the same for every rank; ``stream`` numbers independent ones."""
+        return np.random.default_rng([self.seed, stream])
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,59 +138,59 @@ class _Exact:
 
     Parameters
     ----------
-    n : int, how many samples
-    among : function of rows that gives the bank of the kernels on these samples
-    made : function of the rank that makes the map, and what makes the features of samples
+    n : int, the number of samples
+    among : function of rows, the bank of the kernels on these samples
+    map_of_rank : function of the rank, the feature map and the features of samples
     follows : bool array (m,), which kernels are centred
     """
 
     n: int
     among: Callable[[Array], KernelBank]
-    made: Callable[[int], Made]
+    map_of_rank: Callable[[int], MapAndFeatures]
     follows: Array
 
 
-def approximate_kernels(kernels: Any, X: Any, wanted: Approximation) -> tuple[LowRankBank, Array]:
-    """The bank of kernels, and the estimated error of each, shape (m,).
+def approximate_kernels(kernels: Any, X: Any, approximation: Approximation) -> tuple[LowRankBank, Array]:
+    """The bank that approximates kernels, and the estimated error of each, shape (m,).
 
     Parameters
     ----------
     kernels : resolved kernels that have learned, or a family of them
     X : array, CSR matrix or table of samples
-    wanted : Approximation
+    approximation : Approximation
 
     Raises
     ------
-    ValueError : where a kernel has no random features that are known
+    ValueError : where random features of a kernel are not known
     """
-    inside, follows = zip(*map(_uncentred, kernels), strict=True)
+    uncentred, follows = zip(*map(_uncentred, kernels), strict=True)
 
     def among(rows: Array) -> KernelBank:
-        return bind_kernels(inside, taken(X, rows), dtype=np.float64)
+        return bind_kernels(uncentred, taken(X, rows), dtype=np.float64)
 
-    def made(rank: int) -> Made:
-        if wanted.method == "nystroem":
-            map: FeatureMap = Nystroem.of(among(_landmarks(wanted, rank, X.shape[0], among)))
+    def map_of_rank(rank: int) -> MapAndFeatures:
+        if approximation.method == "nystroem":
+            map: FeatureMap = Nystroem.of(among(_landmarks(approximation, rank, X.shape[0], among)))
         else:
-            map = SideBySide(tuple(_random(kernel, X, rank, wanted, k) for k, kernel in enumerate(inside)))
+            map = SideBySide(tuple(_random(kernel, X, rank, approximation, k) for k, kernel in enumerate(uncentred)))
         return map, lambda rows, dtype: map(taken(X, rows), dtype)
 
-    return _approximated(_Exact(X.shape[0], among, made, np.array(follows, dtype=bool)), wanted)
+    return _approximated(_Exact(X.shape[0], among, map_of_rank, np.array(follows, dtype=bool)), approximation)
 
 
-def approximate_bank(bank: KernelBank, wanted: Approximation) -> tuple[LowRankBank, Array]:
+def approximate_bank(bank: KernelBank, approximation: Approximation) -> tuple[LowRankBank, Array]:
     """The approximation of a square bank by Nystroem's method, and the estimated error of each kernel.
 
     Parameters
     ----------
     bank : square KernelBank, none of whose kernels is centred
-    wanted : Approximation
+    approximation : Approximation
 
     Raises
     ------
     ValueError : for random features, which need the samples, and for centred kernels
     """
-    if wanted.method == "fourier":
+    if approximation.method == "fourier":
         raise ValueError(
             "approximation='fourier' makes random features of samples, and got kernel matrices, a bank or views: use "
             "approximation='nystroem', which takes their columns"
@@ -202,25 +204,25 @@ def approximate_bank(bank: KernelBank, wanted: Approximation) -> tuple[LowRankBa
     def among(rows: Array) -> KernelBank:
         return bank.block(rows, rows)
 
-    def made(rank: int) -> Made:
-        landmarks = _landmarks(wanted, rank, bank.shape[0], among)
+    def map_of_rank(rank: int) -> MapAndFeatures:
+        landmarks = _landmarks(approximation, rank, bank.shape[0], among)
         map = Nystroem.of(among(landmarks), bank.reference(landmarks), landmarks)
         return map, lambda rows, dtype: map.of_values(bank.block(rows, landmarks), dtype)
 
-    return _approximated(_Exact(bank.shape[0], among, made, np.zeros(len(bank), dtype=bool)), wanted)
+    return _approximated(_Exact(bank.shape[0], among, map_of_rank, np.zeros(len(bank), dtype=bool)), approximation)
 
 
-def _approximated(exact: _Exact, wanted: Approximation) -> tuple[LowRankBank, Array]:
+def _approximated(exact: _Exact, approximation: Approximation) -> tuple[LowRankBank, Array]:
     n = exact.n
-    by_accuracy = wanted.rank < 1
-    rows = np.sort(wanted.generator(1).choice(n, size=min(n, TRIED), replace=False))
+    by_accuracy = approximation.rank < 1
+    rows = np.sort(approximation.generator(1).choice(n, size=min(n, TRIED), replace=False))
     truth = exact.among(rows)
-    # where an accuracy is given, rank 32 is tried first
-    rank = min(n, 32 if by_accuracy else int(wanted.rank))
+    # where an accuracy is given, the first rank is 32
+    rank = min(n, 32 if by_accuracy else int(approximation.rank))
     while True:
-        map, features = exact.made(rank)
+        map, features = exact.map_of_rank(rank)
         errors = _errors(truth, LowRankBank.of(map, features(rows, np.float64)), n)
-        if not by_accuracy or rank >= n or bool((errors <= wanted.rank).all()):
+        if not by_accuracy or rank >= n or bool((errors <= approximation.rank).all()):
             break
         rank = min(2 * rank, n)
     q = sum(map.sizes)
@@ -233,54 +235,55 @@ def _approximated(exact: _Exact, wanted: Approximation) -> tuple[LowRankBank, Ar
 
 def _errors(truth: KernelBank, approximate: LowRankBank, n: int) -> Array:
     """The estimated relative error of every kernel."""
-    both = zip(truth.tiles(slice(None)), approximate.tiles(slice(None)), strict=True)
-    return np.array([relative_error(np.asarray(K, dtype=np.float64), L, n) for K, L in both])
+    pairs = zip(truth.tiles(slice(None)), approximate.tiles(slice(None)), strict=True)
+    return np.array([relative_error(np.asarray(K, dtype=np.float64), L, n) for K, L in pairs])
 
 
 def relative_error(K: Array, L: Array, n: int) -> float:
-    """The estimated error |K - L| / |K| of the matrices of n samples, from those of some (s, s)."""
+    """The estimated error |K - L| / |K| of matrices of n samples, from their blocks (s, s) for s samples."""
     s = len(K)
-    others = 1.0  # how many entries beside the diagonal each of the block stands for
+    off_diagonal_weight = 1.0  # entries of the full matrix for each one of the block, relative to the diagonal
     if s > 1:
-        others = (n - 1.0) / (s - 1.0)
+        off_diagonal_weight = (n - 1.0) / (s - 1.0)
     squares = [float((M * M).sum()) for M in (K - L, K)]
-    own = [float((np.diagonal(M) ** 2).sum()) for M in (K - L, K)]
-    error, size = (d + others * (whole - d) for d, whole in zip(own, squares, strict=True))
-    if size > 0.0:
-        return float(np.sqrt(error / size))
+    diagonal_squares = [float((np.diagonal(M) ** 2).sum()) for M in (K - L, K)]
+    sums = zip(diagonal_squares, squares, strict=True)
+    squared_error, squared_norm = (d + off_diagonal_weight * (total - d) for d, total in sums)
+    if squared_norm > 0.0:
+        return float(np.sqrt(squared_error / squared_norm))
     return 0.0
 
 
-def _landmarks(wanted: Approximation, rank: int, n: int, on: Callable[[Array], KernelBank]) -> Array:
-    """The landmarks, of a pool of samples."""
-    rng = wanted.generator(0)
+def _landmarks(approximation: Approximation, rank: int, n: int, among: Callable[[Array], KernelBank]) -> Array:
+    """The positions of the landmarks, chosen from a pool of samples."""
+    rng = approximation.generator(0)
     rank = min(rank, n)
-    pool = rng.permutation(n)[: pool_size(wanted.landmarks, rank, n)]
+    pool = rng.permutation(n)[: pool_size(approximation.landmarks, rank, n)]
     bank = None
     if len(pool) > rank:
-        bank = on(pool)
-    return pool[choose(wanted.landmarks, bank, rank, rng)]
+        bank = among(pool)
+    return pool[choose(approximation.landmarks, bank, rank, rng)]
 
 
-def _random(kernel: Kernel, X: Any, rank: int, wanted: Approximation, k: int) -> Any:
-    made = random_map(kernel, X, rank, wanted.generator(k + 2))
-    if made is None:
+def _random(kernel: Kernel, X: Any, rank: int, approximation: Approximation, k: int) -> Any:
+    features = random_map(kernel, X, rank, approximation.generator(k + 2))
+    if features is None:
         raise ValueError(
             f"approximation='fourier' has random features of Gaussian, Laplacian, Matern, linear and polynomial "
             f"kernels, and none of {kernel!r}: use approximation='nystroem', which takes any kernel"
         )
-    return made
+    return features
 
 
 def _uncentred(kernel: Kernel) -> tuple[Kernel, bool]:
-    """The kernel inside, and whether it was centred: features are centred instead."""
+    """The kernel without centring, and whether it was centred; its features are centred instead."""
     for fact in kernel.facts():
         if isinstance(fact, Wrapped) and fact.by == "centered":
             return fact.kernel, True
         if isinstance(fact, Wrapped) and not isinstance(fact.by, str):
-            inside, centred = _uncentred(fact.kernel)
+            inner, centred = _uncentred(fact.kernel)
             if centred:
-                return (fact.by * inside, True)
+                return (fact.by * inner, True)
             return (kernel, False)
     return kernel, False
 

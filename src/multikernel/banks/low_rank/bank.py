@@ -1,7 +1,7 @@
-"""A bank of approximate kernels: factor blocks, and the map that makes features of new samples.
+"""A bank of approximate kernels: their features, and the map that computes features of new samples.
 
-A centred kernel has features without their mean over the training sample. ``block`` of a training bank takes the mean
-anew; new samples lose that of the training sample.
+The features of a centred kernel have their mean over the training sample subtracted. ``block`` of a training bank
+computes the mean again; from features of new samples the mean of the training sample is subtracted.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from multikernel.banks.wrappers import SameKernelsBank, delegate, rewrap
 class LowRankBank(SameKernelsBank):
     """K_k = F_k H_k', the features of new samples by a map.
 
-    The features are the kernels, in whatever precision they are stored.
+    The stored features define the kernels, also if they are stored in single precision.
 
     Parameters
     ----------
-    bank : FactorBank of the features, centred where their kernels are
+    bank : FactorBank of the features, which are centred for centred kernels
     map : FeatureMap of all kernels
-    mean : array (q,), what was subtracted from the features of the map; 0 for kernels that are not centred
+    mean : array (q,), subtracted from the features of the map; 0 for kernels that are not centred
     follows : bool array (m,), which kernels are centred
     """
 
@@ -42,7 +42,7 @@ class LowRankBank(SameKernelsBank):
 
     @classmethod
     def of(cls, map: FeatureMap, F: Array) -> LowRankBank:
-        """The square bank of a sample with these features, without a centred kernel."""
+        """The square bank of a sample with these features, where no kernel is centred."""
         sizes = np.array(map.sizes, dtype=int)
         bank = FactorBank(F, F, sizes, np.arange(F.shape[1]))
         return cls(bank, map, np.zeros(F.shape[1]), np.zeros(len(sizes), dtype=bool))
@@ -62,19 +62,19 @@ class LowRankBank(SameKernelsBank):
     principal = delegate("principal", rewrap)
 
     def centred(self, which: Array) -> LowRankBank:
-        """With these kernels, by a mask, centred as well."""
+        """The bank in which the kernels of this mask are centred, too."""
         return replace(self, follows=self.follows | which)._about(slice(None))
 
     def _about(self, columns: Index) -> LowRankBank:
-        """The square bank with the features of centred kernels about their mean over these columns."""
-        own = np.repeat(self.follows, self.bank.sizes)
-        part = taken(self.bank.F, columns)
-        ones = np.full(part.shape[0], 1.0 / part.shape[0])
-        if foreign(part):
-            mean = product(part.T, ones)
+        """The square bank in which features of centred kernels have their mean over these columns subtracted."""
+        of_centred = np.repeat(self.follows, self.bank.sizes)
+        F_rows = taken(self.bank.F, columns)
+        ones = np.full(F_rows.shape[0], 1.0 / F_rows.shape[0])
+        if foreign(F_rows):
+            mean = product(F_rows.T, ones)
         else:
-            mean = part.mean(axis=0, dtype=np.float64)
-        shift = np.where(own, mean, 0.0)
+            mean = F_rows.mean(axis=0, dtype=np.float64)
+        shift = np.where(of_centred, mean, 0.0)
         F = self.bank.F - _beside(self.bank.F, shift)
         return replace(self, bank=replace(self.bank, F=F, H=F), mean=self.mean + shift)
 
@@ -91,9 +91,9 @@ class LowRankBank(SameKernelsBank):
 
     def select(self, index: Index) -> LowRankBank:
         chosen = positions(index, len(self))
-        own = self.bank.columns_of(chosen)
+        columns = self.bank.columns_of(chosen)
         return LowRankBank(
-            self.bank.select(chosen), self.map.select(chosen.tolist()), self.mean[own], self.follows[chosen]
+            self.bank.select(chosen), self.map.select(chosen.tolist()), self.mean[columns], self.follows[chosen]
         )
 
     def exact(self, index: Index = slice(None)) -> LowRankBank:
@@ -106,12 +106,12 @@ class LowRankBank(SameKernelsBank):
         return replace(self, bank=replace(self.bank, F=self._features(X)))
 
     def on(self, X: Any) -> LowRankBank:
-        """The square bank of other samples, which lose the mean of the training sample."""
+        """The square bank of other samples, centred by the mean of the training sample."""
         F = self._features(X)
         return replace(self, bank=replace(self.bank, F=F, H=F))
 
     def on_features(self, F: Array) -> LowRankBank:
-        """The square bank of samples that are known by their features alone, whose centres stay where they are."""
+        """The square bank of samples that are given by their features, which are not centred again."""
         return replace(self, bank=replace(self.bank, F=F, H=F), follows=np.zeros_like(self.follows))
 
     def self_values(self, X: Any) -> Array:
@@ -124,14 +124,14 @@ class LowRankBank(SameKernelsBank):
         return F
 
     def weighted(self, weight: Array) -> KernelBank:
-        """By weighted features; a centred kernel follows the sample, and not its weights."""
+        """The bank of weighted features; not with centred kernels, since weighted features would be centred again."""
         if not self.local:
             return super().weighted(weight)
         return replace(self, bank=self.bank.weighted(weight))
 
 
 def _beside(F: Array, row: Array) -> Array:
-    """A row that is added to every row of F, in the precision of F."""
+    """A row to be added to every row of F, in the library and precision of F."""
     if foreign(F):
         return like(F, row)
     return row.astype(F.dtype)

@@ -1,4 +1,4 @@
-"""What makes features of samples: the inner products of its features are an approximate kernel."""
+"""Maps from samples to features, whose inner products are an approximate kernel."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from multikernel.tuning import BUFFER_VALUES
 
 
 class FeatureMap(ABC):
-    """The features of one kernel or of several, those of each kernel side by side."""
+    """Maps samples to the features of one or several kernels, side by side."""
 
     @property
     @abstractmethod
     def sizes(self) -> tuple[int, ...]:
-        """How many features each kernel has."""
+        """The number of features of each kernel."""
 
     @abstractmethod
     def _features(self, X: Any) -> Array:
@@ -32,12 +32,12 @@ class FeatureMap(ABC):
 
     @abstractmethod
     def select(self, chosen: Sequence[int]) -> FeatureMap:
-        """The features of some of the kernels."""
+        """The map for some of the kernels."""
 
     def __call__(self, X: Any, dtype: Any = np.float64) -> Array:
-        """The features of samples, shape (len(X), q); beside them only those of some samples in double precision.
+        """The features of samples, shape (len(X), q), computed in double precision for some samples at a time.
 
-        Those of arrays of another library are such arrays, in double precision.
+        For arrays of another library they are arrays of that library, in double precision.
         """
         if not hasattr(X, "shape"):
             X = as_samples(X)
@@ -51,7 +51,7 @@ class FeatureMap(ABC):
 
 @dataclass(frozen=True, eq=False)
 class SideBySide(FeatureMap):
-    """Kernels with a map of its own for each.
+    """Several kernels, with a separate map for each.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ class SideBySide(FeatureMap):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        return tuple(sum(own.sizes) for own in self.maps)
+        return tuple(sum(map.sizes) for map in self.maps)
 
     def _features(self, X: Any) -> Array:
         if foreign(X):
-            return namespace(X).concat([like(X, own._features(X)) for own in self.maps], axis=1)
-        return np.hstack([np.empty((X.shape[0], 0)), *(own._features(X) for own in self.maps)])
+            return namespace(X).concat([like(X, map._features(X)) for map in self.maps], axis=1)
+        return np.hstack([np.empty((X.shape[0], 0)), *(map._features(X) for map in self.maps)])
 
     def select(self, chosen: Sequence[int]) -> SideBySide:
         return SideBySide(tuple(self.maps[k] for k in chosen))
@@ -79,7 +79,7 @@ class OneKernel(FeatureMap):
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many there are."""
+        """The number of features."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -91,13 +91,13 @@ class OneKernel(FeatureMap):
 
 @dataclass(frozen=True, eq=False)
 class EncodedMap(OneKernel):
-    """The features of encoded columns.
+    """Maps samples to the features of encoded columns.
 
     Parameters
     ----------
     encoding : Encoding, which has learned
     columns : int array of the columns that it takes; None for all
-    map : feature map of what it makes
+    map : feature map of the encoded samples
     """
 
     encoding: Encoding

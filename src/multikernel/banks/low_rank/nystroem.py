@@ -1,8 +1,8 @@
-"""Nystroem's approximation: a kernel by its values against landmarks.
+"""Nystroem's approximation of a kernel by its values against landmarks.
 
-With landmarks Z, C = k(X, Z) and W = k(Z, Z) the approximate kernel is C W^+ C', the projection on the span of the
-landmarks in the feature space: never more than the kernel itself, and the kernel itself where the landmarks span all
-samples. Its features are C U l^{-1/2}, W = U diag(l) U', without eigenvalues that are rounding.
+With landmarks Z, C = k(X, Z) and W = k(Z, Z) the approximate kernel is C W^+ C', the kernel of the features projected
+on the span of the landmarks. K - C W^+ C' is positive semi-definite, and zero where the landmarks span all samples. The
+features are C U l^{-1/2} with W = U diag(l) U', without eigenvalues that are rounding errors.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Nystroem(FeatureMap):
     ----------
     reference : KernelBank with the landmarks as columns and no rows
     roots : for each kernel U l^{-1/2}, shape (landmarks, features)
-    rows : int array, the landmarks among the samples of a bank that was given; None where they are samples
+    rows : int array, the positions of the landmarks in a bank that is approximated; None where samples are given
     """
 
     reference: KernelBank
@@ -42,7 +42,7 @@ class Nystroem(FeatureMap):
 
     @classmethod
     def of(cls, landmarks: KernelBank, reference: KernelBank | None = None, rows: Array | None = None) -> Nystroem:
-        """From the square bank of the landmarks, and what meets samples in its place where that is another bank."""
+        """The map of a square bank of the landmarks; ``reference`` evaluates samples if the bank itself should not."""
         with one_blas_thread(landmarks.shape[0]):
             roots = tuple(_inverse_root(W) for W in landmarks.tiles(slice(None)))
         return cls(landmarks.reference() if reference is None else reference, roots, rows)
@@ -68,13 +68,13 @@ class Nystroem(FeatureMap):
             return F
         F = space(bank.shape[0], sum(self.sizes), dtype)
 
-        def some(rows: slice) -> None:
+        def fill_rows(rows: slice) -> None:
             for C, root, end in zip(bank.tiles(rows), self.roots, ends, strict=True):
                 F[rows, end - root.shape[1] : end] = C.astype(np.float64, copy=False) @ root
 
         height = max(PRODUCT_ROWS, -(-len(F) // n_threads()))
         with one_blas_thread(0):
-            over_rows(some, len(F), max(1, min(height, BUFFER_VALUES // max(1, bank.shape[1]))))
+            over_rows(fill_rows, len(F), max(1, min(height, BUFFER_VALUES // max(1, bank.shape[1]))))
         return F
 
     def select(self, chosen: Sequence[int]) -> Nystroem:
@@ -83,10 +83,10 @@ class Nystroem(FeatureMap):
 
 
 def _inverse_root(W: Array) -> Array:
-    """R with R R' = W^+, for a symmetric positive semi-definite W; one column of zeros where W is zero."""
+    """R with R R' = W^+, for a symmetric positive semi-definite W; with one column of zeros if W is zero."""
     W = np.asarray(W, dtype=np.float64)
     values, vectors = linalg.eigh(0.5 * (W + W.T), driver="evd", check_finite=False)
-    kept = values > SINGULAR * max(float(values.max(initial=0.0)), 0.0)
-    if not kept.any():
+    significant = values > SINGULAR * max(float(values.max(initial=0.0)), 0.0)
+    if not significant.any():
         return np.zeros((len(W), 1))
-    return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
+    return np.ascontiguousarray(vectors[:, significant] / np.sqrt(values[significant]))

@@ -1,4 +1,4 @@
-"""Random features of kernels that do not look at the samples, by what a kernel states of itself.
+"""Random features of kernels, chosen by the facts that a kernel states, independently of the samples.
 
 **Fourier features**: k(x - z) is the mean of cos w'(x - z) over frequencies w of the kernel's spectral density.
 
@@ -6,14 +6,14 @@
     exp(-gamma |d|_1)       w_j Cauchy with scale gamma
     Matern(gamma, nu)       w multivariate t with 2 nu degrees of freedom and scale sqrt(gamma)
 
-The features sqrt(2 / r) (cos w'x, sin w'x), r / 2 frequencies, have length one. Frequencies of the first and the last
-are orthogonal in blocks as large as there are columns, with which the variance is smaller (Rahimi and Recht 2007; Yu
-and others 2016).
+The features sqrt(2 / r) (cos w'x, sin w'x), for r / 2 frequencies, have length one. For the first and the last kernel,
+frequencies are orthogonal in blocks of as many as there are columns, which reduces the variance (Rahimi and Recht 2007;
+Yu and others 2016).
 
-**Features of (gamma x'z + coef0)^d**: all monomials where these are few, else a sketch of them. With
+**Features of (gamma x'z + coef0)^d**: all monomials if these are few, else a sketch of them. With
 u = (sqrt(gamma) x, sqrt(coef0)) the kernel is (u'v)^d. Its features are the monomials of degree d in u, each times the
-root of its multinomial coefficient. TensorSketch (Pham and Pagh 2013) makes r features without listing them: d
-independent count sketches of u, convolved by fast Fourier transforms; their inner products have the right mean.
+root of its multinomial coefficient. TensorSketch (Pham and Pagh 2013) computes r features without listing monomials:
+d independent count sketches of u are convolved by fast Fourier transforms, and inner products have the right mean.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from multikernel.kernels.views import Normalized, Restricted
 
 @dataclass(frozen=True, eq=False)
 class Fourier(OneKernel):
-    """sqrt(2 / r) (cos w'x, sin w'x).
+    """The Fourier features sqrt(2 / r) (cos w'x, sin w'x).
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Fourier(OneKernel):
 
 
 def fourier(kernel: DistanceKernel, columns: Array, rank: int, rng: np.random.Generator) -> Fourier | None:
-    """The features of a kernel of a distance; None where its spectral density is not known here."""
+    """The features of a kernel of a distance; None where its spectral density is not listed above."""
     p = len(columns)
     count = max(1, rank // 2)
     if type(kernel) not in (RBF, Laplacian, Matern):  # a class derived from one of these may have another profile
@@ -91,13 +91,13 @@ def _orthogonal(p: int, count: int, rng: np.random.Generator) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Monomials(OneKernel):
-    """All monomials.
+    """The features of a polynomial kernel by all monomials.
 
     Parameters
     ----------
     columns : int array (p,), the columns of x
-    gamma, coef0 : floats, of the kernel
-    index : int array (q, d), the factors of each monomial, p being the constant
+    gamma, coef0 : floats, parameters of the kernel
+    index : int array (q, d), the factors of each monomial, where p stands for the constant
     roots : array (q,), the roots of the multinomial coefficients
     """
 
@@ -121,14 +121,14 @@ class Monomials(OneKernel):
 
 @dataclass(frozen=True, eq=False)
 class TensorSketch(OneKernel):
-    """A sketch of all monomials.
+    """The features of a polynomial kernel by a sketch of all monomials.
 
     Parameters
     ----------
     columns : int array (p,), the columns of x
-    gamma, coef0 : floats, of the kernel
-    buckets : int array (d, p + 1), where each entry of u goes in each of the sketches
-    signs : array (d, p + 1) of -1 and 1, with which sign
+    gamma, coef0 : floats, parameters of the kernel
+    buckets : int array (d, p + 1), the bucket of each entry of u in each of the sketches
+    signs : array (d, p + 1) of -1 and 1, its sign
     rank : int, r
     """
 
@@ -161,9 +161,11 @@ def polynomial(
     constant = coef0 > 0.0
     if comb(p + constant + degree - 1, degree) <= rank:
         index = list(combinations_with_replacement(range(p + constant), degree))
-        roots = [np.sqrt(factorial(degree) / prod(factorial(each.count(j)) for j in set(each))) for each in index]
-        shaped = np.array(index, dtype=int).reshape(len(index), degree)
-        return Monomials(columns, gamma, coef0, shaped, np.array(roots))
+        roots = [
+            np.sqrt(factorial(degree) / prod(factorial(factors.count(j)) for j in set(factors))) for factors in index
+        ]
+        factors_of_monomials = np.array(index, dtype=int).reshape(len(index), degree)
+        return Monomials(columns, gamma, coef0, factors_of_monomials, np.array(roots))
     buckets = rng.integers(rank, size=(degree, p + 1))
     signs = rng.choice([-1.0, 1.0], size=(degree, p + 1))
     return TensorSketch(columns, gamma, coef0, buckets, signs, rank)
@@ -177,7 +179,7 @@ def _augmented(X: Any, columns: Array, gamma: float, coef0: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Taken(OneKernel):
-    """Some columns as they are: the features of x'z.
+    """Some columns themselves, which are the features of x'z.
 
     Parameters
     ----------
@@ -201,7 +203,7 @@ class Multiplied(OneKernel):
     Parameters
     ----------
     map : feature map of the kernel
-    kernel : Kernel whose cosine it is; None where the features are multiplied
+    kernel : Kernel that is normalised; None where the features are multiplied
     factor : float >= 0
     """
 
@@ -221,31 +223,31 @@ class Multiplied(OneKernel):
 
 
 def random_map(kernel: Kernel, X: Any, rank: int, rng: np.random.Generator) -> OneKernel | None:
-    """At most ``rank`` features of a resolved kernel that has learned; None where none are known.
+    """At most ``rank`` features of a kernel that is resolved and has learned; None where none are known.
 
     Parameters
     ----------
     kernel : Kernel, not centred
     X : samples, of which only the columns matter
-    rank : how many features at most; those of x'z are as many as columns
+    rank : the largest number of features; x'z has as many as columns in any case
     rng : source of random numbers
     """
     for fact in kernel.facts():
         match fact:
             case Wrapped(inner, by) if by != "centered":
-                made = random_map(inner, X, rank, rng)
-                if made is None:
+                features = random_map(inner, X, rank, rng)
+                if features is None:
                     return None
                 if isinstance(by, str):
-                    return Multiplied(made, inner)
-                return Multiplied(made, None, float(np.sqrt(by)))
+                    return Multiplied(features, inner)
+                return Multiplied(features, None, float(np.sqrt(by)))
             case Encodes(inner, encoding, columns):
-                own = None if columns is None else np.asarray(columns, dtype=int)
-                encoded = encoding(X[:1] if own is None else X[:1][:, own.tolist()])
-                made = random_map(inner, encoded, rank, rng)
-                if made is None:
+                positions = None if columns is None else np.asarray(columns, dtype=int)
+                encoded = encoding(X[:1] if positions is None else X[:1][:, positions.tolist()])
+                features = random_map(inner, encoded, rank, rng)
+                if features is None:
                     return None
-                return EncodedMap(encoding, own, made)
+                return EncodedMap(encoding, positions, features)
             case ExplicitFeatures(columns):
                 return Taken(columns_of(columns, X))
             case OfDistance(distance, columns):
@@ -256,24 +258,24 @@ def random_map(kernel: Kernel, X: Any, rank: int, rng: np.random.Generator) -> O
 
 
 def _power(base: Kernel, degree: int, X: Any, rank: int, rng: np.random.Generator) -> OneKernel | None:
-    """Of powers of an inner product, with or without a constant."""
+    """The features of a power of an inner product, with or without a constant; None for other powers."""
     columns: Columns | None = None
     if isinstance(base, Restricted) and not isinstance(base.columns, slice):
         columns = base.columns
         base = base.kernel
-    own = columns_of(columns, X)
+    positions = columns_of(columns, X)
     if isinstance(base, Normalized):
         if columns is None:
             inner = base.kernel
         else:
             inner = Restricted(base.kernel, columns)
-        made = _power(inner, degree, X, rank, rng)
-        if made is None:
+        features = _power(inner, degree, X, rank, rng)
+        if features is None:
             return None
-        return Multiplied(made, inner**degree)
+        return Multiplied(features, inner**degree)
     match base:
         case Linear():
-            return polynomial(own, 1.0, 0.0, degree, rank, rng)
+            return polynomial(positions, 1.0, 0.0, degree, rank, rng)
         case Polynomial(1, coef0, gamma):
-            return polynomial(own, float(gamma), float(coef0), degree, rank, rng)
+            return polynomial(positions, float(gamma), float(coef0), degree, rank, rng)
     return None

@@ -1,7 +1,7 @@
-"""Where the features of all samples are kept: in memory, or on disk where memory has no room for them.
+"""Storage for the features of all samples: in memory, or on disk if they do not fit into memory.
 
-A temporary file is mapped: passes read it block by block, and the system keeps of it what fits. It has no name, so that
-nothing of it is left behind, whatever ends the process.
+On disk a temporary file is mapped: passes read it block by block, and the system caches as much as fits. The file has
+no name, so it is deleted in any case when the process ends.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def space(n: int, q: int, dtype: Any) -> Array:
     try:
         if needed > free:
             raise OSError
-        with tempfile.TemporaryFile(dir=folder) as file:  # the map outlives what opened it
-            if hasattr(os, "posix_fallocate"):  # a full disk is reported now, and not in the middle of a pass
+        with tempfile.TemporaryFile(dir=folder) as file:  # the map remains valid when the file is closed
+            if hasattr(os, "posix_fallocate"):  # so that a full disk is reported now, and not during a pass
                 os.posix_fallocate(file.fileno(), 0, needed)
             else:
                 file.truncate(needed)
