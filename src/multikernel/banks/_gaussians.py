@@ -80,11 +80,11 @@ def sums(X, Z, half, row, column, W, subsets, owner, gammas, kind, out):  # type
 
 
 @njit(nogil=True, cache=True)
-def values(X, Z, half, row, column, subsets, owner, gammas, out):  # type: ignore[no-untyped-def]
-    """out[k, c] = K_k[c], in out's precision, for as many pairs as out has."""
-    Q, D, K, spare, needed = _space(X, subsets, out)
-    for begin in range(0, out.shape[1], ROW_TILE):
-        size = min(ROW_TILE, out.shape[1] - begin)
+def values(X, Z, half, row, column, subsets, owner, gammas, first, count, out):  # type: ignore[no-untyped-def]
+    """out[k, first + c] = K_k[c], in the precision of out, for this number of pairs."""
+    Q, D, K, spare, needed = _space(X, subsets, out[0])
+    for begin in range(0, count, ROW_TILE):
+        size = min(ROW_TILE, count - begin)
         row, column = _differences(X, Z, half, row, column, needed, Q[:, :size])
         d = D[:size]
         tile = K[:size]
@@ -93,7 +93,7 @@ def values(X, Z, half, row, column, subsets, owner, gammas, out):  # type: ignor
             if k == 0 or owner[k] != owner[k - 1]:
                 chain = _distance(Q, subsets[owner[k]], d)
             chain = _gaussian(d, gammas[k], gammas[k - 1], chain, tile, spare)
-            _copy(tile, out[k, begin : begin + size])
+            _copy(tile, out[k, first + begin : first + begin + size])
 
 
 @njit(nogil=True, cache=True)

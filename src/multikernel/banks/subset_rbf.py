@@ -255,7 +255,8 @@ class SubsetRBFBank(KernelBank):
         out = np.empty((len(self), self._n_pairs), dtype=self.dtype)
 
         def fill_pairs(pairs: slice) -> None:
-            _gaussians.values(*self._from(pairs.start), self.subsets, self.owner, self.gammas, out[:, pairs])
+            count = pairs.stop - pairs.start
+            _gaussians.values(*self._from(pairs.start), self.subsets, self.owner, self.gammas, pairs.start, count, out)
 
         self._over_pairs(fill_pairs)
         return out
