@@ -18,59 +18,59 @@ _LETTER = 8.0  # the width of a letter, at most
 _BESIDE = 12  # letters of a name at the end of a curve
 
 
-def path(found: Mapping[str, Any], measure: str) -> Markup:
-    """Mean scores along a parameter, one standard error around them, and the line of the rule."""
-    values = found["values"]
-    mean = found["mean"]
-    error = found["error"]
+def path(result: Mapping[str, Any], measure: str) -> Markup:
+    """Mean scores along a parameter with their standard errors, and the best mean less (or plus) one standard error."""
+    values = result["values"]
+    mean = result["mean"]
+    error = result["error"]
     width = SHEET
     height = 260.0
     percent = measure == "accuracy"
-    drawing = Drawing(width, height + 44, f"Path: {measure} along {found['parameter']}")
+    drawing = Drawing(width, height + 44, f"Path: {measure} along {result['parameter']}")
     across = Scale(min(values), max(values), _LEFT, width - 14, logarithmic=min(values) > 0)
     low = min(m - e for m, e in zip(mean, error, strict=True))
     high = max(m + e for m, e in zip(mean, error, strict=True))
-    less = found.get("less_is_better", False)
-    if less:  # scores far from the best would flatten the rest
-        high = min(high, found["line"] + 4 * (found["line"] - low))
+    less_is_better = result.get("less_is_better", False)
+    if less_is_better:  # scores far from the best would flatten the other ones
+        high = min(high, result["line"] + 4 * (result["line"] - low))
     else:
-        low = max(low, found["line"] - 4 * (high - found["line"]) - 0.02)
+        low = max(low, result["line"] - 4 * (high - result["line"]) - 0.02)
     up = Scale(low, high, height, _TOP)
-    drawing.bottom(across, height, found["parameter"], _TOP)
+    drawing.bottom(across, height, result["parameter"], _TOP)
     drawing.left(up, _LEFT, measure, width - 14, percent)
 
-    def inside(value: float) -> float:
+    def clipped(value: float) -> float:
         return up(min(max(value, low), high))
 
-    upper = [(across(v), inside(m + e)) for v, m, e in zip(values, mean, error, strict=True)]
-    lower = [(across(v), inside(m - e)) for v, m, e in zip(values, mean, error, strict=True)]
+    upper = [(across(v), clipped(m + e)) for v, m, e in zip(values, mean, error, strict=True)]
+    lower = [(across(v), clipped(m - e)) for v, m, e in zip(values, mean, error, strict=True)]
     drawing.area([*upper, *lower[::-1]], "c0")
-    drawing.curve([(across(v), inside(m)) for v, m in zip(values, mean, strict=True)], "c0")
-    if found.get("training"):
-        drawing.curve([(across(v), inside(s)) for v, s in zip(values, found["training"], strict=True)], "c2")
-    drawing.line(_LEFT, up(found["line"]), width - 14, up(found["line"]), "rule")
+    drawing.curve([(across(v), clipped(m)) for v, m in zip(values, mean, strict=True)], "c0")
+    if result.get("training"):
+        drawing.curve([(across(v), clipped(s)) for v, s in zip(values, result["training"], strict=True)], "c2")
+    drawing.line(_LEFT, up(result["line"]), width - 14, up(result["line"]), "rule")
     for k, (v, m, e) in enumerate(zip(values, mean, error, strict=True)):
-        what = ""
-        if k == found["chosen"]:
-            what = " (chosen)"
-        elif k == found["best"]:
-            what = " (lowest)" if less else " (highest)"
-        tip = f"{found['parameter']} = {label(v)}{what}: {measure} {number(m)} ± {number(e)}"
-        if found["kernels"]:
-            tip += f", {found['kernels'][k]:.3g} kernels with weight"
-        if found["freedom"]:
-            tip += f", {found['freedom'][k]:.3g} degrees of freedom"
-        if k == found["chosen"]:
-            drawing.dot(across(v), inside(m), 7, "c1", tip)
+        mark = ""
+        if k == result["chosen"]:
+            mark = " (chosen)"
+        elif k == result["best"]:
+            mark = " (lowest)" if less_is_better else " (highest)"
+        tip = f"{result['parameter']} = {label(v)}{mark}: {measure} {number(m)} ± {number(e)}"
+        if result["kernels"]:
+            tip += f", {result['kernels'][k]:.3g} kernels with weight"
+        if result["freedom"]:
+            tip += f", {result['freedom'][k]:.3g} degrees of freedom"
+        if k == result["chosen"]:
+            drawing.dot(across(v), clipped(m), 7, "c1", tip)
         else:
-            drawing.dot(across(v), inside(m), 4, "c0", tip)
-    words = f"best {'+' if less else '−'} one standard error"
-    drawing.text(_LEFT + 4, up(found["line"]) - 5, words, "start", "t small halo")
+            drawing.dot(across(v), clipped(m), 4, "c0", tip)
+    words = f"best {'+' if less_is_better else '−'} one standard error"
+    drawing.text(_LEFT + 4, up(result["line"]) - 5, words, "start", "t small halo")
     return drawing.svg()
 
 
 def rocs(curves: Sequence[Mapping[str, Any]]) -> Markup:
-    """True against false alarms, a curve for each class that has points."""
+    """True positive rates against false positive rates, a curve for each class that has points."""
     drawing, across, up = _square("ROC curve", "false alarms", "found")
     curves = [curve for curve in curves if curve["points"]]
     names = apart([curve["label"] for curve in curves], 20)
@@ -91,19 +91,19 @@ def rocs(curves: Sequence[Mapping[str, Any]]) -> Markup:
     return drawing.svg()
 
 
-def calibration(found: Mapping[str, Any]) -> Markup:
-    """Plot observed frequencies against predicted probabilities."""
+def calibration(result: Mapping[str, Any]) -> Markup:
+    """Observed frequencies against predicted probabilities."""
     drawing, across, up = _square("Calibration", "predicted probability", "observed frequency")
-    most = max(b["count"] for b in found["bins"])
-    drawing.curve([(across(b["said"]), up(b["came"])) for b in found["bins"]], "c0")
-    for b in found["bins"]:
+    largest_count = max(b["count"] for b in result["bins"])
+    drawing.curve([(across(b["said"]), up(b["came"])) for b in result["bins"]], "c0")
+    for b in result["bins"]:
         tip = f"predicted {b['said']:.0%}, observed {b['came']:.0%}, in {counted(b['count'], 'row')}"
-        drawing.dot(across(b["said"]), up(b["came"]), 4 + 7 * (b["count"] / most) ** 0.5, "c0", tip)
+        drawing.dot(across(b["said"]), up(b["came"]), 4 + 7 * (b["count"] / largest_count) ** 0.5, "c0", tip)
     return drawing.svg()
 
 
 def _square(title: str, across: str, up: str) -> tuple[Drawing, Scale, Scale]:
-    """A sheet from 0 to 1 both ways, with its diagonal."""
+    """A sheet with both axes from 0 to 1, and its diagonal."""
     drawing = Drawing(_LEFT + _SIDE + 20, _TOP + _SIDE + 44, title)
     x = Scale(0, 1, _LEFT, _LEFT + _SIDE)
     y = Scale(0, 1, _TOP + _SIDE, _TOP)
@@ -113,15 +113,15 @@ def _square(title: str, across: str, up: str) -> tuple[Drawing, Scale, Scale]:
     return drawing, x, y
 
 
-def residuals(found: Mapping[str, Any]) -> Markup:
-    """Predictions against the truth, with the interval around the diagonal if there is one."""
-    points = found["points"]
-    width = found.get("width", 0.0)
-    least = min(min(p) for p in points)
-    most = max(max(p) for p in points)
-    spare = 0.04 * (most - least)
-    low = least - spare
-    high = most + spare
+def residuals(result: Mapping[str, Any]) -> Markup:
+    """True values against predictions, with the prediction interval around the diagonal if there is one."""
+    points = result["points"]
+    width = result.get("width", 0.0)
+    lowest = min(min(p) for p in points)
+    highest = max(max(p) for p in points)
+    margin = 0.04 * (highest - lowest)
+    low = lowest - margin
+    high = highest + margin
     drawing = Drawing(SHEET, 400, "Predictions beside the truth")
     x = Scale(low, high, _LEFT + 14, SHEET - 14)
     y = Scale(low, high, 356, _TOP)
@@ -133,14 +133,14 @@ def residuals(found: Mapping[str, Any]) -> Markup:
     drawing.left(y, _LEFT + 14, "true value", SHEET - 14)
     drawing.line(x(low), y(low), x(high), y(high), "rule")
     for predicted, truth in points:
-        inside = not width or abs(truth - predicted) <= width
+        covered = not width or abs(truth - predicted) <= width
         tip = f"predicted {number(predicted)}, true {number(truth)}, off by {number(truth - predicted)}"
-        drawing.dot(x(predicted), y(truth), 3, "c0 faint" if inside else "c1", tip, focus=False)
+        drawing.dot(x(predicted), y(truth), 3, "c0 faint" if covered else "c1", tip, focus=False)
     return drawing.svg()
 
 
 def distribution(title: str, values: Any, classes: bool) -> tuple[Markup, int]:
-    """How many rows have each class, or lie in each interval of numbers; and the number of bars.
+    """A chart of how many rows have each class, or are in each interval of numbers; and the number of its bars.
 
     Parameters
     ----------
@@ -156,29 +156,29 @@ def distribution(title: str, values: Any, classes: bool) -> tuple[Markup, int]:
 
 
 def _histogram(title: str, bins: Sequence[tuple[str, int]], total: int, classes: bool) -> Markup:
-    """A column for each bin, of a name and a count.
+    """A vertical bar for each bin.
 
     Parameters
     ----------
     title : str
-    bins : of classes, or of intervals "low to high", which leave no gap, or of single numbers
+    bins : the name and the count of each: a class, an interval "low to high" without a gap to the next, or a number
     total : the number of rows
-    classes : whether bins are those of classes, each of which has its name
+    classes : whether bins are classes, whose names are all written
     """
     height = 120.0
     left = 4.0
-    each = (SHEET - 2 * left) / len(bins)
+    bar_width = (SHEET - 2 * left) / len(bins)
     drawing = Drawing(SHEET, height + 40, title)
     scale = Scale(0, max(count for _, count in bins), height, 18)
-    counted_bins = max(room(str(count)) for _, count in bins) * _LETTER <= each
+    counts_fit = max(room(str(count)) for _, count in bins) * _LETTER <= bar_width
     for k, (name, count) in enumerate(bins):
-        x = left + k * each
+        x = left + k * bar_width
         tip = f"{name}: {counted(count, 'row')} ({count / total:.1%})"
-        drawing.bar(x + each * 0.06, scale(count), each * 0.88, height - scale(count), "c0", tip)
-        if counted_bins:
-            drawing.text(x + each / 2, scale(count) - 5, str(count), "middle", "t small")
+        drawing.bar(x + bar_width * 0.06, scale(count), bar_width * 0.88, height - scale(count), "c0", tip)
+        if counts_fit:
+            drawing.text(x + bar_width / 2, scale(count) - 5, str(count), "middle", "t small")
         if classes:
-            drawing.text(x + each / 2, height + 17, name, "middle", "t small")
+            drawing.text(x + bar_width / 2, height + 17, name, "middle", "t small")
     if not classes:
         names = [name for name, _ in bins]
         drawing.text(left, height + 17, names[0].partition(" to ")[0], "start", "t small")
@@ -188,7 +188,7 @@ def _histogram(title: str, bins: Sequence[tuple[str, int]], total: int, classes:
             middle = float(len(bins) // 2)
             if not interval:
                 middle += 0.5
-            drawing.text(left + middle * each, height + 17, start, "middle", "t small")
+            drawing.text(left + middle * bar_width, height + 17, start, "middle", "t small")
     drawing.line(left, height, SHEET - left, height)
     return drawing.svg()
 
@@ -200,16 +200,16 @@ def lines(
     names: tuple[str, str],
     levels: Sequence[tuple[str, float]] = (),
 ) -> Markup:
-    """Curves over the same values, by the logarithms of these where they span more than a factor of 30.
+    """Curves over the same values, on a logarithmic scale where these span more than a factor of 30.
 
     Parameters
     ----------
     title : str
     x : the values, in any order
-    curves : the name of each curve, and its height at each value; an empty name is not written, and long ones stand
-        below
-    names : of the axes, across and up
-    levels : lines across, each with a name
+    curves : the name of each curve, and its height at each value; an empty name is not written, and where one is long
+        all are in a legend below
+    names : of the horizontal and the vertical axis
+    levels : horizontal lines, each with a name
     """
     height = 250.0
     order = sorted(range(len(x)), key=lambda k: x[k])
@@ -235,9 +235,9 @@ def lines(
             tip = f"{name or names[1]} at {label(x[i])}: {number(curve[i])}"
             drawing.dot(across(x[i]), up(curve[i]), 3, f"c{k % 6}", tip, focus=False)
     if beside:
-        places = _without_overlap([up(curve[order[-1]]) + 4 for _, curve in curves])
-        for k, ((name, _), place) in enumerate(zip(curves, places, strict=True)):
-            drawing.text(right + 6, place, name, "start", f"t small ink{k % 6}")
+        label_heights = _without_overlap([up(curve[order[-1]]) + 4 for _, curve in curves])
+        for k, ((name, _), label_y) in enumerate(zip(curves, label_heights, strict=True)):
+            drawing.text(right + 6, label_y, name, "start", f"t small ink{k % 6}")
     else:
         for k, (name, _) in enumerate(curves):
             y = height + 56 + 18 * k
@@ -249,51 +249,51 @@ def lines(
     return drawing.svg()
 
 
-def _without_overlap(places: Sequence[float], least: float = 13.0) -> list[float]:
-    """Heights of names as near to these as they can be, the lowest where it is, without one over another."""
-    found = list(places)
-    limit = max(places, default=0.0) + least
-    for k in sorted(range(len(places)), key=lambda k: -places[k]):
-        limit = found[k] = min(places[k], limit - least)
-    return found
+def _without_overlap(heights: Sequence[float], gap: float = 13.0) -> list[float]:
+    """Positions of labels moved up as little as it takes that none overlaps the next; the lowest label stays."""
+    separated = list(heights)
+    limit = max(heights, default=0.0) + gap
+    for k in sorted(range(len(heights)), key=lambda k: -heights[k]):
+        limit = separated[k] = min(heights[k], limit - gap)
+    return separated
 
 
-def _bins_of(values: Any, classes: bool, most: int) -> list[tuple[str, int]]:
+def _bins_of(values: Any, classes: bool, limit: int) -> list[tuple[str, int]]:
     """The counts of the commonest classes, or of numbers in up to 20 intervals.
 
     Parameters
     ----------
     values : of the rows
     classes : whether they are classes
-    most : the number of classes at most; where there are no more, they stand in order
+    limit : the number of classes at most; where there are no more, they are sorted by name
     """
     import numpy as np
 
     if classes:
         labels, sizes = np.unique(values, return_counts=True)
-        order = np.argsort(-sizes, kind="stable")[:most]
-        if len(labels) <= most:
+        order = np.argsort(-sizes, kind="stable")[:limit]
+        if len(labels) <= limit:
             order = np.sort(order)
         return [(str(labels[k]), int(sizes[k])) for k in order]
-    most = min(20, max(5, int(len(values) ** 0.5)))
-    if np.abs(values).max() < 2.0**52 and (values == np.round(values)).all():  # which have no digits lost
-        return _whole_bins(values, most)
-    sizes, edges = np.histogram(values, bins=most)
+    limit = min(20, max(5, int(len(values) ** 0.5)))
+    if np.abs(values).max() < 2.0**52 and (values == np.round(values)).all():  # integers, all of them exact
+        return _integer_bins(values, limit)
+    sizes, edges = np.histogram(values, bins=limit)
     return list(zip(intervals(edges.tolist()), sizes.tolist(), strict=True))
 
 
-def _whole_bins(values: Any, most: int) -> list[tuple[str, int]]:
-    """The counts of whole numbers in intervals of equally many of them, or each number with its own."""
+def _integer_bins(values: Any, limit: int) -> list[tuple[str, int]]:
+    """The counts of integers in intervals of equally many integers, or of each integer where there are few."""
     import numpy as np
 
     low = int(values.min())
     high = int(values.max())
-    width = -((low - high - 1) // most)
+    width = -((low - high - 1) // limit)
     starts = range(low, high + 1, width)
     sizes = np.bincount((values - low).astype(int) // width, minlength=len(starts))
     last = [min(start + width - 1, high) for start in starts]
-    named = [f"{start} to {end}" if end > start else f"{start}" for start, end in zip(starts, last, strict=True)]
-    return [(name.replace("-", "−"), int(size)) for name, size in zip(named, sizes, strict=True)]
+    names = [f"{start} to {end}" if end > start else f"{start}" for start, end in zip(starts, last, strict=True)]
+    return [(name.replace("-", "−"), int(size)) for name, size in zip(names, sizes, strict=True)]
 
 
 _SLANTED = 5.2  # the height, and about the width, that a letter takes at 40 degrees
@@ -301,29 +301,29 @@ _MOST_CLASSES = 12
 
 
 def drawn_classes(counts: Sequence[Sequence[int]]) -> list[int]:
-    """The classes that a matrix of mistakes has room for: those with the most mistakes."""
+    """The indices of the classes that a confusion matrix has room for: those with the most mistakes."""
     k = len(counts)
     if k <= _MOST_CLASSES:
         return list(range(k))
-    wrong = [sum(counts[i]) + sum(row[i] for row in counts) - 2 * counts[i][i] for i in range(k)]
-    return sorted(sorted(range(k), key=lambda i: -wrong[i])[:_MOST_CLASSES])
+    mistakes = [sum(counts[i]) + sum(row[i] for row in counts) - 2 * counts[i][i] for i in range(k)]
+    return sorted(sorted(range(k), key=lambda i: -mistakes[i])[:_MOST_CLASSES])
 
 
 def confusion(
     counts: Sequence[Sequence[int]], classes: Sequence[str], address: Callable[[int, int], str] | None = None
 ) -> Markup:
-    """True classes down, predicted ones across; the more of a true class, the fuller the cell.
+    """True classes in rows, predicted ones in columns; a larger share of the true class has a stronger colour.
 
     Parameters
     ----------
     counts : a row for each true class
     classes : their names
-    address : what a cell that is not empty leads to, of its true and its predicted class; None for nothing
+    address : the address that a cell links to, from the indices of its true and its predicted class; None for no links
     """
-    drawn = drawn_classes(counts)
-    side = max(28.0, min(72.0, 280.0 / len(drawn)))
+    indices = drawn_classes(counts)
+    side = max(28.0, min(72.0, 280.0 / len(indices)))
     letters = int(side / 8)
-    names = apart([classes[i] for i in drawn], 14)
+    names = apart([classes[i] for i in indices], 14)
     slanted = max(map(room, names)) > letters
     top = 38.0
     left = 16.0 + _LETTER * max(4, *map(room, names))
@@ -331,24 +331,24 @@ def confusion(
     if slanted:
         top = 24.0 + _SLANTED * max(map(room, names))
         right += _SLANTED * room(names[-1])
-    drawing = Drawing(left + side * len(drawn) + right, top + side * len(drawn) + 26, "Confusion matrix")
-    drawing.text(left + side * len(drawn) / 2, 14, "predicted", "middle", "t small")
+    drawing = Drawing(left + side * len(indices) + right, top + side * len(indices) + 26, "Confusion matrix")
+    drawing.text(left + side * len(indices) / 2, 14, "predicted", "middle", "t small")
     drawing.text(left - 8, top - 8, "true", "end", "t small")
-    for place, i in enumerate(drawn):
+    for row, i in enumerate(indices):
         if slanted:
-            drawing.slanted(left + side * (place + 0.5), top - 6, names[place])
+            drawing.slanted(left + side * (row + 0.5), top - 6, names[row])
         else:
-            drawing.text(left + side * (place + 0.5), top - 8, names[place], "middle", "t small")
+            drawing.text(left + side * (row + 0.5), top - 8, names[row], "middle", "t small")
         total = max(sum(counts[i]), 1)
-        y = top + side * place
-        drawing.text(left - 8, y + side / 2 + 4, names[place], "end", "t small")
-        for across, j in enumerate(drawn):
-            part = counts[i][j] / total
-            rows = f"{counts[i][j]} of {counted(total, 'row')}"
-            tip = f"{rows} of class {classes[i]} predicted as {classes[j]} ({part:.0%})"
+        y = top + side * row
+        drawing.text(left - 8, y + side / 2 + 4, names[row], "end", "t small")
+        for column, j in enumerate(indices):
+            share = counts[i][j] / total
+            fraction = f"{counts[i][j]} of {counted(total, 'row')}"
+            tip = f"{fraction} of class {classes[i]} predicted as {classes[j]} ({share:.0%})"
             kind = "c0" if i == j else "c1"
-            level = f"level{round(10 * part)}"
-            x = left + side * across
+            level = f"level{round(10 * share)}"
+            x = left + side * column
             href = address(i, j) if address is not None and counts[i][j] else ""
             drawing.bar(x + 1, y + 1, side - 2, side - 2, f"{kind} {level}", tip, href=href)
             drawing.text(x + side / 2, y + side / 2 + 4, str(counts[i][j]), "middle", "t cell")

@@ -1,7 +1,7 @@
-"""A drawing: scales, axes and marks, as SVG text in the page's own type and colours (classes c0, c1, ... of its style).
+"""A drawing: scales, axes and marks, as SVG in the fonts and colours of the page (classes c0, c1, ... of its style).
 
-A mark has a sentence of its own, which the page's script shows at the pointer and at the focus, and which a screen
-reader says.
+Each mark has a sentence (its tip), which the script of the page shows at the pointer and at the focus, and which a
+screen reader reads aloud.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from multikernel.app.short_names import room, shortened
 
 @dataclass(frozen=True)
 class Scale:
-    """Numbers from ``low`` to ``high`` as places from ``start`` to ``end``; by their logarithms if ``logarithmic``."""
+    """Map numbers from ``low`` to ``high`` to positions from ``start`` to ``end``, by logarithms if ``logarithmic``."""
 
     low: float
     high: float
@@ -31,8 +31,8 @@ class Scale:
     def __call__(self, value: float) -> float:
         low = self._in(self.low)
         high = self._in(self.high)
-        part = (self._in(value) - low) / (high - low) if high > low else 0.5
-        return self.start + part * (self.end - self.start)
+        fraction = (self._in(value) - low) / (high - low) if high > low else 0.5
+        return self.start + fraction * (self.end - self.start)
 
     def _in(self, value: float) -> float:
         if self.logarithmic:
@@ -46,8 +46,8 @@ class Scale:
             low = floor(log10(self.low))
             high = ceil(log10(self.high))
             times = (1, 2, 5) if self.high < 300.0 * self.low else (1,)
-            found = [k * 10.0**power for power in range(low, high + 1, max(1, (high - low) // 5)) for k in times]
-            return [tick for tick in found if self.low * (1 - 1e-9) <= tick <= self.high * (1 + 1e-9)]
+            candidates = [k * 10.0**power for power in range(low, high + 1, max(1, (high - low) // 5)) for k in times]
+            return [tick for tick in candidates if self.low * (1 - 1e-9) <= tick <= self.high * (1 + 1e-9)]
         span = self.high - self.low
         if span <= 0:
             return [self.low]
@@ -59,10 +59,10 @@ class Scale:
         return [round(k * step, -power) for k in range(begin, final + 1)]
 
 
-SHEET = 440.0  # the width of a chart that stands beside another one, and whose letters can be read on a phone
+SHEET = 440.0  # the width of a chart: two fit side by side, and the letters can be read on a phone
 _TICK_LETTER = 8.0  # the width of a letter at a tick, where a phone shows larger ones
-_SAID = 400  # characters that a mark says
-_SHAPES = {  # the corners of signs of radius 1, which look about as large as the circle
+_TIP_LENGTH = 400  # characters of the sentence of a mark, at most
+_SHAPES = {  # the corners of signs of radius 1, which look about as large as the circle of this radius
     "square": ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
     "triangle": ((0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)),
     "diamond": ((0.0, -1.3), (1.1, 0.0), (0.0, 1.3), (-1.1, 0.0)),
@@ -79,92 +79,93 @@ _SHAPES = {  # the corners of signs of radius 1, which look about as large as th
 
 @dataclass
 class Drawing:
-    """Marks on a sheet of ``width`` x ``height``; what stands first is drawn first."""
+    """SVG elements on a sheet of ``width`` x ``height``, drawn in the order in which they were added."""
 
     width: float
     height: float
     title: str
-    parts: list[str] = field(default_factory=list)
+    elements: list[str] = field(default_factory=list)
 
     def text(self, x: float, y: float, words: str, anchor: str = "start", kind: str = "t") -> None:
-        """Words, with their base line at y."""
-        self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{kind}">{escape(words)}</text>')
+        """Words whose base line is at y."""
+        self.elements.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{kind}">{escape(words)}</text>'
+        )
 
     def slanted(self, x: float, y: float, words: str, kind: str = "t small") -> None:
         """Words that rise to the right from a point."""
-        place = f'transform="translate({x:.1f} {y:.1f}) rotate(-40)"'
-        self.parts.append(f'<text {place} class="{kind}">{escape(words)}</text>')
+        transform = f'transform="translate({x:.1f} {y:.1f}) rotate(-40)"'
+        self.elements.append(f'<text {transform} class="{kind}">{escape(words)}</text>')
 
     def line(self, x1: float, y1: float, x2: float, y2: float, kind: str = "axis") -> None:
         """A straight line."""
-        self.parts.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"/>')
+        self.elements.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"/>')
 
     def curve(self, points: Sequence[tuple[float, float]], kind: str) -> None:
         """Points joined by lines."""
-        self.parts.append(f'<polyline points="{_places(points)}" class="curve {kind}"/>')
+        self.elements.append(f'<polyline points="{_coordinates(points)}" class="curve {kind}"/>')
 
     def area(self, points: Sequence[tuple[float, float]], kind: str) -> None:
-        """What points enclose."""
-        self.parts.append(f'<polygon points="{_places(points)}" class="area {kind}"/>')
+        """The area that points enclose."""
+        self.elements.append(f'<polygon points="{_coordinates(points)}" class="area {kind}"/>')
 
     def bar(self, x: float, y: float, width: float, height: float, kind: str, tip: str, *, href: str = "") -> None:
-        """A bar that says something, and leads somewhere where ``href`` is given; a zero is a line."""
-        place = f'x="{x:.1f}" y="{y + min(height - 1.0, 0.0):.1f}"'
+        """A bar with a tip, and with a link if ``href`` is given; a bar of length 0 is drawn as a line."""
+        position = f'x="{x:.1f}" y="{y + min(height - 1.0, 0.0):.1f}"'
         size = f'width="{max(width, 1.0):.1f}" height="{max(height, 1.0):.1f}"'
-        self._mark(f'<rect {place} {size} rx="2" class="{kind}"/>', tip, focus=True, href=href)
+        self._mark(f'<rect {position} {size} rx="2" class="{kind}"/>', tip, focus=True, href=href)
 
     def dot(self, x: float, y: float, radius: float, kind: str, tip: str, *, focus: bool = True) -> None:
-        """A dot that says something; one of many is not reached by the keyboard."""
+        """A dot with a tip; ``focus=False``, for dots of which there are many, keeps it out of the tab order."""
         self._mark(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" class="{kind}"/>', tip, focus=focus)
 
     def sign(self, x: float, y: float, radius: float, shape: str, kind: str, tip: str, *, href: str = "") -> None:
-        """A sign of a shape; it says something where ``tip`` is given, and leads somewhere where ``href`` is."""
+        """A sign of a shape, with a tip and a link if ``tip`` and ``href`` are given."""
         if shape == "circle":
-            drawn = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" class="{kind}"/>'
+            element = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" class="{kind}"/>'
         else:
             corners = [(x + radius * a, y + radius * b) for a, b in _SHAPES[shape]]
-            drawn = f'<polygon points="{_places(corners)}" class="{kind}"/>'
+            element = f'<polygon points="{_coordinates(corners)}" class="{kind}"/>'
         if tip:
-            self._mark(drawn, tip, focus=False, href=href)
+            self._mark(element, tip, focus=False, href=href)
         else:
-            self.parts.append(drawn)
+            self.elements.append(element)
 
     def ring(self, x: float, y: float, radius: float) -> None:
         """A ring around a sign."""
-        self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" class="ring"/>')
+        self.elements.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" class="ring"/>')
 
-    def image(self, x: float, y: float, side: float, file: bytes, said: str) -> None:
-        """A square PNG file, whose points stay sharp."""
-        place = f'x="{x:.1f}" y="{y:.1f}" width="{side:g}" height="{side:g}"'
-        self.parts.append(f'<rect {place} class="frame"/>')
+    def image(self, x: float, y: float, side: float, file: bytes, description: str) -> None:
+        """A square PNG file, whose pixels are not smoothed when it is enlarged."""
+        position = f'x="{x:.1f}" y="{y:.1f}" width="{side:g}" height="{side:g}"'
+        self.elements.append(f'<rect {position} class="frame"/>')
         data = f"data:image/png;base64,{b64encode(file).decode()}"
-        self.parts.append(
-            f'<image {place} href="{data}" role="img" aria-label="{escape(said)}" image-rendering="pixelated"/>'
-        )
+        link = f'href="{data}" role="img" aria-label="{escape(description)}"'
+        self.elements.append(f'<image {position} {link} image-rendering="pixelated"/>')
 
     def _mark(self, shape: str, tip: str, *, focus: bool, href: str = "") -> None:
-        said = escape(shortened(tip, _SAID))
+        sentence = escape(shortened(tip, _TIP_LENGTH))
         if href:
-            self.parts.append(
-                f'<a class="mark" href="{escape(href)}" aria-label="{said}" data-tip="{said}">{shape}</a>'
+            self.elements.append(
+                f'<a class="mark" href="{escape(href)}" aria-label="{sentence}" data-tip="{sentence}">{shape}</a>'
             )
         elif focus:
-            self.parts.append(
-                f'<g class="mark" tabindex="0" role="img" aria-label="{said}" data-tip="{said}">{shape}</g>'
+            self.elements.append(
+                f'<g class="mark" tabindex="0" role="img" aria-label="{sentence}" data-tip="{sentence}">{shape}</g>'
             )
         else:
-            self.parts.append(shape.replace("/>", f' data-tip="{said}"/>'))
+            self.elements.append(shape.replace("/>", f' data-tip="{sentence}"/>'))
 
     def bottom(self, scale: Scale, y: float, name: str, top: float, percent: bool = False) -> None:
         """The axis below, with lines up to ``top``."""
-        free = -1e9  # where the next label may begin
+        free_from = -1e9  # the position at which the next label may begin
         for tick in scale.ticks:
             words = label(tick, percent)
             half = _TICK_LETTER * len(words) / 2
             self.line(scale(tick), top, scale(tick), y, "grid")
-            if scale(tick) - half >= free:
+            if scale(tick) - half >= free_from:
                 self.text(scale(tick), y + 16, words, "middle", "t small")
-                free = scale(tick) + half + _TICK_LETTER
+                free_from = scale(tick) + half + _TICK_LETTER
         words = shortened(name, int(self.width / _TICK_LETTER))
         half = min(_TICK_LETTER * room(words), self.width) / 2
         middle = min(max((scale.start + scale.end) / 2, half), self.width - half)
@@ -181,12 +182,12 @@ class Drawing:
     def svg(self) -> Markup:
         """The drawing as an element of a page."""
         size = f'viewBox="0 0 {self.width:g} {self.height:g}" width="{self.width:g}"'
-        head = f'<svg {size} role="group" aria-label="{escape(shortened(self.title, _SAID))}" class="chart">'
-        return Markup(head + "".join(self.parts) + "</svg>")
+        head = f'<svg {size} role="group" aria-label="{escape(shortened(self.title, _TIP_LENGTH))}" class="chart">'
+        return Markup(head + "".join(self.elements) + "</svg>")
 
 
 def label(value: float, percent: bool = False) -> str:
-    """A number at a tick, with the digits that tell it from the others: 1500000 is 1.5e6."""
+    """A number at a tick, with the digits that distinguish it from other ticks: 1500000 is 1.5e6."""
     if percent:
         return f"{value * 100:.10g}%".replace("-", "−")
     text = f"{value:.10g}"
@@ -197,7 +198,7 @@ def label(value: float, percent: bool = False) -> str:
 
 
 def intervals(ends: Sequence[float]) -> list[str]:
-    """The names of the intervals between numbers in ascending order, with digits enough to tell their ends apart."""
+    """The names of the intervals between ascending numbers, with enough digits to distinguish their ends."""
     width = (ends[-1] - ends[0]) / len(ends)
     digits = max(4, 2 + ceil(log10(max(map(abs, ends)) / width)))
     names = [label(float(f"{end:.{digits}g}")) for end in ends]
@@ -205,7 +206,7 @@ def intervals(ends: Sequence[float]) -> list[str]:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number for reading: a price of 243512.8 is 243513, and no 2.4e+05."""
+    """A number for reading: a price of 243512.8 is 243513, not 2.4e+05."""
     if value is None:
         return "–"
     size = abs(value)
@@ -225,5 +226,5 @@ def counted(count: int, word: str) -> str:
     return f"{count} {word}s"
 
 
-def _places(points: Sequence[tuple[float, float]]) -> str:
+def _coordinates(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)

@@ -1,4 +1,4 @@
-"""Charts of a model at samples: what exchanging a cell does, a map of samples, and matrices of kernels."""
+"""Charts of a model on samples: how its answer depends on a column, a map of samples, and kernel matrices."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class MapPoint:
     Parameters
     ----------
     x, y : float
-    group : int, its place among the groups
-    tip : str, what it says
-    href : str, where it leads; "" for nowhere
-    ringed : bool
+    group : int, the index of its group
+    tip : str, its sentence
+    href : str, the address that it links to; "" for none
+    ringed : bool, whether a ring marks it as a mistake
     """
 
     x: float
@@ -40,10 +40,10 @@ class MapPoint:
 
 def dependence_line(
     column: str,
-    places: Sequence[float],
+    values: Sequence[float],
     bands: tuple[Sequence[float], Sequence[float], Sequence[float]],
     ends: tuple[float, float],
-    what: str,
+    answer: str,
     *,
     dates: bool = False,
     refits: tuple[Sequence[float], Sequence[float]] | None = None,
@@ -53,37 +53,38 @@ def dependence_line(
     Parameters
     ----------
     column : its name
-    places : the values, in order; of dates days since 1970
+    values : of the column, in order; dates as days since 1970
     bands : lowest, mean and highest answer at each value
     ends : of the axis of answers
-    what : the answer is
+    answer : the name of the answer
     dates : whether values are days
     refits : the ends of the mean answers of models of other rows at each value, drawn as bars
     """
     width = SHEET
     height = 230.0
     low, mean, high = bands
-    drawing = Drawing(width, height + 44, f"{what} by {column}")
-    across = Scale(places[0], places[-1], _LEFT, width - 18)
+    drawing = Drawing(width, height + 44, f"{answer} by {column}")
+    across = Scale(values[0], values[-1], _LEFT, width - 18)
     up = Scale(*ends, height, _TOP)
     if dates:
-        for day in (places[0], (places[0] + places[-1]) / 2, places[-1]):
+        for day in (values[0], (values[0] + values[-1]) / 2, values[-1]):
             drawing.line(across(day), _TOP, across(day), height, "grid")
-            anchor = "end" if day == places[-1] else "middle"
+            anchor = "end" if day == values[-1] else "middle"
             drawing.text(across(day), height + 16, _day(day), anchor, "t small")
         drawing.text((_LEFT + width) / 2, height + 34, column, "middle", "t small")
     else:
         drawing.bottom(across, height, column, _TOP)
-    drawing.left(up, _LEFT, what, width - 18)
-    upper = [(across(x), up(y)) for x, y in zip(places, high, strict=True)]
-    lower = [(across(x), up(y)) for x, y in zip(places, low, strict=True)]
+    drawing.left(up, _LEFT, answer, width - 18)
+    upper = [(across(x), up(y)) for x, y in zip(values, high, strict=True)]
+    lower = [(across(x), up(y)) for x, y in zip(values, low, strict=True)]
     drawing.area([*upper, *lower[::-1]], "c0")
-    drawing.curve([(across(x), up(y)) for x, y in zip(places, mean, strict=True)], "c0")
-    for x, least, middle, most in zip(places, low, mean, high, strict=True):
+    drawing.curve([(across(x), up(y)) for x, y in zip(values, mean, strict=True)], "c0")
+    for x, lowest, middle, highest in zip(values, low, mean, high, strict=True):
         value = _day(x) if dates else f"{x:.6g}"
-        tip = f"{column} = {value}: {what} {number(middle)}, of 80% of the samples {number(least)} to {number(most)}"
+        interval = f"of 80% of the samples {number(lowest)} to {number(highest)}"
+        tip = f"{column} = {value}: {answer} {number(middle)}, {interval}"
         if refits is not None:
-            k = places.index(x)
+            k = values.index(x)
             tip += f", mean of refits {number(refits[0][k])} to {number(refits[1][k])}"
             drawing.line(across(x), up(refits[0][k]), across(x), up(refits[1][k]), "whisker")
         drawing.dot(across(x), up(middle), 3.5, "c0", tip)
@@ -99,7 +100,7 @@ def dependence_levels(
     names: Sequence[str],
     bands: tuple[Sequence[float], Sequence[float], Sequence[float]],
     ends: tuple[float, float],
-    what: str,
+    answer: str,
     *,
     refits: tuple[Sequence[float], Sequence[float]] | None = None,
 ) -> Markup:
@@ -111,19 +112,21 @@ def dependence_levels(
     names : its levels
     bands : lowest, mean and highest answer at each level
     ends : of the axis of answers
-    what : the answer is
+    answer : the name of the answer
     refits : the ends of the mean answers of models of other rows at each level, drawn as bars
     """
-    places = NamedRows.of(names, 26.0, top=20.0)
-    drawing = Drawing(SHEET, places.bottom + 46, f"{what} by {column}")
-    across = Scale(*ends, places.left, SHEET - 24)
-    drawing.text(places.left, 12, column, "start", "t small")
-    drawing.bottom(across, places.bottom + 2, what, 18)
-    for k, (name, least, middle, most) in enumerate(zip(names, *bands, strict=True)):
-        y = places.middle(k)
-        places.write(drawing, k)
-        drawing.line(across(least), y, across(most), y, "span c0")
-        tip = f"{column} = {name}: {what} {number(middle)}, of 80% of the samples {number(least)} to {number(most)}"
+    layout = NamedRows.of(names, 26.0, top=20.0)
+    drawing = Drawing(SHEET, layout.bottom + 46, f"{answer} by {column}")
+    across = Scale(*ends, layout.left, SHEET - 24)
+    drawing.text(layout.left, 12, column, "start", "t small")
+    drawing.bottom(across, layout.bottom + 2, answer, 18)
+    for k, (name, lowest, middle, highest) in enumerate(zip(names, *bands, strict=True)):
+        y = layout.middle(k)
+        layout.write(drawing, k)
+        drawing.line(across(lowest), y, across(highest), y, "span c0")
+        tip = (
+            f"{column} = {name}: {answer} {number(middle)}, of 80% of the samples {number(lowest)} to {number(highest)}"
+        )
         if refits is not None:
             tip += f", mean of refits {number(refits[0][k])} to {number(refits[1][k])}"
             drawing.line(across(refits[0][k]), y, across(refits[1][k]), y, "whisker")
@@ -131,13 +134,13 @@ def dependence_levels(
     return drawing.svg()
 
 
-_SIGNS = ("circle", "square", "triangle", "diamond", "cross", "star")  # of classes, which colours tell apart as well
+_SIGNS = ("circle", "square", "triangle", "diamond", "cross", "star")  # of classes, beside their colours
 
 
 def sample_map(
     points: Sequence[MapPoint], groups: Sequence[str], axes: tuple[str, str], *, in_order: bool = False
 ) -> Markup:
-    """Samples as signs on a map, with a legend; those with a mistake have a ring.
+    """Samples as signs on a map, with a legend; samples that are predicted wrongly have a ring.
 
     Parameters
     ----------
@@ -180,8 +183,8 @@ def sample_map(
 def _with_room(values: Sequence[float]) -> tuple[float, float]:
     low = min(values)
     high = max(values)
-    room = 0.04 * (high - low) or 1.0
-    return low - room, high + room
+    margin = 0.04 * (high - low) or 1.0
+    return low - margin, high + margin
 
 
 def _sign(group: int, in_order: bool) -> str:
@@ -201,26 +204,26 @@ _COLUMNS = 2  # of matrices; three would be too small on a phone
 
 
 def pictures(names: Sequence[str], files: Sequence[bytes], cuts: Sequence[tuple[str, float]]) -> Markup:
-    """Matrices side by side, each with its name, and marks where a class begins.
+    """Matrices side by side, each with its name, and with marks where a class begins.
 
     Parameters
     ----------
     names : of the matrices
     files : PNG files of them
-    cuts : the classes with the part of the samples before each of them; empty of numbers
+    cuts : the classes, each with the share of the samples before it; empty where the target is a number
     """
-    across = min(_COLUMNS, len(names))
-    each = _PICTURE + 26.0
-    tall = _PICTURE + 40.0
-    drawing = Drawing(each * across + 4, tall * -(-len(names) // _COLUMNS), "Kernel matrices")
-    short = apart(names, 22)
-    for k, (name, file) in enumerate(zip(short, files, strict=True)):
-        x = 14.0 + each * (k % _COLUMNS)
-        y = 24.0 + tall * (k // _COLUMNS)
+    columns = min(_COLUMNS, len(names))
+    cell_width = _PICTURE + 26.0
+    cell_height = _PICTURE + 40.0
+    drawing = Drawing(cell_width * columns + 4, cell_height * -(-len(names) // _COLUMNS), "Kernel matrices")
+    labels = apart(names, 22)
+    for k, (name, file) in enumerate(zip(labels, files, strict=True)):
+        x = 14.0 + cell_width * (k % _COLUMNS)
+        y = 24.0 + cell_height * (k // _COLUMNS)
         drawing.text(x, y - 8, name, "start", "t strong" if k == 0 else "t")
         drawing.image(x, y, _PICTURE, file, f"Matrix of {names[k]}")
-        for _, part in cuts[1:]:
-            place = _PICTURE * part
-            drawing.line(x - 6, y + place, x - 1, y + place)
-            drawing.line(x + place, y + _PICTURE + 1, x + place, y + _PICTURE + 6)
+        for _, fraction in cuts[1:]:
+            offset = _PICTURE * fraction
+            drawing.line(x - 6, y + offset, x - 1, y + offset)
+            drawing.line(x + offset, y + _PICTURE + 1, x + offset, y + _PICTURE + 6)
     return drawing.svg()

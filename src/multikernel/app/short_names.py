@@ -1,7 +1,7 @@
-"""Names that fit where there is little room, and still differ where the names do.
+"""Short forms of names for narrow places, which stay different where the names are different.
 
-Room is counted in Latin letters; a Chinese sign or a picture takes that of two. Signs that belong together, such as a
-letter with its accents or a picture made of several, are not torn apart.
+Width is counted in Latin letters; a Chinese sign or an emoji has a width of two. Code points that make up one visible
+sign, such as a letter with its accents or an emoji made of several, are not separated.
 """
 
 from __future__ import annotations
@@ -9,65 +9,70 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-_JOINER = "\u200d"  # between the parts of one picture
+_JOINER = "\u200d"  # between the parts of one emoji
 
 
 def room(words: str) -> int:
-    """The room that words take, in Latin letters."""
+    """The width of words, in Latin letters."""
     return sum(map(_size, _signs(words)))
 
 
-def shortened(words: str, most: int) -> str:
-    """Words that fit: what begins alike often differs at its end, so the middle is left out.
+def shortened(words: str, width: int) -> str:
+    """Words cut to a width: names that begin alike often differ at their ends, so the middle is replaced by "…".
 
     Parameters
     ----------
     words : in full
-    most : the room for them
+    width : of the result, at most
     """
     signs = _signs(words)
-    if sum(map(_size, signs)) <= most:
+    if sum(map(_size, signs)) <= width:
         return words
-    end = (most - 1) // 2
+    end = (width - 1) // 2
     last = _first(signs[::-1], end)[::-1]
-    return f"{''.join(_first(signs, most - 1 - end))}…{''.join(last)}"
+    return f"{''.join(_first(signs, width - 1 - end))}…{''.join(last)}"
 
 
-def apart(names: Sequence[str], most: int) -> list[str]:
-    """Names that fit, and that differ where the names do: cut where those differ that would be cut to the same.
+def apart(names: Sequence[str], width: int) -> list[str]:
+    """Names cut to a width so that different names stay different.
+
+    Each name is first cut in its middle. Where different names become the same short form, they are cut again, around
+    the signs in which they differ; where this does not distinguish them either, they are numbered.
 
     Parameters
     ----------
     names : in full
-    most : the room for each
+    width : of each result, at most
     """
-    found = [shortened(name, most) for name in names]
-    for short in {each for each in found if found.count(each) > 1}:
-        own = sorted({name for name, each in zip(names, found, strict=True) if each == short})
-        if len(own) < 2:
+    labels = [shortened(name, width) for name in names]
+    for short in {label for label in labels if labels.count(label) > 1}:
+        originals = sorted({name for name, label in zip(names, labels, strict=True) if label == short})
+        if len(originals) < 2:
             continue
-        signs = [_signs(name) for name in own]
-        start = _alike(signs)
-        end = _alike([each[::-1] for each in signs])
-        cut = [_around(each, start, max(len(each) - end, start + 1), most) for each in signs]
-        if len(set(cut)) < len(own):
-            cut = [f"{shortened(name, most - 4)} ({k})" for k, name in enumerate(own, 1)]
-        by_name = dict(zip(own, cut, strict=True))
-        found = [by_name.get(name, each) for name, each in zip(names, found, strict=True)]
-    return found
+        signs_of_names = [_signs(name) for name in originals]
+        start = _alike(signs_of_names)
+        end = _alike([characters[::-1] for characters in signs_of_names])
+        cut_names = [
+            _around(characters, start, max(len(characters) - end, start + 1), width) for characters in signs_of_names
+        ]
+        if len(set(cut_names)) < len(originals):
+            cut_names = [f"{shortened(name, width - 4)} ({k})" for k, name in enumerate(originals, 1)]
+        by_name = dict(zip(originals, cut_names, strict=True))
+        labels = [by_name.get(name, label) for name, label in zip(names, labels, strict=True)]
+    return labels
 
 
 def _signs(words: str) -> list[str]:
-    """What is read as one sign each."""
-    found: list[str] = []
+    """The visible signs of a text: each is one code point, or several that are shown as one."""
+    signs: list[str] = []
     for letter in words:
-        tone = "\U0001f3fb" <= letter <= "\U0001f3ff"  # the colour of a skin
+        tone = "\U0001f3fb" <= letter <= "\U0001f3ff"  # a skin colour, which changes the emoji before it
         joined = letter == _JOINER or unicodedata.category(letter) in ("Mn", "Me") or tone
-        if found and (joined or found[-1].endswith(_JOINER)):
-            found[-1] += letter
+        if signs and (joined or signs[-1].endswith(_JOINER)):
+            signs[-1] += letter
         else:
-            found.append(letter)
-    return found
+            signs.append(letter)
+    return signs
 
 
 def _size(sign: str) -> int:
@@ -76,16 +81,16 @@ def _size(sign: str) -> int:
     return 1
 
 
-def _first(signs: Iterable[str], most: int) -> list[str]:
-    """The first of these signs, as many as fit."""
-    found = []
-    left = most
+def _first(signs: Iterable[str], width: int) -> list[str]:
+    """The first signs, as many as fit into a width."""
+    prefix = []
+    remaining_width = width
     for sign in signs:
-        left -= _size(sign)
-        if left < 0:
+        remaining_width -= _size(sign)
+        if remaining_width < 0:
             break
-        found.append(sign)
-    return found
+        prefix.append(sign)
+    return prefix
 
 
 def _alike(names: Sequence[Sequence[str]]) -> int:
@@ -93,13 +98,13 @@ def _alike(names: Sequence[Sequence[str]]) -> int:
     return next((k for k, signs in enumerate(zip(*names, strict=False)) if len(set(signs)) > 1), min(map(len, names)))
 
 
-def _around(signs: Sequence[str], start: int, stop: int, most: int) -> str:
-    """A name cut to what is from ``start`` to ``stop``, with as much before and behind as fits."""
-    most = most * len(signs) // max(sum(map(_size, signs)), 1)
-    free = most - 2 - (stop - start)
+def _around(signs: Sequence[str], start: int, stop: int, width: int) -> str:
+    """The signs from ``start`` to ``stop``, with as many before and after them as fit."""
+    width = width * len(signs) // max(sum(map(_size, signs)), 1)
+    free = width - 2 - (stop - start)
     first = max(start - max(free // 2, 0), 0)
-    last = min(first + most - 2, len(signs))
-    first = max(min(first, last - (most - 2)), 0)
+    last = min(first + width - 2, len(signs))
+    first = max(min(first, last - (width - 2)), 0)
     before = "…" if first else ""
     behind = "…" if last < len(signs) else ""
     return before + "".join(signs[first:last]) + behind

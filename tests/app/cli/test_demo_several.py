@@ -55,10 +55,10 @@ def test_views_are_given_by_name_to_what_knows_of_views() -> None:
     job = several.digits()
     models = methods_to_compare(job.task, job.table.shape[1], 0)
     rows = np.array([5, 2])
-    given = job.given(models["automatic"], rows)
+    given = job.samples_for(models["automatic"], rows)
     assert {name: view.shape[1] for name, view in given.items()} == {"pixels": 64, "strokes": 16, "profiles": 16}
     pd.testing.assert_frame_equal(
-        job.given(models["gradient boosting"], rows), job.table.iloc[rows].reset_index(drop=True)
+        job.samples_for(models["gradient boosting"], rows), job.table.iloc[rows].reset_index(drop=True)
     )
 
 

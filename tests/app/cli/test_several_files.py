@@ -195,7 +195,7 @@ def test_the_key_is_the_column_that_matches_rows() -> None:
     same = {"id": ["b", "", "d"], "x": ["2", "9", "8"]}
     found = matched({"l": left, "r": same}, "id", keep=True)
     assert found.names == ("a", "b", "c", "d")
-    assert found.places["r"] == [-1, 0, -1, 2]
+    assert found.rows["r"] == [-1, 0, -1, 2]
     assert "1 without a name was left out" in found.note
     assert matched({"l": left, "r": same}, "id", keep=True, of_first=True).names == ("a", "b", "c")
 

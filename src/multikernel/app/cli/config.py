@@ -1,4 +1,4 @@
-"""The options of a run as a TOML file: written by --save-config, taken by --config.
+"""The options of a run as a TOML file: written by --save-config, read by --config.
 
     [fit]
     data = "table.csv"
@@ -8,8 +8,9 @@
     [fit.set]
     tol = 0.001
 
-A table for each command, a key for each option, by its name without dashes; one file may hold several commands. What
-stands on the command line wins. Paths are those of the command line, from the directory in which the command runs.
+There is a table for each command, and in it a key for each option, which is the name of the option without dashes; one
+file may have tables of several commands. Options on the command line override those of the file. Paths are relative to
+the directory in which the command runs, as on the command line.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _NOT_OF_A_RUN = frozenset({"config", "save-config", "force", "json", "help"})
 
 
 def take_config(ctx: typer.Context, path: Path | None) -> Path | None:
-    """Let the options of a file be the defaults of a command; a usage error where the file has no such options."""
+    """Make the options in a file the defaults of a command; a usage error where the file has none of this command."""
     if path is None or ctx.resilient_parsing:
         return path
     command = str(ctx.info_name)
@@ -41,20 +42,20 @@ def take_config(ctx: typer.Context, path: Path | None) -> Path | None:
         ctx.default_map = _defaults(path, command, _keys(ctx), lists)
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.strerror:
-            what = f"{path}: {error.strerror}"
+            message = f"{path}: {error.strerror}"
         else:
-            what = str(error)
-        raise typer.BadParameter(" ".join(what.split()), param_hint="--config") from None
+            message = str(error)
+        raise typer.BadParameter(" ".join(message.split()), param_hint="--config") from None
     return path
 
 
 def _defaults(path: Path, command: str, names: Mapping[str, str], lists: Collection[str | None]) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
-            given = read_toml(settings_in(file))
+            settings = read_toml(settings_in(file))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    options = given.get(command)
+    options = settings.get(command)
     if not isinstance(options, dict):
         raise ValueError(f"{path} has no options of this command; it needs a table [{command}]")
     for key in options:
@@ -70,9 +71,9 @@ def _defaults(path: Path, command: str, names: Mapping[str, str], lists: Collect
 
 
 def _as_words(path: Path, key: str, value: Any) -> list[Any]:
-    """The words of an option that can be repeated; those of a table have texts behind the equals sign as they are."""
+    """The words of an option that can be repeated; a table becomes words NAME=VALUE, with texts without quotes."""
     if isinstance(value, dict) and key in ("set", "type"):
-        return [f"{name}={each if isinstance(each, str) else repr(each)}" for name, each in value.items()]
+        return [f"{name}={item if isinstance(item, str) else repr(item)}" for name, item in value.items()]
     if isinstance(value, str):
         return [value]
     if not isinstance(value, list):
@@ -81,7 +82,7 @@ def _as_words(path: Path, key: str, value: Any) -> list[Any]:
 
 
 def _keys(ctx: typer.Context) -> dict[str, str]:
-    """The keys of a command's options in a file, with their names in the program."""
+    """From the keys of a command's options in a file to the names of the parameters of its function."""
     keys = {}
     for param in ctx.command.params:
         key = max(param.opts, key=len).lstrip("-")
@@ -97,7 +98,7 @@ def check_config(path: Path | None, *, force: bool) -> None:
 
 
 def save_config(ctx: typer.Context, path: Path | None) -> None:
-    """Write the options of a command as it runs, with the defaults of the others."""
+    """Write the options of a run of a command, with the defaults of the options that were not given."""
     if path is not None:
         write_whole(path, config_of(str(ctx.info_name), run_options(ctx)).encode())
 
@@ -117,7 +118,7 @@ def run_options(ctx: typer.Context) -> dict[str, Any]:
 
 
 def given_words(ctx: typer.Context, without: Collection[str] = ()) -> list[str]:
-    """The options that a user gave, on the command line or in a file, as words of a command that makes a report again.
+    """The options that a user gave, on the command line or in a file, as words of a command that repeats the run.
 
     Parameters
     ----------
@@ -130,13 +131,13 @@ def given_words(ctx: typer.Context, without: Collection[str] = ()) -> list[str]:
         if source is None or source.name == "DEFAULT" or key in (*without, "report", "checkpoint"):
             continue
         value = _plain(ctx.params[name])
-        for each in value if isinstance(value, list) else [value]:
-            words += [f"--{key}", str(each)]
+        for item in value if isinstance(value, list) else [value]:
+            words += [f"--{key}", str(item)]
     return words
 
 
 def config_of(command: str, options: Mapping[str, Any]) -> str:
-    """The options of a command as the text of a file; a mapping among them becomes a table of its own."""
+    """The options of a command as the text of a TOML file; a mapping among them becomes a separate table."""
     head = f"# multikernel {version('multikernel')}: multikernel {command} --config FILE runs this again"
     return f"{head}\n\n{toml({command: options})}"
 
@@ -145,19 +146,19 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if isinstance(value, Path):
         return str(value)
     return value
 
 
 def _as_value(value: Any) -> Any:
-    """A value of --set as TOML has it; what TOML has not, and texts that look like values, as --set takes them."""
+    """A value of --set for a TOML file; values without a TOML type, and texts that look like values, as Python text."""
     if isinstance(value, str):
         if value_of(value) == value:
             return value
         return repr(value)
     simple = (bool, int, float)
-    if isinstance(value, simple) or (isinstance(value, list) and all(isinstance(each, simple) for each in value)):
+    if isinstance(value, simple) or (isinstance(value, list) and all(isinstance(item, simple) for item in value)):
         return value
     return repr(value)

@@ -1,4 +1,4 @@
-"""What a user sees of a job: a line for a failure, a bar for progress, tables or JSON; in a pipe, plain lines only."""
+"""The output of a job: a line for a failure, a bar for progress, and tables or JSON; in a pipe, plain lines only."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = Path("-")  # in place of a file
 _INPUT = "standard input"
-_SILENCE = 10.0  # seconds after which a fit says in a pipe how far it is
+_SILENCE = 10.0  # seconds after which a fit reports its progress in a pipe
 _PIPE_WIDTH = 240  # columns of a table in a pipe, where lines need not be wrapped
 
 
 class WrongUseError(ValueError):
-    """Options that contradict each other, or say nothing."""
+    """Options that contradict each other, or have no effect."""
 
 
 @contextmanager
@@ -43,10 +43,10 @@ def one_line_failures() -> Iterator[None]:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.showwarning = _showing_each_once()
+        warnings.showwarning = _once_for_each_text()
         try:
             yield
-        except BrokenPipeError:  # who reads our output has stopped reading, as head does; typer ends quietly
+        except BrokenPipeError:  # the reader of the output has ended, as head does; typer then ends without a message
             raise
         except KeyboardInterrupt:
             typer.echo("error: stopped before the end", err=True)
@@ -57,17 +57,17 @@ def one_line_failures() -> Iterator[None]:
 
 
 @contextmanager
-def reporting_what_is_left(checkpoint: Path | None) -> Iterator[None]:
-    """Say on stderr what a directory of checkpoints holds of the work that is stopped, for the command that goes on."""
+def reporting_checkpoints(checkpoint: Path | None) -> Iterator[None]:
+    """When a job is stopped, say on stderr which of its parts are finished in a directory of checkpoints."""
     try:
         yield
     except BaseException:
         if checkpoint is not None and checkpoint.is_dir():
             from multikernel.persistence import checkpoints
 
-            for work in checkpoints(checkpoint):
-                if work.left:
-                    typer.echo(f"{work}, kept in {checkpoint}; the same command resumes from there", err=True)
+            for job in checkpoints(checkpoint):
+                if job.left:
+                    typer.echo(f"{job}, kept in {checkpoint}; the same command resumes from there", err=True)
         raise
 
 
@@ -87,27 +87,27 @@ def sentence(error: BaseException) -> str:
     return " ".join(text.split()) or type(error).__name__
 
 
-def _showing_each_once() -> Callable[..., None]:
-    earlier: set[str] = set()
+def _once_for_each_text() -> Callable[..., None]:
+    shown_texts: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         text = " ".join(str(message).split())
-        if text not in earlier:
-            earlier.add(text)
+        if text not in shown_texts:
+            shown_texts.add(text)
             typer.echo(f"warning: {text}", err=True)
 
     return show
 
 
-def begin(what: str) -> None:
-    """Say on a terminal what a command does, before it loads the libraries that it does it with.
+def begin(action: str) -> None:
+    """Say on a terminal what a command does, before it loads its libraries.
 
     Parameters
     ----------
-    what : a word for it
+    action : such as "Reading model.mk"
     """
     if sys.stderr.isatty():
-        typer.echo(f"{what} ...", err=True)
+        typer.echo(f"{action} ...", err=True)
 
 
 class ConsoleWatch:
@@ -115,36 +115,36 @@ class ConsoleWatch:
 
     @contextmanager
     def steps(self, total: int, title: str) -> Iterator[Observe]:
-        """Show the progress of a job of ``total`` steps: call what is yielded after each step, with a word about it."""
+        """Show the progress of a job of ``total`` steps; call the yielded function with a word after each step."""
         if not sys.stderr.isatty():
-            yield lambda what: typer.echo(f"{title}: {what} of {total}", err=True)
+            yield lambda word: typer.echo(f"{title}: {word} of {total}", err=True)
             return
         with _bar(title, total, "{task.completed:.0f}/{task.total:.0f}") as update:
-            yield lambda what: update(advance=1, description=f"{title}, {what}")
+            yield lambda word: update(advance=1, description=f"{title}, {word}")
 
-    def expecting(self, what: str) -> None:
-        """Say what a fit will take."""
-        typer.echo(what, err=True)
+    def expecting(self, sentence: str) -> None:
+        """Print the forecast of a fit."""
+        typer.echo(sentence, err=True)
 
     @contextmanager
     def fitting(self, title: str) -> Iterator[None]:
-        """Show how far a fit is: a bar with certificate and time left, in a pipe a line after each long silence."""
+        """Show the progress of a fit: a bar with certificate and remaining time; in a pipe a line every ten seconds."""
         if not sys.stderr.isatty():
-            with listening(_now_and_then(title)):
+            with listening(_lines_after_silence(title)):
                 yield
             return
-        parts: dict[int, float] = {}  # how far each problem of the fit is
+        shares: dict[int, float] = {}  # the finished share of each problem of the fit
         with _bar(title, 1.0, "{task.percentage:.0f} %") as update:
 
             def show(progress: Progress) -> None:
-                parts[progress.problem] = progress.part
-                update(completed=sum(parts.values()) / progress.problems, description=f"{title}, {progress.summary}")
+                shares[progress.problem] = progress.part
+                update(completed=sum(shares.values()) / progress.problems, description=f"{title}, {progress.summary}")
 
             with listening(show):
                 yield
 
 
-def _now_and_then(title: str) -> Callable[[Progress], None]:
+def _lines_after_silence(title: str) -> Callable[[Progress], None]:
     last = perf_counter()
 
     def show(progress: Progress) -> None:
@@ -158,7 +158,7 @@ def _now_and_then(title: str) -> Callable[[Progress], None]:
 
 @contextmanager
 def _bar(title: str, total: float, count: str) -> Iterator[Callable[..., None]]:
-    """A bar on stderr that vanishes at the end; what is yielded updates it."""
+    """A bar on stderr that is removed at the end; the yielded function updates it."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -168,14 +168,14 @@ def _bar(title: str, total: float, count: str) -> Iterator[Callable[..., None]]:
 
 
 def check_new(path: Path, *, force: bool, inputs: tuple[Path, ...] = (), option: str = "--out") -> None:
-    """OSError where a file cannot be written, is one of those to be read, or is there and was not meant to be replaced.
+    """OSError where a file cannot be written, is an input file, or exists and is not to be replaced.
 
     Parameters
     ----------
     path : the file to write
     force : whether a file of that name may be replaced
     inputs : files that will be read
-    option : what the user gave the name by
+    option : by which the user gave the name
     """
     check_writable(path)
     if not path.exists():
@@ -221,19 +221,19 @@ class OtherFiles:
 
 @dataclass(frozen=True)
 class TableOptions:
-    """Which table a command reads, and which of its rows folds hold out together.
+    """The table that a command reads, and the columns that decide which rows folds hold out together.
 
     Parameters
     ----------
-    others : the further files
-    sheet : of Excel files; None where each has one with content
+    other_files : the further files
+    sheet : of Excel files; None where each has one sheet with content
     leave_out : the columns not to learn from
     groups, time : the column of groups, or of times
-    of_first : whether samples that the first file lacks are left out in any case, since it has the target
-    target : the column to predict, where one is named
+    of_first : whether samples that are not in the first file, which has the target, are left out in any case
+    target : the column to predict; None where the command has no target
     """
 
-    others: OtherFiles = field(default_factory=OtherFiles)
+    other_files: OtherFiles = field(default_factory=OtherFiles)
     sheet: str | None = None
     leave_out: Sequence[str] | None = None
     groups: str | None = None
@@ -255,46 +255,48 @@ class TableOptions:
             )
 
 
-def read(path: Path, given: TableOptions) -> CsvTable:
-    """A table without some columns, and with groups; notes on it go to stderr, since results go to stdout.
+def read(path: Path, options: TableOptions) -> CsvTable:
+    """The table of a file, or of several joined files; remarks on it go to stderr, since results go to stdout.
 
     Parameters
     ----------
     path : the file, or the first of several; "-" for standard input
-    given : how it is read
+    options : the other files, and the columns for special uses
     """
     from multikernel.app.tables.files import check_sheet, read_file
     from multikernel.app.tables.views import ViewTables, files_by_view
 
-    others = given.others
-    sheet = given.sheet or ""
-    check_sheet(sheet, others.paths(path))
-    if path == STANDARD_INPUT and others.words:
+    other_files = options.other_files
+    sheet = options.sheet or ""
+    check_sheet(sheet, other_files.paths(path))
+    if path == STANDARD_INPUT and other_files.words:
         raise WrongUseError("with --view each file has a name, by which its view is known; give a file in place of -")
-    if others.words or ("=" in str(path) and not path.exists()):
-        files = files_by_view([str(path), *(others.words or ())])
-        keep = others.missing == "keep"
-        table = ViewTables.read(files, others.key or "", keep=keep, of_first=given.of_first, sheet=sheet).joined()
+    if other_files.words or ("=" in str(path) and not path.exists()):
+        files = files_by_view([str(path), *(other_files.words or ())])
+        keep = other_files.missing == "keep"
+        table = ViewTables.read(
+            files, other_files.key or "", keep=keep, of_first=options.of_first, sheet=sheet
+        ).joined()
     elif path == STANDARD_INPUT:
         table = _from_standard_input()
     else:
         table = read_file(path, sheet)
     if table.note:
         typer.echo(table.note, err=True)
-    table = table.without([table.full_name(name) for name in given.leave_out or ()])
-    groups, time = (None if name is None else table.full_name(name) for name in (given.groups, given.time))
+    table = table.without([table.full_name(name) for name in options.leave_out or ()])
+    groups, time = (None if name is None else table.full_name(name) for name in (options.groups, options.time))
     return table.grouped(groups).timed(time)
 
 
 def named_file(path: Path | None) -> Path | None:
-    """The path of an argument; a usage error where its name was empty, as that of a variable that is not set."""
+    """The path of an argument; a usage error where it is empty, as from a shell variable that is not set."""
     if path is not None and path == Path():
         raise typer.BadParameter("the name is empty, or '.'; give that of a file or of another folder")
     return path
 
 
 def check_there(*paths: Path) -> None:
-    """OSError where a file that is to be read is not there: called before libraries are loaded, which takes longer.
+    """OSError where an input file does not exist; called before libraries are loaded, which takes longer.
 
     Parameters
     ----------
@@ -306,7 +308,7 @@ def check_there(*paths: Path) -> None:
 
 
 def _from_standard_input() -> CsvTable:
-    """The table that another program writes to this one."""
+    """The table from the CSV text on standard input."""
     from multikernel.app.tables.files import read_bytes
 
     if sys.stdin is None:
@@ -315,15 +317,15 @@ def _from_standard_input() -> CsvTable:
 
 
 def write_report(report: Path | None, page: Callable[[], str]) -> None:
-    """Write the page of a report where one is asked for."""
+    """Write the page of a report where the user requested one."""
     if report is not None:
         write_whole(report, page().encode())
 
 
-def show_found(
+def show_results(
     command: str, results: Mapping[str, Any], report: Path | None, as_json: bool, show: Callable[[], None]
 ) -> None:
-    """Print the results of a command, and where their report is: as one JSON document, or as ``show`` prints them."""
+    """Print the results of a command and the path of their report: as one JSON document, or by ``show``."""
     if as_json:
         show_json(command, {**results, "report": None if report is None else str(report)})
         return
@@ -333,16 +335,16 @@ def show_found(
 
 
 def show_json(command: str, results: Mapping[str, Any]) -> None:
-    """Print the results of a command as one JSON document; what is no finite number is null."""
+    """Print the results of a command as one JSON document, in which numbers that are not finite are null."""
     typer.echo(json.dumps({"command": command, "version": version("multikernel")} | _plain(results), indent=2))
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
+    """A value converted to the types of JSON."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if hasattr(value, "tolist"):
         return _plain(value.tolist())
     if isinstance(value, float):

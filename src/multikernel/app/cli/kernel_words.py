@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the language: how it is written, with example numbers where it takes any, and what it means."""
+    """A word of ``--kernels``: its syntax, with example numbers where it takes any, and its meaning."""
 
-    form: str
+    syntax: str
     about: str
     # Makes the kernels from the numbers as written, with functions of ``multikernel.kernels``. That module is an
     # argument because it is imported only when a word is used, so that --help is quick.
@@ -92,13 +92,13 @@ def parse(words: Sequence[str], *, standardized: bool = True) -> KernelFamily | 
 
     Parameters
     ----------
-    words : as a person writes them
-    standardized : whether linear kernels are of features of mean 0 and deviation 1: without that a function that is
+    words : as the user writes them
+    standardized : whether the features of linear kernels have mean 0 and deviation 1; without this a function that is
         linear in features far from 0 is penalised for its constant
 
     Raises
     ------
-    ValueError : with the right form of a word
+    ValueError : with the correct syntax of a word
     """
     if words:
         return reduce(add, (_parse_word(word, standardized) for word in words))
@@ -106,22 +106,22 @@ def parse(words: Sequence[str], *, standardized: bool = True) -> KernelFamily | 
 
 
 def _parse_word(text: str, standardized: bool) -> KernelFamily:
-    name, colon, rest = text.strip().partition(":")
+    name, colon, numbers = text.strip().partition(":")
     word = WORDS.get(name)
     if word is None:
-        raise ValueError(f"unknown kernels {text!r}; known are {', '.join(word.form for word in WORDS.values())}")
-    values = [value.strip() for value in rest.split(",")] if colon else []
-    takes_numbers = ":" in word.form
+        raise ValueError(f"unknown kernels {text!r}; known are {', '.join(word.syntax for word in WORDS.values())}")
+    values = [value.strip() for value in numbers.split(",")] if colon else []
+    takes_numbers = ":" in word.syntax
     if takes_numbers and not all(values or [""]):
-        raise ValueError(f"{text!r} lacks a number; it is written like {word.form}")
+        raise ValueError(f"{text!r} lacks a number; it is written like {word.syntax}")
     if colon and not takes_numbers:
-        raise ValueError(f"{text!r}: {name} takes no numbers; it is written {word.form}")
+        raise ValueError(f"{text!r}: {name} takes no numbers; it is written {word.syntax}")
     from multikernel import kernels
 
     try:
         family = kernels.as_family(word.make(kernels, values))
     except ValueError as error:
-        raise ValueError(f"{text!r}: {error}; it is written like {word.form}") from None
+        raise ValueError(f"{text!r}: {error}; it is written like {word.syntax}") from None
     if standardized and name in _LINEAR:
         return family.standardized()
     return family

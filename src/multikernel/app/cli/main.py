@@ -1,4 +1,4 @@
-"""The entry point of the ``multikernel`` command: checks that the libraries of the extra are there, then hands over."""
+"""The entry point of the ``multikernel`` command: checks that its libraries are installed, then runs it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def _stop(*_: Any) -> None:
-    """End as by Ctrl-C, so that what is half-written is removed."""
+    """End as by Ctrl-C, so that incomplete files are removed."""
     raise KeyboardInterrupt
 
 

@@ -1,4 +1,4 @@
-"""Options that several commands have, and what the shell offers after the tabulator key."""
+"""Options that several commands have, and their completions in the shell."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from multikernel.datasets import Task
     from multikernel.kernels import KernelFamily
 
-_LARGEST = 5_000_000  # bytes of a file that is read while somebody waits for its columns
+_LARGEST = 5_000_000  # bytes of a file whose columns are read for completion, at most
 
 
 def kernel_words(incomplete: str) -> Iterator[tuple[str, str]]:
-    """The words of --kernels with what they mean."""
-    yield from ((word.form, word.about) for word in WORDS.values() if word.form.startswith(incomplete))
+    """The words of --kernels with their meanings."""
+    yield from ((word.syntax, word.about) for word in WORDS.values() if word.syntax.startswith(incomplete))
 
 
 def columns_of(ctx: typer.Context, incomplete: str) -> Iterator[str]:
-    """The columns of the table that stands on the line already; none where it cannot be read."""
+    """The columns of the table that is already on the command line; none where it cannot be read."""
     from multikernel.streams import Records
 
-    path = Path(str(next(iter(ctx.args), "")))  # where the line ends in an option, arguments are not shared out yet
+    path = Path(str(next(iter(ctx.args), "")))  # where the line ends in an option, arguments have no names yet
     try:
         if path.stat().st_size <= _LARGEST:
             yield from (name for name in Records.of(path).names if name.startswith(incomplete))
@@ -42,14 +42,14 @@ def columns_of(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 
 
 def typed_columns(ctx: typer.Context, incomplete: str) -> Iterator[str]:
-    """The columns with each type that --type may declare."""
+    """The columns, each with all types that --type may declare."""
     column, sign, _ = incomplete.rpartition("=")
     names = [column] if sign else columns_of(ctx, incomplete)
     yield from (word for name in names for kind in KINDS if (word := f"{name}={kind}").startswith(incomplete))
 
 
 def parameter_names(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
-    """The parameters of the method that stands on the line already, or of the automatic estimator."""
+    """The parameters of the method that is already on the command line, or of the automatic estimator."""
     from multikernel.app.jobs.methods import estimators_of, parameters_of
 
     method = ctx.params.get("method")
@@ -67,7 +67,7 @@ MethodName = StrEnum(
     "average alignment proportional best",
 )
 EPILOG = "\n\n\b\nKernels (repeat --kernels to join several):\n" + "\n".join(
-    f"  {word.form:16}{word.about}" for word in WORDS.values()
+    f"  {word.syntax:16}{word.about}" for word in WORDS.values()
 )
 
 Data = Annotated[
@@ -224,7 +224,7 @@ def request_of(
     task: TaskName,
     kernels: list[str] | None,
     numbers: tuple[float | None, float | None, float | None],
-    given: list[str] | None,
+    settings: list[str] | None,
     seed: int,
     proba: bool = False,
     types: list[str] | None = None,
@@ -234,14 +234,14 @@ def request_of(
     from multikernel.app.jobs.methods import FitRequest
 
     try:
-        parameters = assigned(given or [])
+        parameters = assigned(settings or [])
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--set") from None
     return FitRequest(target, method, task_of(task), family, *numbers, seed, parameters, proba, types_of(types))
 
 
 def of_table(request: FitRequest, table: CsvTable) -> FitRequest:
-    """The options with columns by their names in a table of several files."""
+    """The options with the full names of columns in a table of several files."""
     from multikernel.app.tables.views import target_of
 
     types = {table.full_name(name): kind for name, kind in request.types.items()}

@@ -1,4 +1,4 @@
-"""The words of ``--set`` and ``--type``: parameters and their values, columns and what they hold, written as text."""
+"""The words of ``--set`` and ``--type``: parameters and their values, columns and their types, as text."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-KINDS = ("number", "category", "date", "text")  # repeated because their own module imports the library
+KINDS = ("number", "category", "date", "text")  # repeated because the module that defines them imports the library
 _LISTED = ", ".join(KINDS)
 _WORDS = {"none": None, "true": True, "false": False}
 
 
 def value_of(text: str) -> Any:
-    """A value as Python writes it (0.5, [1, 2], None); any other text is itself."""
+    """The value of a Python literal (0.5, [1, 2], None); any other text is returned unchanged."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     try:
@@ -22,7 +22,7 @@ def value_of(text: str) -> Any:
 
 
 def assigned(texts: Sequence[str]) -> dict[str, Any]:
-    """The values of texts such as "lam=0.5"; ValueError where one is written otherwise or a name comes twice."""
+    """The values of texts such as "lam=0.5"; ValueError where a text has another form or a name occurs twice."""
     values: dict[str, Any] = {}
     for text in texts:
         name, sign, value = text.partition("=")
@@ -36,9 +36,9 @@ def assigned(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def declared(texts: Sequence[str]) -> dict[str, str]:
-    """What texts such as "code=category" declare; ValueError where one is written otherwise or a column comes twice.
+    """Types by column, of texts such as "code=category"; ValueError for another form or where a column occurs twice.
 
-    The last equals sign counts, for a name of a column may have one.
+    The last equals sign of a text separates the two, as the name of a column may have one.
     """
     types: dict[str, str] = {}
     for text in texts:

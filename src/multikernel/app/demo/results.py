@@ -1,4 +1,4 @@
-"""How a comparison of methods is made, and what it found."""
+"""The plan of a comparison of methods, and its results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """How the comparison is made."""
+    """The folds and the parameter values of the comparison."""
 
     folds: int = 10  # outer folds, on which methods are tested
     inner_folds: int = 3  # inner folds, by which their parameters are chosen
@@ -21,7 +21,7 @@ class StudyPlan:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One method on one outer fold."""
+    """The result of a method on one outer fold."""
 
     auc: float  # area under the ROC curve on the fold
     search_seconds: float  # of choosing all parameters and fitting with them
@@ -33,7 +33,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Score:
-    """One method over all outer folds."""
+    """The results of a method on all outer folds."""
 
     key: str
     label: str
@@ -85,7 +85,7 @@ class LearnedMix:
 
 @dataclass(frozen=True)
 class Study:
-    """All that the report says of one data set."""
+    """The results of all methods on one data set."""
 
     name: str
     description: str

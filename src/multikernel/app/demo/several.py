@@ -1,7 +1,7 @@
-"""The jobs of the demo that need several kernels: a table of different things, and one object seen in several ways.
+"""The jobs of the demo that need several kernels: a table of mixed columns, and objects described in several ways.
 
-The data come with scikit-learn. The automatic estimator, which has nothing to tune, meets one Gaussian kernel and
-gradient boosting, which choose their parameters on inner folds, on the same outer folds.
+The data come with scikit-learn. The automatic estimator, which has nothing to tune, is compared on the same outer folds
+with one Gaussian kernel and with gradient boosting, whose parameters are chosen on inner folds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Job:
 
     Parameters
     ----------
-    name, about, target : what it is called, what it is, and what has to be predicted
+    name, about, target : its name, its description, and what has to be predicted
     task : "classification" or "regression"
     views : tables of the same rows, by name
     y : array (n,)
@@ -50,8 +50,8 @@ class Job:
         tables = [view.add_prefix(f"{name}: ") if len(self.views) > 1 else view for name, view in self.views.items()]
         return pd.concat(tables, axis=1)
 
-    def given(self, model: Any, rows: Array) -> Any:
-        """Some rows as a model takes them: views by name where it knows of views, else one table."""
+    def samples_for(self, model: Any, rows: Array) -> Any:
+        """Some rows as input of a model: a dictionary of views for the automatic estimators, otherwise one table."""
         if len(self.views) > 1 and isinstance(model, MultiKernelClassifier | MultiKernelRegressor):
             return {name: view.iloc[rows].reset_index(drop=True) for name, view in self.views.items()}
         return self.table.iloc[rows].reset_index(drop=True)
@@ -104,7 +104,8 @@ def strokes(images: Array) -> Array:
     n = len(images)
     half = images.shape[1] // 2
     quarters = [
-        (size * (direction == each)).reshape(n, 2, half, 2, half).sum(axis=(2, 4)) for each in range(_ORIENTATIONS)
+        (size * (direction == orientation)).reshape(n, 2, half, 2, half).sum(axis=(2, 4))
+        for orientation in range(_ORIENTATIONS)
     ]
     return np.stack(quarters, axis=-1).reshape(n, -1)
 
@@ -112,21 +113,21 @@ def strokes(images: Array) -> Array:
 JOBS: tuple[Callable[[], Job], ...] = (patients, digits)
 
 
-def compared(job: Job, folds: int, seed: int, observe: Callable[[str], None] = lambda what: None) -> Comparison:
-    """The methods on the outer folds; ``observe`` is called with a word after each method."""
+def compared(job: Job, folds: int, seed: int, observe: Callable[[str], None] = lambda word: None) -> Comparison:
+    """The results of the methods on the outer folds; ``observe`` is called with a word after each method."""
     rows = np.arange(len(job.y))
     results = []
     models = methods_to_compare(job.task, job.table.shape[1], seed)
     for name in (name for name in models if name in _BESIDE):
-        found = []
+        fold_results = []
         for train, test in shuffled_folds(job.task, folds, seed).split(rows, job.y):
-            # one thread for all of them, as in the studies: times repeat better
-            training = job.given(models[name], train), job.y[train]
-            held_out = job.given(models[name], test), job.y[test]
+            # one thread for all methods, as in the studies: times are more repeatable
+            training = job.samples_for(models[name], train), job.y[train]
+            held_out = job.samples_for(models[name], test), job.y[test]
             with threadpool_limits(1):
-                found.append(fold_score(models[name], training, held_out))
-        scores = tuple(score for score, _ in found)
-        results.append(MethodScores(name, scores, sum(seconds for _, seconds in found) / folds))
+                fold_results.append(fold_score(models[name], training, held_out))
+        scores = tuple(score for score, _ in fold_results)
+        results.append(MethodScores(name, scores, sum(seconds for _, seconds in fold_results) / folds))
         observe(f"method {name}")
     shape = (len(job.y), job.table.shape[1])
     return Comparison(job.name, job.target, score_name(job.task), *shape, folds, seed, tuple(results))

@@ -2,7 +2,7 @@
 
 Each outer fold is a test set. On the samples outside it, inner folds choose every parameter by the area under the
 curve; the model with these parameters is fitted on all samples outside the fold and scored on the fold. All methods
-meet the same folds, and features are scaled by the training part only. Donini and Aiolli (2017), section 5.
+have the same folds, and features are scaled by the training part only. Donini and Aiolli (2017), section 5.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class StudyMethod:
     search: Callable[[Array, Array], Any]
 
 
-def compare(data: Dataset, plan: StudyPlan, observe: Callable[[str], None] = lambda what: None) -> Study:
+def compare(data: Dataset, plan: StudyPlan, observe: Callable[[str], None] = lambda word: None) -> Study:
     """Compare all methods on a data set of two classes; ``observe`` is called with a word after each outer fold.
 
     ValueError where the data set has no table of features, not two classes, or too few samples for the folds.
@@ -52,20 +52,22 @@ def compare(data: Dataset, plan: StudyPlan, observe: Callable[[str], None] = lam
     start = perf_counter()
     X, y, labels = _two_classes(data, plan)
     methods = _methods(plan)
-    found: dict[str, list[Outcome]] = {method.key: [] for method in methods}
+    outcomes: dict[str, list[Outcome]] = {method.key: [] for method in methods}
     remarks: dict[str, None] = {}  # used as a set, for a dictionary keeps the order of its keys
     _warm_up(X, y)
     outer = StratifiedKFold(plan.folds, shuffle=True, random_state=plan.seed)
     for k, (train, test) in enumerate(outer.split(X, y)):
         scaler = MinMaxScaler().fit(X[train])
         for method in methods:
-            # One thread of linear algebra for all methods: scikit-learn's SVC uses one, and times repeat better.
+            # One thread of linear algebra for all methods: scikit-learn's SVC uses one, and times are more repeatable.
             with threadpool_limits(1, user_api="blas"):
-                outcome, said = _run(method, scaler.transform(X[train]), y[train], scaler.transform(X[test]), y[test])
-            found[method.key].append(outcome)
-            remarks |= dict.fromkeys(f"{method.label}: {text}" for text in said)
+                outcome, messages = _run(
+                    method, scaler.transform(X[train]), y[train], scaler.transform(X[test]), y[test]
+                )
+            outcomes[method.key].append(outcome)
+            remarks |= dict.fromkeys(f"{method.label}: {text}" for text in messages)
         observe(f"fold {k + 1}")
-    scores = tuple(Score(method.key, method.label, tuple(found[method.key])) for method in methods)
+    scores = tuple(Score(method.key, method.label, tuple(outcomes[method.key])) for method in methods)
     return Study(
         name=data.name,
         description=data.description,
@@ -120,9 +122,9 @@ def _methods(plan: StudyPlan) -> tuple[StudyMethod, ...]:
 
 def _warm_up(X: Array, y: Array) -> None:
     """Compile functions and load libraries before times are measured, as this happens once only."""
-    few = np.concatenate([np.flatnonzero(y == c)[:10] for c in (0, 1)])
-    EasyMKLClassifier(homogeneous_polynomials(2), lam=0.1).fit(X[few], y[few])
-    SVC().fit(X[few], y[few])
+    first_rows = np.concatenate([np.flatnonzero(y == c)[:10] for c in (0, 1)])
+    EasyMKLClassifier(homogeneous_polynomials(2), lam=0.1).fit(X[first_rows], y[first_rows])
+    SVC().fit(X[first_rows], y[first_rows])
 
 
 def _run(method: StudyMethod, X: Array, y: Array, X_test: Array, y_test: Array) -> tuple[Outcome, list[str]]:
@@ -134,7 +136,7 @@ def _run(method: StudyMethod, X: Array, y: Array, X_test: Array, y_test: Array) 
         start = perf_counter()
         search = method.search(X, y)
         search_seconds = perf_counter() - start
-    with warnings.catch_warnings(record=True) as warned:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start = perf_counter()
         model = clone(search.best_estimator_).fit(X, y)
@@ -147,7 +149,7 @@ def _run(method: StudyMethod, X: Array, y: Array, X_test: Array, y_test: Array) 
         choice=_choice(model),
         gap=getattr(model, "duality_gap_", None),
     )
-    return outcome, [" ".join(str(w.message).split()) for w in warned]
+    return outcome, [" ".join(str(w.message).split()) for w in caught]
 
 
 def _choice(model: Any) -> str:

@@ -1,8 +1,8 @@
 """``compare``: the automatic estimator beside other methods on a table, by nested cross-validation.
 
-Each outer fold is a test set. What a method has to choose, inner folds choose on the samples outside it. All methods
-meet the same folds and the same columns: those that the automatic estimator makes of the table, learned outside the
-fold.
+Each outer fold is a test set. The parameters of a method are chosen by inner folds on the samples outside of it. All
+methods have the same folds and the same columns, which the automatic estimator prepares; this preparation is learned
+outside of the fold.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _BOOSTING = {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [7, 31]}
 
 @dataclass(frozen=True)
 class MethodScores:
-    """A method on the outer folds."""
+    """The results of a method on the outer folds."""
 
     method: str
     scores: tuple[float, ...]  # accuracy for classes, R2 for numbers
@@ -77,7 +77,7 @@ class MethodScores:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All methods on a table.
+    """The results of all methods on a table.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Comparison:
         return sorted(self.results, key=lambda result: -result.mean)
 
     def to_json(self) -> dict[str, Any]:
-        """The comparison by names, its methods in the order in which they ran."""
+        """The comparison as a dictionary, its methods in the order in which they ran."""
         methods = [
             {
                 "method": r.method,
@@ -134,57 +134,59 @@ def compare_methods(
     checkpoint: Path | None = None,
     types: Mapping[str, str] | None = None,
 ) -> Comparison:
-    """What each method reached; with a directory ``checkpoint``, each fold of each method is kept there.
+    """The scores of all methods; with a directory ``checkpoint``, the result of each fold of each method is kept there.
 
-    ValueError where the table has too few samples for the folds, and for a name of ``only`` that is no method's.
+    ValueError where the table has too few samples for the folds, or ``only`` has a name that no method has.
     """
-    y, decided, found = read_target(table, target, task)
+    y, decided, feature_columns = read_target(table, target, task)
     held_out = table.held_out
-    most = held_out.most(y, decided)
-    if most < 2 * INNER_FOLDS:
+    possible_folds = held_out.most(y, decided)
+    if possible_folds < 2 * INNER_FOLDS:
         raise ValueError(
             f"{table.file}: a comparison chooses on {INNER_FOLDS} folds inside of others, for which there must be as "
             f"many rows of each class, or pairs of rows, as {2 * INNER_FOLDS} folds need; the column {target!r} allows "
-            f"{most}: give more rows, or fit a single method"
+            f"{possible_folds}: give more rows, or fit a single method"
         )
     folds = count_of_folds(table, target, y, decided, folds)
     table.check_types(types or {}, target)
-    X = ColumnKinds.learn(found, types).frame(table)
+    X = ColumnKinds.learn(feature_columns, types).frame(table)
     models = methods_to_compare(decided, X.shape[1], seed, types, held_out.decided)
     views = table.by_view(X.columns)
-    given = mk.views(split(X, views)) if views else X
+    kernel_samples = mk.views(split(X, views)) if views else X
     unknown = [name for name in only or () if name not in models]
     if unknown:
         raise ValueError(f"--only {unknown[0]!r} is none of the methods; they are {', '.join(models)}")
-    kept = Checkpoint.of(checkpoint, "comparison", X, y, models, folds, seed, held_out.groups, held_out.times)
+    store = Checkpoint.of(checkpoint, "comparison", X, y, models, folds, seed, held_out.groups, held_out.times)
     chosen = {name: model for name, model in models.items() if only is None or name in only}
-    kept.expect([_part(name, fold) for name in chosen for fold in range(folds)])
+    store.expect([_part_name(name, fold) for name in chosen for fold in range(folds)])
     results = []
-    folds_here = folds_of_task(decided, folds, seed, y, held_out)
+    fold_rows = folds_of_task(decided, folds, seed, y, held_out)
     with watch.steps(len(chosen), Path(table.file).name) as observe:
         for k, (name, model) in enumerate(chosen.items(), start=1):
-            own = kernel_learner(model) if views else None
-            if own is None:
-                results.append(_result(name, model, X, y, held_out, folds_here, kept))
+            learner = kernel_learner(model) if views else None
+            if learner is None:
+                results.append(_result(name, model, X, y, held_out, fold_rows, store))
             else:
-                results.append(_result(name, own, given, y, held_out, folds_here, kept))
+                results.append(_result(name, learner, kernel_samples, y, held_out, fold_rows, store))
             observe(f"{name}, method {k}")
     return Comparison(table.file, target, score_name(decided), len(y), X.shape[1], folds, seed, tuple(results))
 
 
 def _result(
-    name: str, model: Any, X: Any, y: Array, held_out: RowsHeldOut, folds: Sequence[Fold], kept: Checkpoint
+    name: str, model: Any, X: Any, y: Array, held_out: RowsHeldOut, folds: Sequence[Fold], store: Checkpoint
 ) -> MethodScores:
-    def measured(train: Array, test: Array) -> tuple[float, float]:
-        given = fit_groups(model, held_out.together(train))
-        return fold_score(model, (some_samples(X, train), y[train]), (some_samples(X, test), y[test]), **given)
+    def measure(train: Array, test: Array) -> tuple[float, float]:
+        fit_arguments = fit_groups(model, held_out.together(train))
+        return fold_score(model, (some_samples(X, train), y[train]), (some_samples(X, test), y[test]), **fit_arguments)
 
-    each = [kept.part(_part(name, fold), partial(measured, *rows)) for fold, rows in enumerate(folds)]
-    return MethodScores(name, tuple(score for score, _ in each), sum(seconds for _, seconds in each) / len(each))
+    fold_results = [store.part(_part_name(name, fold), partial(measure, *rows)) for fold, rows in enumerate(folds)]
+    return MethodScores(
+        name, tuple(score for score, _ in fold_results), sum(seconds for _, seconds in fold_results) / len(fold_results)
+    )
 
 
 def kernel_learner(model: Any) -> Any | None:
-    """A method that learns kernels, as it takes views, each with kernels of its own; None for one of columns only.
+    """The estimator of a method that learns kernels, which accepts views; None for a method that does not.
 
     Parameters
     ----------
@@ -203,7 +205,7 @@ def fold_score(
     training: tuple[Any, Array],
     held_out: tuple[Any, Array],
     scorer: Callable[[Any, Any, Array], float] | None = None,
-    **given: Any,
+    **fit_arguments: Any,
 ) -> tuple[float, float]:
     """The score of a method on one fold, and the seconds of choosing, fitting and scoring.
 
@@ -211,19 +213,19 @@ def fold_score(
     ----------
     model : the estimator, which is not changed
     training, held_out : samples and targets
-    scorer : what scores a fitted model on samples and targets; None for its ``score``
-    given : further arguments of ``fit``
+    scorer : function of a fitted model, samples and targets; None for the ``score`` of the model
+    fit_arguments : further arguments of ``fit``
     """
     start = perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of parameters that are tried, and categories of a test fold
-        fitted = clone(model).fit(*training, **given)
+        warnings.simplefilter("ignore")  # those of parameters that are tried, and of unseen categories in a test fold
+        fitted = clone(model).fit(*training, **fit_arguments)
         score = float(scorer(fitted, *held_out) if scorer else fitted.score(*held_out))
     return score, perf_counter() - start
 
 
 def fit_groups(model: Any, groups: Array | None) -> dict[str, Any]:
-    """What a fit is given of the groups of its samples: forests hold nothing out.
+    """The arguments of ``fit`` for the groups of its samples; none for forests, which hold nothing out.
 
     Parameters
     ----------
@@ -237,7 +239,7 @@ def fit_groups(model: Any, groups: Array | None) -> dict[str, Any]:
     return {"groups": groups}
 
 
-def _part(name: str, fold: int) -> str:
+def _part_name(name: str, fold: int) -> str:
     return f"{name}, fold {fold + 1}"
 
 
@@ -248,9 +250,9 @@ def methods_to_compare(
 
     Parameters
     ----------
-    task, columns, seed : what is learned, of how many columns, and what decides the folds
-    types : what columns are declared to hold
-    grouped : bool, whether fits are given groups, which inner folds hold out whole
+    task, columns, seed : the task, the number of columns, and the seed of the folds
+    types : the declared types of columns
+    grouped : bool, whether fits have groups, which inner folds do not split
     """
     folds_of = group_folds if grouped else shuffled_folds
     inner: Any = folds_of(task, INNER_FOLDS, seed)
@@ -291,7 +293,7 @@ def group_folds(task: Task, n: int, seed: int) -> StratifiedGroupKFold | GroupKF
 
     Parameters
     ----------
-    task, n, seed : what is learned, how many folds, and what decides them
+    task, n, seed : the task, the number of folds, and their seed
     """
     kind = StratifiedGroupKFold if task == "classification" else GroupKFold
     return kind(n, shuffle=True, random_state=seed)
@@ -302,8 +304,8 @@ def gaussian(task: Task, columns: int, inner: Any, *, quick: bool = False) -> An
 
     Parameters
     ----------
-    task, columns : what is learned, of how many columns
-    inner : the splitter of the inner folds; None where there are too few rows, for the usual values
+    task, columns : the task, and the number of columns
+    inner : the splitter of the inner folds; None, where there are too few rows, for default values
     quick : bool, whether values at the ends of the grid are left out
     """
     if inner is None:
@@ -324,5 +326,5 @@ def gaussian(task: Task, columns: int, inner: Any, *, quick: bool = False) -> An
 
 
 def rows_of(comparison: Comparison) -> list[list[str]]:
-    """The lines of the table, the best first."""
+    """The lines of the printed table, the best method first."""
     return [[r.method, f"{r.mean:.4f} +- {r.std:.4f}", f"{r.seconds:.2f}"] for r in comparison.best_first]

@@ -31,8 +31,8 @@ from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.tables.views import some_samples, split
 from multikernel.typing import Array
 
-_LARGE = 2000  # rows, of which fewer take no memory that anybody has to know of: 0.25 GB for twelve kernels
-_MUCH = 1e9  # bytes
+_LARGE = 2000  # rows; for fewer no forecast is made, as twelve kernels take at most 0.25 GB
+_MUCH = 1e9  # bytes from which a forecast is reported
 
 
 @dataclass(frozen=True)
@@ -40,18 +40,18 @@ class Trained:
     """A model with its samples and its scores: accuracy for classes, R2 for numbers."""
 
     model: Any  # the method, without the steps that prepare its samples
-    steps: tuple[Any, ...]  # these, fitted, where they belong into the model's file
+    steps: tuple[Any, ...]  # these steps, fitted, where they are part of the model's file
     samples: MethodSamples
     target: str  # the name of its column
     left_out: tuple[str, ...]  # columns of the file that are neither features nor the target
     chosen: dict[str, float]  # the regularisation chosen by inner folds, empty where the user gave it
     score: float  # on the training data
     fold_scores: tuple[float, ...]  # on held-out folds, empty where a class is too small for folds
-    later: bool = False  # whether each fold is later than what was learned from
+    later: bool = False  # whether each fold is later than the rows that were learned from
 
     @property
     def saved(self) -> Any:
-        """What the file of the model holds."""
+        """The estimator that the model's file contains: a pipeline where there are steps."""
         if self.steps:
             return make_pipeline(*self.steps, self.model)
         return self.model
@@ -64,7 +64,7 @@ def train(table: CsvTable, request: FitRequest, watch: Watch) -> Trained:
     held_out = table.held_out
     model = with_search(samples.model(request), request, samples.task, y, held_out)
     X, steps = samples.prepared()
-    _tell_what_it_takes(getattr(model, "estimator", model), X, y, watch)
+    _report_forecast(getattr(model, "estimator", model), X, y, watch)
     fold_scores = _cross_validate(model, samples, held_out, request, watch)  # the longest part
     groups = held_out.together()
     with watch.fitting("fit"):
@@ -85,26 +85,26 @@ def train(table: CsvTable, request: FitRequest, watch: Watch) -> Trained:
     )
 
 
-def _tell_what_it_takes(model: Any, X: Any, y: Array, watch: Watch) -> None:
-    """Say what a large fit takes before it begins; MemoryError where there is less.
+def _report_forecast(model: Any, X: Any, y: Array, watch: Watch) -> None:
+    """Report the memory of a large fit before it begins; MemoryError where less is available.
 
-    The folds of a search, and of the scores, are parts of the same kernels one after the other, and take no more: the
-    peaks of such fits to 4000 rows were .8 to 1.3 times the forecast.
+    The folds of the search and of the scores are blocks of the same kernels, one after the other, and take no more
+    memory: the measured peaks of such fits to 4000 rows were 0.8 to 1.3 times the forecast.
     """
     if len(y) < _LARGE:
         return
-    found = model.forecast(X, y)
-    less = "fewer rows take less"
+    forecast = model.forecast(X, y)
+    advice = "fewer rows take less"
     if getattr(model, "approximation", "") is None:
-        less += ", and so does --approximation nystroem"
-    if not found.fits:
-        raise MemoryError(f"{found}; {less}")
-    if found.bytes > _MUCH:
-        watch.expecting(f"{found}; {less}")
+        advice += ", and so does --approximation nystroem"
+    if not forecast.fits:
+        raise MemoryError(f"{forecast}; {advice}")
+    if forecast.bytes > _MUCH:
+        watch.expecting(f"{forecast}; {advice}")
 
 
 def _with_probabilities(model: Any, X: Any, y: Array, groups: Array | None) -> Any:
-    """The model with probabilities of its classes, which are calibrated once, for the parameters chosen."""
+    """The model with probabilities of its classes, calibrated once, after its parameters have been chosen."""
     if getattr(model, "probability", None) is not None:  # by --set
         return model
     return clone(model).set_params(probability="platt").fit(X, y, groups=groups)
@@ -113,7 +113,7 @@ def _with_probabilities(model: Any, X: Any, y: Array, groups: Array | None) -> A
 def _cross_validate(
     model: Any, samples: MethodSamples, held_out: RowsHeldOut, request: FitRequest, watch: Watch
 ) -> tuple[float, ...]:
-    """Scores on held-out folds, with the steps learned outside the fold; none where a class is too small."""
+    """Scores on held-out folds, with the steps learned outside of the fold; () where a class is too small for folds."""
     X = samples.X
     y = samples.y
     task = samples.task
@@ -123,22 +123,22 @@ def _cross_validate(
     pipeline = samples.pipeline(model)
     scores = []
     with watch.steps(n_folds, "cross-validation") as observe:
-        for k, (fit, held) in enumerate(folds_of_task(task, n_folds, request.seed, y, held_out)):
-            groups = held_out.together(fit)
+        for k, (train_rows, test_rows) in enumerate(folds_of_task(task, n_folds, request.seed, y, held_out)):
+            groups = held_out.together(train_rows)
             if groups is None:
-                own = {}
+                fit_arguments = {}
             else:
-                own = {f"{pipeline.steps[-1][0]}__groups": groups}
-            fold = clone(pipeline).fit(some_samples(X, fit), y[fit], **own)
+                fit_arguments = {f"{pipeline.steps[-1][0]}__groups": groups}
+            fold = clone(pipeline).fit(some_samples(X, train_rows), y[train_rows], **fit_arguments)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of categories that a small fold did not have
-                scores.append(float(fold.score(some_samples(X, held), y[held])))
+                warnings.simplefilter("ignore")  # those of categories that the training rows did not have
+                scores.append(float(fold.score(some_samples(X, test_rows), y[test_rows])))
             observe(f"fold {k + 1}")
     return tuple(scores)
 
 
 def summary(trained: Trained) -> dict[str, Any]:
-    """What was learned, by names; those that the automatic estimator has as well have the same names there."""
+    """What was learned, as a dictionary; its keys are those of ``automatic_summary``."""
     model = trained.model
     weights = np.atleast_2d(model.weights_).mean(axis=0)
     return {
@@ -171,7 +171,7 @@ def summary(trained: Trained) -> dict[str, Any]:
 
 
 def _of_classes(model: Any) -> dict[str, Any] | None:
-    """The weights of each problem of several, in the order of the kernels."""
+    """The weights of each problem, in the order of the kernels; None for a single problem."""
     if model.weights_.ndim < 2 or len(model.weights_) < 2:
         return None
     return dict(zip(map(str, model.problem_names()), model.weights_.tolist(), strict=True))
@@ -183,11 +183,11 @@ def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
     measure = score_name(trained.samples.task)
     cv = np.array(trained.fold_scores)
     if trained.later:
-        of = "folds, each later than what was learned from"
+        folds_text = "folds, each later than what was learned from"
     else:
-        of = "folds"
+        folds_text = "folds"
     if len(cv):
-        held_out = [f"{measure}, cross-validated", f"{cv.mean():.4f} +- {cv.std(ddof=1):.4f} ({len(cv)} {of})"]
+        held_out = [f"{measure}, cross-validated", f"{cv.mean():.4f} +- {cv.std(ddof=1):.4f} ({len(cv)} {folds_text})"]
     else:
         held_out = [f"{measure}, cross-validated", "not available: too few samples"]
     facts = [
@@ -214,17 +214,17 @@ def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
 
 
 def _certificate(model: Any) -> list[str]:
-    found = model.certificate_
-    note = "" if found.kind == "duality gap" else " (no convex problem)"
-    return [f"relative {found.kind}", f"{found.value:.1e}{note}"]
+    certificate = model.certificate_
+    note = "" if certificate.kind == "duality gap" else " (no convex problem)"
+    return [f"relative {certificate.kind}", f"{certificate.value:.1e}{note}"]
 
 
 def train_automatic(table: CsvTable, request: FitRequest, watch: Watch) -> tuple[Any, ColumnKinds]:
-    """The automatic estimator, fitted, and what it was fitted to; ValueError where the table does not allow it."""
-    y, decided, found = read_target(table, request.target, request.task)
+    """The fitted automatic estimator and the columns that it learned from; ValueError where the table is unsuitable."""
+    y, decided, feature_columns = read_target(table, request.target, request.task)
     table.check_types(request.types, request.target)
     model = automatic_model(request, decided)
-    columns = ColumnKinds.learn(found, request.types)
+    columns = ColumnKinds.learn(feature_columns, request.types)
     X = columns.frame(table)
     views = table.by_view(columns.numeric)
     with watch.fitting("fit"):
@@ -232,15 +232,15 @@ def train_automatic(table: CsvTable, request: FitRequest, watch: Watch) -> tuple
 
 
 def automatic_metadata(model: Any, columns: ColumnKinds, table: CsvTable, request: FitRequest) -> dict[str, Any]:
-    """What the file of a model says of its columns: those that predictions are made of, and the views they are from."""
+    """The metadata of a model's file: the columns that predictions need, and their views, ranges and number formats."""
     needed = set(model.preparation_.needed)
     types = {column.name: column.type for column in model.preparation_.columns}
     views = {
-        view: {full: name for full, name in own.items() if full in needed} or own  # one that says nothing is known, too
-        for view, own in table.by_view(columns.numeric).items()
+        view: {full: name for full, name in view_columns.items() if full in needed} or view_columns  # no view is empty
+        for view, view_columns in table.by_view(columns.numeric).items()
     }
-    taken = [name for own in views.values() for name in own] or list(model.preparation_.needed)
-    taken = taken or list(columns.numeric)  # a model that predicts a constant does so for each row of a table
+    taken = [name for view_columns in views.values() for name in view_columns] or list(model.preparation_.needed)
+    taken = taken or list(columns.numeric)  # a model that predicts a constant needs a table with rows
     return {
         "columns": {name: columns.numeric[name] for name in taken},
         "target": request.target,
@@ -251,7 +251,7 @@ def automatic_metadata(model: Any, columns: ColumnKinds, table: CsvTable, reques
 
 
 def of_time(table: CsvTable) -> list[str]:
-    """What is to be said of the order of the rows, where they have one."""
+    """A sentence about the order of the rows, where they have times."""
     if table.timed_by is None:
         return []
     return [f"Rows were held out by whole stretches of {table.timed_by!r}, not row by row."]
@@ -260,14 +260,14 @@ def of_time(table: CsvTable) -> list[str]:
 def automatic_summary(
     model: Any, target: str, samples: int, features: Sequence[str], left_out: Sequence[str]
 ) -> dict[str, Any]:
-    """What was learned, by names; those that a named method has as well have the same names there.
+    """What was learned, as a dictionary; its keys are those of ``summary``.
 
     Parameters
     ----------
     model : the automatic estimator, fitted
     target : the name of its column
-    samples : int, how many it was fitted to
-    features, left_out : the columns that were given to it, and those of the file that were not
+    samples : int, the number of training samples
+    features, left_out : the columns that it was fitted to, and the other columns of the file
     """
     explanation = model.explanation_
     return {

@@ -1,4 +1,4 @@
-"""``fit`` and ``predict`` for files that are read in chunks: Parquet, and CSV files larger than the memory given."""
+"""``fit`` and ``predict`` for files that are read in chunks: Parquet, and CSV files larger than ``--memory``."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from multikernel.streams import bytes_of
 from multikernel.typing import Array
 
 _METHOD = "rls2"  # without --method: weights of few kernels, from sums
-_CELLS = 4.0  # times its size that a CSV file takes where it is read at once
-_BYTES = 80.0  # that a cell of a Parquet file takes as a string of up to 20 signs
+_CELLS = 4.0  # memory of a CSV file that is read at once, in units of its size
+_BYTES = 80.0  # memory of a cell of a Parquet file as a string of up to 20 characters
 
 
 @dataclass(frozen=True)
 class StreamOptions:
-    """How a file is read in chunks; None for what was not given.
+    """How a file is read in chunks; None for an option that the user did not give.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ class StreamOptions:
     leave_out: tuple[str, ...] = ()
 
     def applies(self, path: Path, approximate: bool = False) -> bool:
-        """Whether the file is read in chunks: a directory, more than fits the memory, or Parquet where that is asked.
+        """Whether the file is read in chunks: a directory, a file larger than the memory, or Parquet on request.
 
         Parameters
         ----------
         path : the file
-        approximate : whether kernels are to be approximated, which is asked for where samples are many
+        approximate : whether kernels are to be approximated, which is for many samples
         """
         if path.is_dir():
             return True
@@ -62,50 +62,50 @@ class StreamOptions:
                 )
             return False
         if path.suffix.lower() == ".parquet":
-            asked = approximate or self.memory is not None or self.checkpoint is not None
-            return asked or not path.is_file() or _BYTES * cells_of(path) > bytes_of(None)
+            in_chunks = approximate or self.memory is not None or self.checkpoint is not None
+            return in_chunks or not path.is_file() or _BYTES * cells_of(path) > bytes_of(None)
         return path.is_file() and _CELLS * unpacked_size(path) > bytes_of(self.memory)
 
     def source(
         self, path: Path, target: str | None, features: tuple[str, ...] | None = None, *, comma: bool = False
     ) -> Any:
-        """The rows of the file; ``comma`` says that decimals follow a comma where that is not clear."""
+        """The rows of the file; ``comma`` says that the comma is the decimal mark where a number is ambiguous."""
         parquet = _is_parquet(path)
         make: Any = streams.parquet if parquet else streams.csv
-        given: dict[str, Any] = {"memory": self.memory, "checkpoint": self.checkpoint}
+        arguments: dict[str, Any] = {"memory": self.memory, "checkpoint": self.checkpoint}
         if comma and not parquet:
-            given["decimal"] = ","
+            arguments["decimal"] = ","
         if features is not None:
-            return make(path, target, features=features, **given)
-        found = make(path, target, **given)
+            return make(path, target, features=features, **arguments)
+        rows = make(path, target, **arguments)
         if not self.leave_out:
-            return found
-        unknown = [name for name in self.leave_out if name not in found.names]
+            return rows
+        unknown = [name for name in self.leave_out if name not in rows.names]
         if unknown:
             raise ValueError(f"{path} has no column {unknown[0]!r}, which --leave-out names")
-        kept = tuple(name for name in found.taken if name not in self.leave_out)
-        if not kept:
+        names = tuple(name for name in rows.taken if name not in self.leave_out)
+        if not names:
             raise ValueError(f"--leave-out leaves no column of {path} to learn from")
-        return make(path, target, features=kept, **given)
+        return make(path, target, features=names, **arguments)
 
     def written(self, path: Path, before: Mapping[str, Any] | None = None) -> WrittenNumbers:
         """How the numbers of the file, or the first one of a directory, are written; a warning says what is unusual."""
         if _is_parquet(path):
             return WrittenNumbers()
         if path.is_dir():
-            first = next(iter(sorted(path.glob("*.csv*"))), path)
+            first_file = next(iter(sorted(path.glob("*.csv*"))), path)
         else:
-            first = path
-        found = written_in(first, before)
-        if found.note:
-            warnings.warn(f"{first}: {found.note}", PredictionWarning, stacklevel=2)
-        return found
+            first_file = path
+        numbers = written_in(first_file, before)
+        if numbers.note:
+            warnings.warn(f"{first_file}: {numbers.note}", PredictionWarning, stacklevel=2)
+        return numbers
 
 
 def train_automatic(
     path: Path, request: FitRequest, streaming: StreamOptions, watch: Watch
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-    """The automatic estimator, the metadata of its file, and what was learned, by names."""
+    """The automatic estimator, the metadata of its file, and the summary of what was learned."""
     source = streaming.source(path, request.target)
     task = request.task or _task(path, request.target, np.asarray(_head(path, source).y))
     model = automatic_model(request, task)
@@ -115,8 +115,8 @@ def train_automatic(
         "stream": {"features": list(source.taken), "target": request.target},
         **learned_of(source, streaming.written(path)),
     }
-    rest = [name for name in source.names if name not in source.taken and name != request.target]
-    return model, metadata, automatic_summary(model, request.target, model.n_samples_, source.taken, rest)
+    left_out = [name for name in source.names if name not in source.taken and name != request.target]
+    return model, metadata, automatic_summary(model, request.target, model.n_samples_, source.taken, left_out)
 
 
 def _head(path: Path, source: Any) -> Any:
@@ -130,7 +130,7 @@ def _head(path: Path, source: Any) -> Any:
 def train(
     path: Path, request: FitRequest, streaming: StreamOptions, watch: Watch
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-    """The model, the metadata of its file, and what was learned, by names."""
+    """The model, the metadata of its file, and the summary of what was learned."""
     if request.types:
         raise ValueError(f"{path} is read in chunks, which --type does not reach; declare the types in the file")
     if request.proba:
@@ -141,8 +141,8 @@ def train(
     source = streaming.source(path, request.target)
     head = _head(path, source)
     task = request.task or _task(path, request.target, np.asarray(head.y))
-    given = {"approximation": "nystroem"} | dict(request.parameters)
-    decided = replace(request, method=request.method or _METHOD, parameters=given, task=task)
+    parameters = {"approximation": "nystroem"} | dict(request.parameters)
+    decided = replace(request, method=request.method or _METHOD, parameters=parameters, task=task)
     if request.kernels is None:
         family = for_columns(head.X)
     else:
@@ -177,20 +177,20 @@ def train(
     )
 
 
-def describe(found: Mapping[str, Any]) -> list[tuple[str, list[str], list[list[str]]]]:
+def describe(summary: Mapping[str, Any]) -> list[tuple[str, list[str], list[list[str]]]]:
     """What ``fit`` prints: tables, each as its title, its header and its rows."""
     facts = [
-        ["method", found["method"]],
-        ["task", found["task"]],
-        ["features", str(len(found["features"]))],
-        ["kernels", str(found["kernels"])],
-        [f"{found['measure']}, on the first rows", f"{found['score_first_rows']:.4f}"],
-        ["error of the approximate kernels, at most", f"{found['approximation_error']:.2g}"],
-        [f"relative {found['certificate']['kind']}", f"{found['certificate']['value']:.1e}"],
+        ["method", summary["method"]],
+        ["task", summary["task"]],
+        ["features", str(len(summary["features"]))],
+        ["kernels", str(summary["kernels"])],
+        [f"{summary['measure']}, on the first rows", f"{summary['score_first_rows']:.4f}"],
+        ["error of the approximate kernels, at most", f"{summary['approximation_error']:.2g}"],
+        [f"relative {summary['certificate']['kind']}", f"{summary['certificate']['value']:.1e}"],
     ]
-    largest = sorted(found["weights"], key=lambda each: -each["weight"])[:PRINTED_WEIGHTS]
-    rows = [[each["kernel"], f"{each['weight']:.4f}"] for each in largest]
-    title = f"Largest weights ({len(rows)} of {found['kernels']})"
+    largest = sorted(summary["weights"], key=lambda entry: -entry["weight"])[:PRINTED_WEIGHTS]
+    rows = [[entry["kernel"], f"{entry['weight']:.4f}"] for entry in largest]
+    title = f"Largest weights ({len(rows)} of {summary['kernels']})"
     return [("Model", ["", ""], facts), (title, ["kernel", "weight"], rows)]
 
 
@@ -199,14 +199,14 @@ def _is_parquet(path: Path) -> bool:
 
 
 def watched_rows(path: Path, metadata: Mapping[str, Any], streaming: StreamOptions) -> WatchedRows:
-    """The rows that a model learned from a stream is to predict, with what is to be said of them once they are read."""
+    """The rows that a model of a stream has to predict, which are compared with training while they are read."""
     written = streaming.written(path, metadata.get("numerals", {}))
     rows = streaming.source(path, None, tuple(metadata["stream"]["features"]), comma=written.comma)
     return WatchedRows(rows, path, TrainingRanges.of(metadata))
 
 
 def _task(path: Path, target: str, y: Array) -> Task:
-    """What the target of the first rows is, as of a file that is read at once; truth values are classes."""
+    """The task, from the target in the first rows, as for a file that is read at once; truth values are classes."""
     if y.dtype.kind not in "iuf":
         return "classification"
     cells = [f"{value:.17g}" for value in y.tolist()]

@@ -61,45 +61,45 @@ class Followed:
         return int(order[np.argmax(good)])
 
     def to_json(self) -> dict[str, Any]:
-        """The path by names."""
-        found = self.path
+        """The path as a dictionary."""
+        path = self.path
         training = self.path.train_score
-        criteria = criteria_along(found)
-        coefficients = coefficients_along(found)
+        criteria = criteria_along(path)
+        coefficients = coefficients_along(path)
         steps = [
             {
-                "value": found.values[s],
+                "value": path.values[s],
                 "score_folds": self.scores[:, s],
                 "score_mean": self.scores[:, s].mean(),
                 "score_training": None if training is None else training[s],
-                "kernels": found.n_kernels[s],
-                "certificate": found.duality_gap[s],
+                "kernels": path.n_kernels[s],
+                "certificate": path.duality_gap[s],
                 **{name: column[s] for name, column in criteria.items()},
                 **({} if coefficients is None else {"coefficients": coefficients[1][s]}),
-                "seconds": found.seconds[s],
-                "weights": np.atleast_2d(found.weights[s]).mean(axis=0),
+                "seconds": path.seconds[s],
+                "weights": np.atleast_2d(path.weights[s]).mean(axis=0),
             }
-            for s in range(len(found))
+            for s in range(len(path))
         ]
         return {
             "method": self.method,
             "parameter": self.parameter,
             "measure": self.measure,
             "steps": steps,
-            "best": found.values[self.best],
-            "simplest_within_one_standard_error": found.values[self.simplest],
-            "kernel_names": list(map(str, found.kernel_names)),
+            "best": path.values[self.best],
+            "simplest_within_one_standard_error": path.values[self.simplest],
+            "kernel_names": list(map(str, path.kernel_names)),
             "feature_names": None if coefficients is None else coefficients[0],
         }
 
 
 def values_of(parameter: str, count: int | None) -> Array:
-    """The values to follow a parameter over; ValueError where none are known that suit it.
+    """The values of a path along a parameter; ValueError for a parameter that has no default values.
 
     Parameters
     ----------
-    parameter : what is followed
-    count : how many, between the ends of those that suit it; None for these
+    parameter : the parameter
+    count : the number of values, between the ends of the default values; None for the default values
     """
     if parameter not in PATHS:
         raise ValueError(f"no values are known that suit {parameter!r}; give them with --values")
@@ -123,7 +123,7 @@ def follow(
 ) -> Followed:
     """Follow the requested method; ValueError where the table or an option does not allow it.
 
-    With a directory ``checkpoint``, each step is kept there. Where no values are given, ``count`` says how many.
+    With a directory ``checkpoint``, each step is kept there. ``count`` is the number of values if ``values`` is None.
     """
     samples = MethodSamples.of(table, request)
     X = samples.X
@@ -138,26 +138,26 @@ def follow(
     pipeline = samples.pipeline(model)
     scores = []
     with watch.steps(folds + 1, "path") as observe:
-        whole = path(pipeline, X, y, parameter, values, checkpoint=checkpoint, groups=held_out.together())
+        full_path = path(pipeline, X, y, parameter, values, checkpoint=checkpoint, groups=held_out.together())
         observe("all samples")
-        for k, (fit, held) in enumerate(folds_of_task(task, folds, request.seed, y, held_out), start=1):
-            found = path(
+        for k, (train_rows, test_rows) in enumerate(folds_of_task(task, folds, request.seed, y, held_out), start=1):
+            fold_path = path(
                 pipeline,
-                X.iloc[fit],
-                y[fit],
+                X.iloc[train_rows],
+                y[train_rows],
                 parameter,
                 values,
-                validation=(X.iloc[held], y[held]),
+                validation=(X.iloc[test_rows], y[test_rows]),
                 checkpoint=checkpoint,
-                groups=held_out.together(fit),
+                groups=held_out.together(train_rows),
             )
-            scores.append(found.validation_score)
+            scores.append(fold_path.validation_score)
             observe(f"fold {k}")
-    return Followed(type(model).__name__, parameter, score_name(task), whole, np.array(scores))
+    return Followed(type(model).__name__, parameter, score_name(task), full_path, np.array(scores))
 
 
 def _parameter_of(model: Any, request: FitRequest, task: Task) -> str:
-    """What regularises the method."""
+    """The parameter that regularises the method."""
     name = request.chosen(task)
     options = estimator_of(name, task, request.target)[1]
     if not options:
@@ -168,38 +168,38 @@ def _parameter_of(model: Any, request: FitRequest, task: Task) -> str:
 def numbers_of(text: str) -> Array:
     """The numbers of a text with commas between them; ValueError where one is none."""
     try:
-        return np.array([float(part) for part in text.split(",")])
+        return np.array([float(word) for word in text.split(",")])
     except ValueError:
         raise ValueError(f"--values {text!r} are not numbers with commas between them, such as 0.1,1,10") from None
 
 
 def rows_of(followed: Followed) -> list[list[str]]:
     """The lines of the table, in the order of the values."""
-    found = followed.path
+    path = followed.path
     mean = followed.scores.mean(axis=0)
     spread = followed.scores.std(axis=0, ddof=1)
-    if found.train_score is None:
-        training = np.full(len(found), np.nan)
+    if path.train_score is None:
+        training = np.full(len(path), np.nan)
     else:
-        training = found.train_score
+        training = path.train_score
     marks = [
         " and ".join(
             ["best"] * (s == followed.best) + ["simplest within one standard error"] * (s == followed.simplest)
         )
-        for s in range(len(found))
+        for s in range(len(path))
     ]
-    criteria = criteria_along(found)
+    criteria = criteria_along(path)
     return [
         [
-            f"{found.values[s]:.3g}",
+            f"{path.values[s]:.3g}",
             f"{mean[s]:.4f} +- {spread[s]:.4f}",
             f"{training[s]:.4f}",
-            str(found.n_kernels[s]),
+            str(path.n_kernels[s]),
             *(f"{column[s]:.4g}" for column in criteria.values()),
-            f"{found.duality_gap[s]:.1e}",
+            f"{path.duality_gap[s]:.1e}",
             marks[s],
         ]
-        for s in range(len(found))
+        for s in range(len(path))
     ]
 
 

@@ -1,4 +1,4 @@
-"""Report: what a saved model learned, and how it does on rows whose target is known."""
+"""``report``: what a saved model learned, and how well it predicts rows whose target is known."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from multikernel.typing import Array
 
 @dataclass(frozen=True)
 class Tested:
-    """A model on rows whose target is known.
+    """The result of a test on rows whose target is known.
 
     Parameters
     ----------
-    file, target, measure : str; the target is "" where no name is known
+    file, target, measure : str; the target is "" where its name is unknown
     rows : int
-    score, trivial : float, of the model, and of always the commonest class of these rows or their mean
+    score, trivial : float, of the model, and of predicting the commonest class of these rows or their mean
     truth, predicted : arrays (rows,)
     confusion : array (classes, classes) of counts, a row for each true class; None for numbers
     """
@@ -51,12 +51,12 @@ class Inspected:
     ----------
     file, method : str
     targets : tuple of str, the columns that it predicts; () where they have no names
-    classes : list, None of a regressor
-    names, weights : the kernels and their weights (mean over problems), the largest first; of the automatic estimator
+    classes : list, None for a regressor
+    names, weights : the kernels and their weights (mean over problems), the largest first; for the automatic estimator
         its candidates and their shares
-    certificate : that of the model; of the automatic estimator that of its blend
-    explanation : Explanation or None, that of the automatic estimator
-    tested : tuple of Tested, for each target on rows where it is known; () where none were given
+    certificate : of the model; for the automatic estimator that of its blend
+    explanation : Explanation of the automatic estimator; None for other models
+    tested : tuple of Tested, for each target on rows where it is known; () without such rows
     """
 
     file: str
@@ -78,21 +78,21 @@ class Inspected:
         return (*explanation.data, *explanation.choice, *explanation.warnings)
 
     def to_json(self) -> dict[str, Any]:
-        """The model by names; of several targets ``targets`` has all of them, and ``tests`` a test of each."""
+        """The model as a dictionary; with several targets ``targets`` has their names, and ``tests`` a test of each."""
         tests = [
             {
-                "file": each.file,
-                "rows": each.rows,
-                "measure": each.measure,
-                "score": each.score,
-                "score_trivial": each.trivial,
-                "confusion": each.confusion,
+                "file": result.file,
+                "rows": result.rows,
+                "measure": result.measure,
+                "score": result.score,
+                "score_trivial": result.trivial,
+                "confusion": result.confusion,
             }
-            for each in self.tested
+            for result in self.tested
         ]
         several: dict[str, Any] = {}
         if len(self.targets) > 1:
-            named = [{"target": each.target, **test} for each, test in zip(self.tested, tests, strict=True)]
+            named = [{"target": result.target, **test} for result, test in zip(self.tested, tests, strict=True)]
             several = {"targets": list(self.targets), "tests": named or None}
         return {
             "file": self.file,
@@ -111,7 +111,7 @@ class Inspected:
 
 
 def inspect(path: Path, table: CsvTable | None) -> Inspected:
-    """Look into a model; ValueError where ``fit`` has not written it, or the rows do not fit it."""
+    """Inspect a saved model; ValueError where ``fit`` has not written it, or the rows do not fit it."""
     model, metadata = read(path)
     if not {"columns", "table", "stream"} & metadata.keys():
         raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
@@ -130,7 +130,7 @@ def inspect_model(model: Any, file: str, targets: tuple[str, ...], tested: tuple
     ----------
     model : fitted estimator
     file, targets : the names of the model and of what it predicts
-    tested : what came of a test of each target, if there was one
+    tested : the test of each target; () without a test
     """
     learner = learner_of(model)
     explanation = getattr(learner, "explanation_", None)
@@ -174,20 +174,20 @@ def _on_table(path: Path, model: Any, metadata: Any, targets: tuple[str, ...], t
     if len(targets) == 1:
         return (_tested(model, truth[0], predicted, table.file, f"{table.file}: column {targets[0]!r}", targets[0]),)
     return tuple(
-        _of_numbers(own, predicted[:, k], table.file, target)
-        for k, (own, target) in enumerate(zip(truth, targets, strict=True))
+        _of_numbers(target_truth, predicted[:, k], table.file, target)
+        for k, (target_truth, target) in enumerate(zip(truth, targets, strict=True))
     )
 
 
 def tested_on(model: Any, X: Any, truth: Array, file: str, column: str) -> Tested:
-    """A model on samples whose target is known.
+    """The test of a model on samples whose target is known.
 
     Parameters
     ----------
     model : fitted estimator
     X : samples
     truth : array (n,), their target
-    file, column : what pages and messages call the samples and the target
+    file, column : names of the samples and of the target for pages and messages
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """From the options of ``fit`` to an estimator: the method, its machine, and the search for its regularisation.
 
-What regularises is the option lam of the margin machine, C of a support vector machine, or alpha of ridge regression.
+The options that regularise are lam of the margin machine, C of a support vector machine, and alpha of ridge regression.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ PRINTED_WEIGHTS = 10  # the largest ones
 
 @dataclass(frozen=True)
 class _OfTask:
-    """What differs between tasks."""
+    """The properties of a task."""
 
-    method: str  # that is used where none is named
-    measure: str  # what ``score`` of an estimator is
-    holds: str  # what the target holds
-    needs: str  # what a fold holds out at least
+    method: str  # the default method
+    measure: str  # the name of the ``score`` of an estimator
+    holds: str  # the word for the values of the target
+    needs: str  # what a fold has to hold out at least
     splitter: type[StratifiedKFold | KFold]
 
 
@@ -60,7 +60,7 @@ _OF_TASKS: Mapping[Task, _OfTask] = {
     "classification": _OfTask("easymkl", "accuracy", "classes", "a row of each class", StratifiedKFold),
     "regression": _OfTask("average", "R2", "numbers", "two rows", KFold),
 }
-# Kernels have a language of their own, and each application shows progress in its own way.
+# Parameters that --set does not take: kernels have a separate option, and each application shows progress itself.
 _ELSEWHERE = {"kernels": "use --kernels", "verbose": "progress is shown anyway"}
 
 
@@ -74,8 +74,8 @@ class NamedMethod:
     numbers: tuple[str, ...] = ("alpha",)  # the options of the regressor
     grids: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: GRIDS)  # the values to choose from
     kernels: KernelFamily | None = None  # None for the estimator's own default
-    of_numbers: bool = False  # whether it learns from columns of numbers alone, whatever its kernels
-    standardized: bool = False  # whether columns are to have mean 0 and deviation 1, as linear methods need
+    of_numbers: bool = False  # whether it learns from columns of numbers only, with any kernels
+    standardized: bool = False  # whether columns are scaled to mean 0 and deviation 1, as linear methods need
 
 
 _SMALL_ALPHAS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
@@ -127,40 +127,40 @@ class FitRequest:
     @property
     def automatic(self) -> bool:
         """Whether the user chose neither a method nor kernels nor a regularisation."""
-        return self.method is None and self.kernels is None and not self.given
+        return self.method is None and self.kernels is None and not self.regularisation_options
 
     @property
     def standardized(self) -> bool:
-        """Whether columns are to have mean 0 and deviation 1, not the range [0, 1]."""
+        """Whether columns are scaled to mean 0 and deviation 1 instead of the range [0, 1]."""
         return self.method is not None and METHODS[self.method].standardized
 
     @property
-    def given(self) -> dict[str, float]:
-        """Those options that regularise and were given."""
+    def regularisation_options(self) -> dict[str, float]:
+        """The options lam, C and alpha that the user gave."""
         values = {"lam": self.lam, "C": self.C, "alpha": self.alpha}
         return {name: value for name, value in values.items() if value is not None}
 
     def chooses(self, options: tuple[str, ...]) -> bool:
-        """Whether the user left it to inner folds to choose what regularises."""
-        return bool(options) and not self.given and not set(options) & set(self.parameters)
+        """Whether inner folds choose the regularisation, because the user gave none."""
+        return bool(options) and not self.regularisation_options and not set(options) & set(self.parameters)
 
 
 def estimator_of(name: str, task: Task, target: str) -> tuple[type, tuple[str, ...]]:
     """The class of a method's estimator, and the options that regularise it; ValueError where the task has none."""
     method = METHODS[name]
     if task == "classification":
-        found = method.classifier
+        estimator_name = method.classifier
         options = method.classes
-        others = [other for other, each in METHODS.items() if each.classifier]
+        method_names = [other for other, candidate in METHODS.items() if candidate.classifier]
         problem = f"{name} predicts numbers, and {target!r} holds classes"
     else:
-        found = method.regressor
+        estimator_name = method.regressor
         options = method.numbers
-        others = [other for other, each in METHODS.items() if each.regressor]
+        method_names = [other for other, candidate in METHODS.items() if candidate.regressor]
         problem = f"{name} separates classes, and {target!r} holds numbers"
-    if found is None:
-        raise ValueError(f"{problem}; use --method {', '.join(others)}")
-    return getattr(mk, found), options
+    if estimator_name is None:
+        raise ValueError(f"{problem}; use --method {', '.join(method_names)}")
+    return getattr(mk, estimator_name), options
 
 
 def estimators_of(name: str | None) -> tuple[type, ...]:
@@ -169,11 +169,13 @@ def estimators_of(name: str | None) -> tuple[type, ...]:
         method = METHODS[name]
     else:
         method = NamedMethod("MultiKernelClassifier", "MultiKernelRegressor")
-    return tuple(getattr(mk, found) for found in (method.classifier, method.regressor) if found)
+    return tuple(
+        getattr(mk, estimator_name) for estimator_name in (method.classifier, method.regressor) if estimator_name
+    )
 
 
 def automatic_model(request: FitRequest, task: Task) -> Any:
-    """The automatic estimator with the parameters of a request; ValueError where one is not what it may be."""
+    """The automatic estimator with the parameters of a request; ValueError where a parameter is not allowed."""
     if request.types and "types" in request.parameters:
         raise ValueError("types of columns are given twice, by --type and by --set; give them once")
     _check_proba(request, task)
@@ -184,31 +186,31 @@ def automatic_model(request: FitRequest, task: Task) -> Any:
 
 
 def _check_proba(request: FitRequest, task: Task) -> None:
-    """ValueError where probabilities of a number are asked for."""
+    """ValueError where probabilities are requested and the target is a number."""
     if request.proba and task != "classification":
         raise ValueError(f"{request.target!r} holds numbers, which have no probabilities; leave --proba out")
 
 
 def score_name(task: Task) -> str:
-    """What ``score`` of an estimator is."""
+    """The name of the ``score`` of an estimator."""
     return _OF_TASKS[task].measure
 
 
 def needed_by_folds(task: Task) -> str:
-    """What each fold has to hold out, in words."""
+    """What each fold has to hold out at least, in words."""
     return _OF_TASKS[task].needs
 
 
 def kernels_by_type(request: FitRequest, task: Task) -> bool:
-    """Whether kernels may follow the types of columns: the request names none, and the method takes any."""
+    """Whether kernels are chosen by the types of columns: the request names none, and the method accepts any."""
     of_numbers = METHODS[request.chosen(task)].of_numbers
     return request.kernels is None and not of_numbers and takes_kernels(request, task)
 
 
 def takes_kernels(request: FitRequest, task: Task) -> bool:
-    """Whether the method combines kernels that can be chosen, and does not make its own."""
+    """Whether the method combines kernels that can be chosen."""
     estimator = estimator_of(request.chosen(task), task, request.target)[0]
-    return any(each.name == "kernels" for each in fields(estimator))
+    return any(parameter.name == "kernels" for parameter in fields(estimator))
 
 
 def make_model(request: FitRequest, task: Task) -> Any:
@@ -217,7 +219,7 @@ def make_model(request: FitRequest, task: Task) -> Any:
     name = request.chosen(task)
     estimator, allowed = estimator_of(name, task, request.target)
     kind = _OF_TASKS[task].holds
-    for option in request.given:
+    for option in request.regularisation_options:
         if option not in allowed:
             if allowed:
                 instead = f"use {' or '.join(f'--{other}' for other in allowed)}"
@@ -230,34 +232,34 @@ def make_model(request: FitRequest, task: Task) -> Any:
     family = METHODS[name].kernels if request.kernels is None else request.kernels
     if family is not None and not takes_kernels(request, task):
         raise ValueError(f"--method {name} takes no kernels: it learns one for each feature; leave --kernels out")
-    more: dict[str, Any] = dict(request.given)
+    arguments: dict[str, Any] = dict(request.regularisation_options)
     if family is not None:
-        more["kernels"] = family
+        arguments["kernels"] = family
     if name in ("best", "proportional"):
-        more |= {"cv": INNER_FOLDS, "random_state": request.seed}
-    model = estimator(**more | _learner(request, name, allowed) | dict(request.parameters))
+        arguments |= {"cv": INNER_FOLDS, "random_state": request.seed}
+    model = estimator(**arguments | _learner(request, name, allowed) | dict(request.parameters))
     model.check_parameters()
     return model
 
 
 def _learner(request: FitRequest, name: str, allowed: tuple[str, ...]) -> dict[str, str]:
-    """Which machine the regularisation asks for, where a method has two.
+    """The machine that the regularisation belongs to, where a method has two.
 
-    --C asks for a support vector machine and --lam for the margin machine. EasyMKL, whose weights are learned with lam
-    in any case, uses the margin machine unless a C is given; the other methods unless no lam is.
+    --C belongs to the support vector machine and --lam to the margin machine. Without --C, EasyMKL uses the margin
+    machine, as its weights are learned with lam in any case; the other methods use it only with --lam.
     """
-    given = {*request.given, *request.parameters}
-    if allowed != ("lam", "C") or "learner" in given:
+    option_names = {*request.regularisation_options, *request.parameters}
+    if allowed != ("lam", "C") or "learner" in option_names:
         return {}
-    if name != "easymkl" and {"lam", "C"} <= given:
+    if name != "easymkl" and {"lam", "C"} <= option_names:
         raise ValueError(f"--lam and --C exclude each other with --method {name}: give the one of the machine you want")
-    if "C" in given or (name != "easymkl" and "lam" not in given):
+    if "C" in option_names or (name != "easymkl" and "lam" not in option_names):
         return {"learner": "svc"}
     return {"learner": "margin"}
 
 
 def with_search(model: Any, request: FitRequest, task: Task, y: Array, held_out: RowsHeldOut) -> Any:
-    """The model, or where the user gave no regularisation a search for it by cross-validation."""
+    """The model, or, where the user gave no regularisation, a search for it by cross-validation."""
     name = request.chosen(task)
     options = estimator_of(name, task, request.target)[1]
     # The training part of an outer fold has at least half of each class, which has to suffice for the inner folds.
@@ -277,12 +279,12 @@ def with_search(model: Any, request: FitRequest, task: Task, y: Array, held_out:
 
 
 def with_possible_folds(model: Any, n: int) -> Any:
-    """The model, whose own number of folds nobody has chosen, with as many as n samples allow.
+    """The model with as many inner folds as n samples allow; for a model whose number of folds the user has not chosen.
 
     Parameters
     ----------
     model : the estimator, which is not changed
-    n : int, the samples that it is to learn from
+    n : int, the number of samples that it will learn from
     """
     if not isinstance(getattr(model, "cv", None), int) or model.cv <= n:
         return model
@@ -290,48 +292,48 @@ def with_possible_folds(model: Any, n: int) -> Any:
 
 
 def regularisation(model: Any, options: tuple[str, ...]) -> str:
-    """The parameter that regularises a model: of two machines, that of the one it uses."""
+    """The parameter that regularises a model; where a method has two machines, that of the machine it uses."""
     if getattr(model, "learner", "margin") == "svc":
         return "C"
     return options[0]
 
 
 def most_folds(y: Array, task: Task) -> int:
-    """How many folds of single rows there can be."""
+    """The largest possible number of folds of single rows."""
     return RowsHeldOut().most(y, task)
 
 
-def count_of_folds(table: CsvTable, target: str, y: Array, task: Task, asked: int | None) -> int:
-    """How many folds hold out rows: as many as are asked for, else five or as many as there can be.
+def count_of_folds(table: CsvTable, target: str, y: Array, task: Task, requested: int | None) -> int:
+    """The number of folds: as many as requested, otherwise five, or fewer where five are not possible.
 
     Parameters
     ----------
     table : the rows, and which of them belong together
-    target, y, task : what is predicted
-    asked : the folds that are asked for, or None
+    target, y, task : the name of the target, its values, and the task
+    requested : the number of folds that the user requested, or None
 
     Raises
     ------
     ValueError : in a sentence, where there cannot be so many, or not two
     """
-    most = table.held_out.most(y, task)
-    if most < max(asked or 2, 2):
-        many = "no folds"
+    possible = table.held_out.most(y, task)
+    if possible < max(requested or 2, 2):
+        count_text = "no folds"
         instead = "give more rows"
-        if most > 1:
-            many = f"{most} folds"
-            instead = f"ask for --folds {most} or fewer, or give more rows"
+        if possible > 1:
+            count_text = f"{possible} folds"
+            instead = f"ask for --folds {possible} or fewer, or give more rows"
         elif task == "classification":
             instead = "give more rows, or leave out those of a class that is too rare"
         raise ValueError(
-            f"{table.file}: the column {target!r} allows {many}, each of which holds out {needed_by_folds(task)}; "
-            f"{instead}"
+            f"{table.file}: the column {target!r} allows {count_text}, each of which holds out "
+            f"{needed_by_folds(task)}; {instead}"
         )
-    return asked or min(OUTER_FOLDS, most)
+    return requested or min(OUTER_FOLDS, possible)
 
 
 def nothing_distinguishes(table: CsvTable, target: str) -> ValueError:
-    """The refusal of a table whose columns cannot help."""
+    """The error for a table without a column that can be learned from."""
     return ValueError(
         f"{table.file} has no column beside {target!r} that distinguishes rows and does not only name them"
     )
@@ -357,8 +359,8 @@ def folds_of_task(task: Task, n: int, seed: int, y: Array, held_out: RowsHeldOut
 
 
 def parameters_of(estimator: Callable[..., Any]) -> tuple[Parameter, ...]:
-    """The parameters that a person may set here: all but the kernels and the verbosity."""
-    return tuple(each for each in all_parameters_of(estimator) if each.name not in _ELSEWHERE)
+    """The parameters that --set takes: all except the kernels and the verbosity."""
+    return tuple(parameter for parameter in all_parameters_of(estimator) if parameter.name not in _ELSEWHERE)
 
 
 def summary(estimator: type) -> str:
@@ -368,12 +370,12 @@ def summary(estimator: type) -> str:
 
 def check(estimator: Callable[..., Any], values: Mapping[str, Any]) -> None:
     """ValueError where the estimator has no such parameter, or its rule does not accept the value."""
-    known = {parameter.name: parameter for parameter in parameters_of(estimator)}
+    parameters = {parameter.name: parameter for parameter in parameters_of(estimator)}
     for name, value in values.items():
         if name in _ELSEWHERE:
             raise ValueError(f"{name!r} cannot be set here; {_ELSEWHERE[name]}")
-        if name not in known:
-            close = get_close_matches(name, known, 1)
+        if name not in parameters:
+            close = get_close_matches(name, parameters, 1)
             guess = f"did you mean {close[0]!r}? It" if close else "it"
-            raise ValueError(f"{estimator.__name__} has no parameter {name!r:.60}; {guess} has {', '.join(known)}")
-        known[name].check(value, f"{estimator.__name__}: {name}")
+            raise ValueError(f"{estimator.__name__} has no parameter {name!r:.60}; {guess} has {', '.join(parameters)}")
+        parameters[name].check(value, f"{estimator.__name__}: {name}")

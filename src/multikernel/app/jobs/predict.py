@@ -1,4 +1,4 @@
-"""Predict: from a model and a table to predictions."""
+"""``predict``: from a model and a table to predictions."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from multikernel.typing import Array
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a model says of the rows of a table.
+    """The predictions of a model for the rows of a table.
 
     Parameters
     ----------
     labels : list, the predictions
     classes : list, of a classifier; None where numbers are predicted
-    decision : array (n,) for two classes, or (n, classes); None for numbers, and where probabilities are given instead
+    decision : array (n,) for two classes, or (n, classes); None for numbers, and where there are probabilities instead
     probability : array (n, classes), where they were requested
     key : str, the column that names the rows of several files; "" for one file
-    names : sequence of str, its cells
-    targets : sequence of str, where the model predicts several columns, whose predictions are lists of as many
+    names : sequence of str, the cells of this column
+    targets : sequence of str, where the model predicts several columns; each prediction is then a list, one for each
     """
 
     labels: list[Any]
@@ -63,7 +63,7 @@ class Predictions:
         return pd.DataFrame(columns).to_csv(index=False, lineterminator="\n")
 
     def to_json(self) -> dict[str, Any]:
-        """The predictions by names; decision values and probabilities by class, of two classes those of the second."""
+        """The predictions as a dictionary, with decision values (for two classes of the second) or probabilities."""
         decision = None
         if self.decision is not None:
             one = self.decision.ndim == 1
@@ -75,15 +75,15 @@ class Predictions:
         probability = None
         if self.probability is not None:
             probability = self._of_classes("", self.probability)
-        found: dict[str, Any] = {
+        content: dict[str, Any] = {
             "rows": len(self.labels),
             "classes": self.classes,
             "names": list(self.names) or None,
             "predictions": self.labels,
         }
         if self.targets:
-            found["targets"] = list(self.targets)
-        return found | {"decision": decision, "probability": probability}
+            content["targets"] = list(self.targets)
+        return content | {"decision": decision, "probability": probability}
 
     def _of_classes(self, word: str, values: Array) -> dict[str, list[float]]:
         return {f"{word}{label}": values[:, k].tolist() for k, label in enumerate(self.classes or [])}
@@ -130,50 +130,51 @@ def learner_of(model: Any) -> Any:
 
 
 def samples_of(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> Any:
-    """The rows of a table as a model takes them; views of the model that the table lacks are left out.
+    """The rows of a table as input of a model; views of the model that the table lacks are left out.
 
-    Warns of values beyond those of training, and of empty rows. ValueError where nothing is known of the model's
-    columns, or the table has a view that the model has not.
+    Warns of values outside the ranges of training, and of empty rows. ValueError where the model's file does not
+    describe its columns, or the table has a view that the model does not have.
     """
     if "columns" not in metadata and "table" not in metadata:
         raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
     views = views_in(metadata)
     table = as_views(path, metadata, table)
     table = table.written_as(metadata.get("numerals", {}))
-    own = {view: names for view, names in views.items() if view in table.views or not table.views}
-    samples = _samples(metadata, table, own)
-    said = [TrainingRanges.of(metadata).beyond(table)]
-    if "columns" in metadata and not views:  # other models take no missing cell, or say which views a row lacks
-        said.append(table.without_content(metadata["columns"]))
-    for sentence in filter(None, said):
+    table_views = {view: names for view, names in views.items() if view in table.views or not table.views}
+    samples = _samples(metadata, table, table_views)
+    sentences = [TrainingRanges.of(metadata).beyond(table)]
+    if "columns" in metadata and not views:  # other models refuse missing cells, or warn of views that a row lacks
+        sentences.append(table.without_content(metadata["columns"]))
+    for sentence in filter(None, sentences):
         warnings.warn(f"{table.file}: {sentence}", PredictionWarning, stacklevel=2)
     return samples
 
 
-def _samples(metadata: Mapping[str, Any], table: CsvTable, own: Mapping[str, Mapping[str, str]]) -> Any:
-    """The rows as a model takes them, of those views that the table has."""
+def _samples(metadata: Mapping[str, Any], table: CsvTable, table_views: Mapping[str, Mapping[str, str]]) -> Any:
+    """The rows as input of a model, with the views that the table has."""
     if "table" in metadata:
         encoding = TableEncoding.from_json(metadata["table"])
-        if own:
-            encoding = encoding.of_views(own)
-        return encoding.as_given(encoding.samples(table))
+        if table_views:
+            encoding = encoding.of_views(table_views)
+        return encoding.as_input(encoding.samples(table))
     columns = ColumnKinds.of(metadata)
-    if not own:
+    if not table_views:
         return columns.frame(table)
-    taken = {name: columns.numeric[name] for names in own.values() for name in names}
-    return split(replace(columns, numeric=taken).frame(table), own)
+    taken = {name: columns.numeric[name] for names in table_views.values() for name in names}
+    return split(replace(columns, numeric=taken).frame(table), table_views)
 
 
 def views_in(metadata: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-    """The columns of each view of a model, and their names in the view; empty where it has learned from one file."""
-    found: Mapping[str, Mapping[str, str]] = metadata.get("table", metadata).get("views", {})
-    return found
+    """For each view of a model its columns, from their full names to those in the view; empty for a single file."""
+    views: Mapping[str, Mapping[str, str]] = metadata.get("table", metadata).get("views", {})
+    return views
 
 
 def as_views(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> CsvTable:
-    """The table, whose files are the views of their names, or else of their columns; ValueError where one is none.
+    """The table, each of whose files is matched with a view of the model by name, or else by its columns.
 
-    The file of the target may have no other column, and is no view of the model then.
+    ValueError where a file matches no view. The file of the target may have no other column; then it is not a view of
+    the model.
     """
     views = views_in(metadata)
     if not views:
@@ -181,22 +182,22 @@ def as_views(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> CsvTab
     joined = any(name.startswith(f"{view}: ") for view in views for name in table.columns)
     if table.tables is not None or not joined:
         tables = table.tables or ViewTables({view_name(table.file): table})
-        named = _by_columns(_needed(metadata), tables.parts)
-        if table.tables is None or list(named) != list(tables.parts):
-            table = replace(tables, parts=named).joined()
+        tables_by_view = _by_columns(_needed(metadata), tables.by_view)
+        if table.tables is None or list(tables_by_view) != list(tables.by_view):
+            table = replace(tables, by_view=tables_by_view).joined()
     target = metadata.get("target") or metadata["table"]["target"]
-    known = [view for view in table.views if view in views]
-    unknown = [view for view in table.views if view not in views and not target.startswith(f"{view}: ")]
-    if unknown or (table.views and not known):
+    known_views = [view for view in table.views if view in views]
+    unknown_views = [view for view in table.views if view not in views and not target.startswith(f"{view}: ")]
+    if unknown_views or (table.views and not known_views):
         raise ValueError(
-            f"{path} holds a model of the views {listed(list(views))}, and {[*unknown, *table.views][0]!r} is none of "
-            f"them; say which view a file is, such as {next(iter(views))}=FILE"
+            f"{path} holds a model of the views {listed(list(views))}, and {[*unknown_views, *table.views][0]!r} is "
+            f"none of them; say which view a file is, such as {next(iter(views))}=FILE"
         )
     return table
 
 
 def _needed(metadata: Mapping[str, Any]) -> dict[str, set[str]]:
-    """The columns that a model needs of each of its views, by their names in the view."""
+    """The columns that a model needs of each of its views, with their names in the view."""
     if "table" in metadata:
         names = [feature["name"] for feature in metadata["table"]["features"]]
     else:
@@ -207,15 +208,19 @@ def _needed(metadata: Mapping[str, Any]) -> dict[str, set[str]]:
     }
 
 
-def _by_columns(views: Mapping[str, set[str]], parts: Mapping[str, CsvTable]) -> dict[str, CsvTable]:
-    """The files by view: one whose name is none of a view is that view all of whose columns it has, where it is one."""
-    found: dict[str, CsvTable] = {}
-    for name, part in parts.items():
-        like = [view for view, own in views.items() if view not in parts and own and own <= part.columns.keys()]
-        if name in views or len(like) != 1 or like[0] in found:
-            found[name] = part
+def _by_columns(views: Mapping[str, set[str]], tables: Mapping[str, CsvTable]) -> dict[str, CsvTable]:
+    """The tables by view; a file with another name is taken for the only view all of whose columns it has."""
+    tables_by_view: dict[str, CsvTable] = {}
+    for name, table in tables.items():
+        matches = [
+            view
+            for view, columns in views.items()
+            if view not in tables and columns and columns <= table.columns.keys()
+        ]
+        if name in views or len(matches) != 1 or matches[0] in tables_by_view:
+            tables_by_view[name] = table
             continue
-        found[like[0]] = part
-        sentence = f"{part.file} is taken for the view {like[0]!r}, all columns of which it has"
+        tables_by_view[matches[0]] = table
+        sentence = f"{table.file} is taken for the view {matches[0]!r}, all columns of which it has"
         warnings.warn(sentence, PredictionWarning, stacklevel=2)
-    return found
+    return tables_by_view

@@ -31,28 +31,28 @@ class Worth:
     ----------
     file, target, method : str
     samples : int
-    what : str, what a source is: a "column", a "source" of several columns, or a "view", one of several files
-    found : dict, as ``plain`` makes it
+    source_word : str, the word for a source: "column", "source" for several columns, or "view" for one of several files
+    values : dict, the result of ``plain``
     """
 
     file: str
     target: str
     method: str
     samples: int
-    what: str
-    found: Mapping[str, Any]
+    source_word: str
+    values: Mapping[str, Any]
 
     def to_json(self) -> dict[str, Any]:
-        """Everything by names."""
-        return {"target": self.target, "method": self.method, "samples": self.samples, **self.found}
+        """The result as a dictionary."""
+        return {"target": self.target, "method": self.method, "samples": self.samples, **self.values}
 
 
 def plain(values: Any) -> dict[str, Any]:
-    """What ``source_values`` returned as dictionaries, lists, strings and numbers; None where there is no number."""
-    rows = [{name: _known(value) for name, value in row.items()} for row in values.to_dict("records")]
+    """The result of ``source_values`` as dictionaries, lists, strings and numbers, with None in place of NaN."""
+    rows = [{name: _number_or_none(value) for name, value in row.items()} for row in values.to_dict("records")]
     about = {name: values.attrs[name] for name in ("score", "constant", "measure", "folds", "permutations")}
-    about["error"] = _known(values.attrs["error"])
-    pairs = [{name: _known(value) for name, value in pair.items()} for pair in values.attrs["pairs"]]
+    about["error"] = _number_or_none(values.attrs["error"])
+    pairs = [{name: _number_or_none(value) for name, value in pair.items()} for pair in values.attrs["pairs"]]
     return {**about, "sources": rows, "pairs": pairs}
 
 
@@ -72,8 +72,8 @@ def worth_of(
     Parameters
     ----------
     table : the table
-    request : the method, the target, and what columns hold
-    words : the sources, such as "genes=gene_*"; each column is a source where there is none
+    request : the method, the target, and the declared types of columns
+    words : the sources, such as "genes=gene_*"; without any, each column is a source
     watch : receives the progress
     folds, repeats, permutations, pairs : as ``source_values`` takes them
 
@@ -81,8 +81,8 @@ def worth_of(
     ------
     ValueError : where the table, the words or an option do not allow it
     """
-    y, task, found = read_target(table, request.target, request.task)
-    columns = [column.name for column in found]
+    y, task, feature_columns = read_target(table, request.target, request.task)
+    columns = [column.name for column in feature_columns]
     if words and table.views:
         raise ValueError("--source groups the columns of one file; of several files each is a source, so leave it out")
     sources = {} if table.views else sources_of(words, columns)
@@ -91,9 +91,9 @@ def worth_of(
         raise ValueError("--repeats draws folds anew, and --time leaves nothing to draw; leave one of them out")
     folds = count_of_folds(table, request.target, y, task, folds)
     if request.automatic:
-        model, X, own = _automatic(table, request, task, found, sources)
+        model, X, source_columns = _automatic(table, request, task, feature_columns, sources)
     else:
-        model, X, own = _by_method(table, request, sources)
+        model, X, source_columns = _by_method(table, request, sources)
     splits: Any = folds
     if held_out.times is not None:
         splits = held_out.folds(y, task, folds, request.seed)
@@ -104,7 +104,7 @@ def worth_of(
             y,
             splits,
             held_out.within_folds(folds),
-            sources=own,
+            sources=source_columns,
             repeats=repeats,
             permutations=permutations,
             pairs=pairs,
@@ -113,10 +113,10 @@ def worth_of(
         )
     name = type(model).__name__ if request.automatic else request.chosen(task)
     if table.views:
-        what = "view"
+        source_word = "view"
     else:
-        what = "source" if words else "column"
-    return Worth(table.file, request.target, name, len(y), what, plain(values))
+        source_word = "source" if words else "column"
+    return Worth(table.file, request.target, name, len(y), source_word, plain(values))
 
 
 def sources_of(words: Sequence[str], columns: Sequence[str]) -> dict[str, list[str]]:
@@ -124,17 +124,17 @@ def sources_of(words: Sequence[str], columns: Sequence[str]) -> dict[str, list[s
 
     Parameters
     ----------
-    words : such as "genes=gene_*" and "clinic=age,pressure", with the wildcards of a shell, where no column has
-        this very name; none for each column
-    columns : those that there are
+    words : such as "genes=gene_*" and "clinic=age,pressure"; a pattern is the name of a column, or has the wildcards of
+        a shell; without any, each column is a source
+    columns : of the table
 
     Raises
     ------
-    ValueError : where a word is written otherwise, names no column, or one that another source has
+    ValueError : where a word is not of this form, or names no column, or a column that another source has
     """
     if not words:
         return {name: [name] for name in columns}
-    found: dict[str, dict[str, None]] = {}
+    columns_by_source: dict[str, dict[str, None]] = {}
     for word in words:
         name, sign, listed = word.partition("=")
         patterns = [pattern.strip() for pattern in listed.split(",") if pattern.strip()]
@@ -143,29 +143,31 @@ def sources_of(words: Sequence[str], columns: Sequence[str]) -> dict[str, list[s
                 f"--source {word!r} is written like genes=gene_* or clinic=age,pressure: a name, an equals sign and "
                 "columns"
             )
-        taken: set[str] = set()
+        selected: set[str] = set()
         for pattern in patterns:
-            named = [pattern] if pattern in columns else [each for each in columns if fnmatchcase(each, pattern)]
+            named = [pattern] if pattern in columns else [column for column in columns if fnmatchcase(column, pattern)]
             if not named:
                 raise ValueError(f"--source {word!r}: no column to learn from is named {pattern!r}")
-            taken.update(named)
-        own = found.setdefault(name.strip(), {})  # used as a set, for a dictionary keeps the order of its keys
-        own.update(dict.fromkeys(column for column in columns if column in taken))
+            selected.update(named)
+        source_columns = columns_by_source.setdefault(
+            name.strip(), {}
+        )  # used as a set, for a dictionary keeps the order of its keys
+        source_columns.update(dict.fromkeys(column for column in columns if column in selected))
     for column in columns:
-        owners = [name for name, own in found.items() if column in own]
+        owners = [name for name, source_columns in columns_by_source.items() if column in source_columns]
         if len(owners) > 1:
             raise ValueError(
                 f"--source: column {column!r} is in {owners[0]!r} and in {owners[1]!r}; give it to one source"
             )
-    return {name: list(own) for name, own in found.items()}
+    return {name: list(source_columns) for name, source_columns in columns_by_source.items()}
 
 
-def header_of(found: Mapping[str, Any], what: str) -> list[str]:
-    """The head of the table that ``rows_of`` gives, of sources that are called so."""
-    return [what, "alone", "without", "adds", *(["p"] if found["permutations"] else [])]
+def header_of(values: Mapping[str, Any], source_word: str) -> list[str]:
+    """The header of the table of ``rows_of``; ``source_word`` is the word for a source."""
+    return [source_word, "alone", "without", "adds", *(["p"] if values["permutations"] else [])]
 
 
-def rows_of(found: Mapping[str, Any]) -> list[list[str]]:
+def rows_of(values: Mapping[str, Any]) -> list[list[str]]:
     """The lines of the table of sources."""
     return [
         [
@@ -173,15 +175,15 @@ def rows_of(found: Mapping[str, Any]) -> list[list[str]]:
             f"{row['alone']:.4f}",
             f"{row['without']:.4f}",
             _difference(row["adds"], row["se"]),
-            *([_text(row["p"], ".3g")] if found["permutations"] else []),
+            *([_text(row["p"], ".3g")] if values["permutations"] else []),
         ]
-        for row in found["sources"]
+        for row in values["sources"]
     ]
 
 
-def pair_rows(found: Mapping[str, Any]) -> list[list[str]]:
+def pair_rows(values: Mapping[str, Any]) -> list[list[str]]:
     """The lines of the table of pairs, those that repeat each other most first."""
-    ordered = sorted(found["pairs"], key=lambda pair: float(pair["interaction"]))
+    ordered = sorted(values["pairs"], key=lambda pair: float(pair["interaction"]))
     return [[pair["first"], pair["second"], _difference(pair["interaction"], pair["se"])] for pair in ordered]
 
 
@@ -191,12 +193,12 @@ def _difference(value: float, error: float | None) -> str:
 
 
 def _automatic(
-    table: CsvTable, request: FitRequest, task: Task, found: Any, sources: Mapping[str, list[str]]
+    table: CsvTable, request: FitRequest, task: Task, feature_columns: Any, sources: Mapping[str, list[str]]
 ) -> tuple[Any, Any, Mapping[str, list[str]] | None]:
-    """The automatic estimator, the columns as it takes them, and those of each source; None where these are views."""
+    """The automatic estimator, its input, and the columns of each source; None in place of these where it is views."""
     table.check_types(request.types, request.target)
     model = automatic_model(replace(request, types={}), task)
-    X = _as_declared(ColumnKinds.learn(found, request.types).frame(table), request.types)
+    X = _as_declared(ColumnKinds.learn(feature_columns, request.types).frame(table), request.types)
     if table.views:
         return model, split(X, table.by_view(X.columns)), None
     return model, X, sources
@@ -205,35 +207,43 @@ def _automatic(
 def _by_method(
     table: CsvTable, request: FitRequest, sources: Mapping[str, list[str]]
 ) -> tuple[Any, Any, Mapping[str, list[str]] | None]:
-    """A method with its search, the columns, and those of each source; None where these are views."""
+    """A method with its search, its input, and the columns of each source; None in place of these where it is views."""
     samples = MethodSamples.of(table, request, as_numbers=not table.views)
     model = samples.pipeline(with_search(samples.model(request), request, samples.task, samples.y, table.held_out))
     if table.views:
         return model, samples.X, None
     if "table" not in samples.metadata:
-        kept = {name: [column for column in own if column in samples.features] for name, own in sources.items()}
+        columns_by_source = {
+            name: [column for column in source_columns if column in samples.features]
+            for name, source_columns in sources.items()
+        }
         X = _as_declared(samples.X, request.types)
-        return model, X, {name: own for name, own in kept.items() if own}
-    spread = {each.name: each.names for each in TableEncoding.from_json(dict(samples.metadata["table"])).features}
-    parts = {name: [part for column in own for part in spread[column]] for name, own in sources.items()}
-    return model, samples.X, parts
+        return model, X, {name: source_columns for name, source_columns in columns_by_source.items() if source_columns}
+    names_of_features = {
+        feature.name: feature.names for feature in TableEncoding.from_json(dict(samples.metadata["table"])).features
+    }
+    encoded_columns = {
+        name: [name for column in source_columns for name in names_of_features[column]]
+        for name, source_columns in sources.items()
+    }
+    return model, samples.X, encoded_columns
 
 
 def _as_declared(X: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
-    """Columns of the types that are declared, which a model of some sources cannot be given by their names."""
+    """The columns converted to their declared types, since models of single sources do not receive ``types``."""
     for name, kind in types.items():
         if kind in ("date", "text"):
             raise ValueError(f"--type {name}={kind}: a column is a {kind} here where its cells show it; leave it out")
     return X.astype({name: kind for name, kind in types.items() if kind == "category" and name in X})
 
 
-def _known(value: Any) -> Any:
+def _number_or_none(value: Any) -> Any:
     if isinstance(value, float) and isnan(value):
         return None
     return value
 
 
-def _text(value: float | None, form: str) -> str:
+def _text(value: float | None, format_spec: str) -> str:
     if value is None:
         return "-"
-    return format(value, form)
+    return format(value, format_spec)

@@ -1,7 +1,8 @@
-"""What is said of rows that are read in chunks, as of a small table: how numbers are written, values beyond training.
+"""Remarks on rows that are read in chunks: how numbers are written, and values outside the ranges of training.
 
-The first rows of a CSV file decide how its numbers are written, beside what training knows; the ranges of the columns
-are taken in one pass over the training rows, and new rows are compared with them while they are predicted.
+The first rows of a CSV file decide how its numbers are written, for ambiguous columns together with the training file.
+The ranges of the columns are computed in one pass over the training rows, and new rows are compared with them while
+they are predicted.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ class WrittenNumbers:
 
     Parameters
     ----------
-    numerals : dict from columns of numbers to the mark before decimals and the unit
-    note : str, what was unusual, and may have been meant otherwise
-    comma : bool, whether commas stand before decimals where a column can be read in two ways
+    numerals : dict from columns of numbers to the decimal mark and the unit
+    note : str, what is unusual about the numbers, so that they may have been misread
+    comma : bool, whether the comma is the decimal mark where a column can be read in two ways
     """
 
     numerals: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -49,39 +50,43 @@ def written_in(path: Path, before: Mapping[str, Any] | None = None) -> WrittenNu
     Parameters
     ----------
     path : the file, which is no Parquet file
-    before : how those of training were written, for columns that can be read in two ways
+    before : how the numbers of training were written, for columns that can be read in two ways
 
     Raises
     ------
-    ValueError : where a column that was one of numbers in training holds another text
+    ValueError : where a column that was one of numbers in training contains another text
     """
-    found = Records.of(path)
-    if any(True for _ in found):
-        numbers, rows = zip(*islice(found, _HEAD), strict=True)
+    records = Records.of(path)
+    if any(True for _ in records):
+        numbers, rows = zip(*islice(records, _HEAD), strict=True)
     else:
         numbers, rows = ((), ())
     if not rows:
         return WrittenNumbers()
-    cells = dict(zip(found.names, zip(*rows, strict=True), strict=True))
-    stored = {name: Numerals(*parts) for name, parts in (before or {}).items() if name in cells}
-    columns, numerals, notes = plainly(cells, found.delimiter, is_missing, stored)
+    cells = dict(zip(records.names, zip(*rows, strict=True), strict=True))
+    stored = {name: Numerals(*marks) for name, marks in (before or {}).items() if name in cells}
+    columns, numerals, notes = plainly(cells, records.delimiter, is_missing, stored)
     for name in stored:
         _check_numbers(Column(str(path), name, list(columns[name]), list(numbers)))
-    comma = any(own.decimal == "," for name, own in numerals.items() if name in cells)
-    return WrittenNumbers({name: (own.decimal, own.unit) for name, own in numerals.items()}, "; ".join(notes), comma)
+    comma = any(column_numerals.decimal == "," for name, column_numerals in numerals.items() if name in cells)
+    return WrittenNumbers(
+        {name: (column_numerals.decimal, column_numerals.unit) for name, column_numerals in numerals.items()},
+        "; ".join(notes),
+        comma,
+    )
 
 
 def _check_numbers(column: Column) -> None:
     """ValueError where a cell is neither a number nor missing."""
-    known = [i for i, cell in enumerate(column.cells) if not is_missing(cell)]
-    for i in known:
-        part = Column(column.file, column.name, [column.cells[i]], [column.rows[i]])
-        if part.numbers is None:
-            raise part.error(0, "is not a number, and the column was numeric in training")
+    indices = [i for i, cell in enumerate(column.cells) if not is_missing(cell)]
+    for i in indices:
+        single_cell = Column(column.file, column.name, [column.cells[i]], [column.rows[i]])
+        if single_cell.numbers is None:
+            raise single_cell.error(0, "is not a number, and the column was numeric in training")
 
 
 def learned_of(source: Any, written: WrittenNumbers) -> dict[str, Any]:
-    """What the file of a model is to say of the columns of its training rows: one pass over them.
+    """The metadata of a model's file about the columns of its training rows, from one pass over these rows.
 
     Parameters
     ----------
@@ -98,16 +103,16 @@ def learned_of(source: Any, written: WrittenNumbers) -> dict[str, Any]:
                 continue
             if chunk.X[name].dtype.kind == "M":
                 orders[name] = "ymd"
-            known = values[np.isfinite(values)]
-            if len(known):
-                low[name] = min(low.get(name, np.inf), float(known.min()))
-                high[name] = max(high.get(name, -np.inf), float(known.max()))
+            finite = values[np.isfinite(values)]
+            if len(finite):
+                low[name] = min(low.get(name, np.inf), float(finite.min()))
+                high[name] = max(high.get(name, -np.inf), float(finite.max()))
     ranges = TrainingRanges({name: (low[name], high[name]) for name in low}, orders)
     return {"numerals": {name: list(written.numerals.get(name, (".", ""))) for name in low}, **ranges.to_metadata()}
 
 
 def _numbers(values: Any) -> Array | None:
-    """The numbers of a column, days for dates; None for a column of neither."""
+    """The numbers of a column, or its dates as days since 1970; None for a column of neither."""
     if values.dtype.kind == "M":
         return np.asarray((values.to_numpy() - np.datetime64(0, "D")) / _DAY, dtype=float)
     if values.dtype.kind in "fiu":
@@ -124,21 +129,21 @@ class WatchedRows:
     rows : the source
     path : its file
     ranges : of training
-    found : dict from columns to what was beyond, of the last pass
+    beyond : dict from columns to their cells outside the ranges, in the last pass
     """
 
     rows: Any
     path: Path
     ranges: TrainingRanges
-    found: dict[str, BeyondTraining] = field(default_factory=dict)
+    beyond: dict[str, BeyondTraining] = field(default_factory=dict)
 
     @property
     def source(self) -> Source:
-        """The same rows, watched."""
+        """The rows, which are compared with the ranges while they are read."""
         return streams.pieces(self._chunks, str(self.path))
 
     def _chunks(self) -> Iterator[Any]:
-        self.found.clear()
+        self.beyond.clear()
         for chunk in self.rows.chunks():
             for name in self.ranges.ranges:
                 if name not in chunk.X:
@@ -158,12 +163,12 @@ class WatchedRows:
                         number = chunk.row + i
                     else:
                         number = chunk.numbers[i]
-                    own = BeyondTraining(name, count, f"{chunk.X[name].iloc[i]}", int(number), len(values))
-                    self.found[name] = own.after(self.found.get(name))
+                    column_beyond = BeyondTraining(name, count, f"{chunk.X[name].iloc[i]}", int(number), len(values))
+                    self.beyond[name] = column_beyond.after(self.beyond.get(name))
             yield chunk
 
     def tell(self) -> None:
-        """Warn of what was beyond training in the rows read."""
-        sentence = self.ranges.sentence(list(self.found.values()))
+        """Warn of the cells outside the ranges of training in the rows read."""
+        sentence = self.ranges.sentence(list(self.beyond.values()))
         if sentence:
             warnings.warn(f"{self.path}: {sentence}", PredictionWarning, stacklevel=2)

@@ -1,4 +1,4 @@
-"""Bench: how long one fit of each method takes on a table."""
+"""``bench``: how long one fit of each method takes on a table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from multikernel.certificate import Certificate
 
 @dataclass(frozen=True)
 class Timed:
-    """One method: seconds of its fits, and what the last of them found."""
+    """The times of a method, and the size and the certificate of its last fit."""
 
     method: str
     estimator: str
@@ -32,31 +32,31 @@ class Timed:
 
 @dataclass(frozen=True)
 class Bench:
-    """All methods on a table."""
+    """The times of all methods on a table."""
 
     samples: int
     features: int
     methods: tuple[Timed, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The times by names."""
+        """The times as a dictionary."""
         methods = [
             {
-                "method": each.method,
-                "estimator": each.estimator,
-                "seconds": float(np.median(each.seconds)),
-                "seconds_all": list(each.seconds),
-                "kernels": each.kernels,
-                "steps": each.steps,
-                "certificate": asdict(each.certificate),
+                "method": timing.method,
+                "estimator": timing.estimator,
+                "seconds": float(np.median(timing.seconds)),
+                "seconds_all": list(timing.seconds),
+                "kernels": timing.kernels,
+                "steps": timing.steps,
+                "certificate": asdict(timing.certificate),
             }
-            for each in self.methods
+            for timing in self.methods
         ]
         return {"samples": self.samples, "features": self.features, "methods": methods}
 
 
 def time_methods(table: CsvTable, request: FitRequest, names: Sequence[str] | None, repeat: int, watch: Watch) -> Bench:
-    """Fit each method some times; ValueError where the table or a method that was named does not allow it."""
+    """Fit each method ``repeat`` times; ValueError where the table or a named method does not allow it."""
     y, task, _ = read_target(table, request.target, request.task)
     fitting = [
         name
@@ -65,17 +65,19 @@ def time_methods(table: CsvTable, request: FitRequest, names: Sequence[str] | No
     ]
     requests = {name: replace(request, method=name) for name in (fitting if names is None else names)}
     if request.kernels is not None and names is None:
-        requests = {name: own for name, own in requests.items() if takes_kernels(own, task)}
+        requests = {
+            name: method_request for name, method_request in requests.items() if takes_kernels(method_request, task)
+        }
     models = {}
-    for name, own in requests.items():
-        samples = MethodSamples.of(table, own)
-        models[name] = samples.model(own), samples.prepared()[0]
-    found = []
+    for name, method_request in requests.items():
+        samples = MethodSamples.of(table, method_request)
+        models[name] = samples.model(method_request), samples.prepared()[0]
+    timings = []
     with watch.steps(len(models), "bench") as observe, threadpool_limits(1, user_api="blas"):
         for name, (model, X) in models.items():
-            found.append(_timed(name, model, X, y, repeat))
+            timings.append(_timed(name, model, X, y, repeat))
             observe(name)
-    return Bench(len(y), len(samples.features), tuple(found))
+    return Bench(len(y), len(samples.features), tuple(timings))
 
 
 def _timed(name: str, model: Any, X: Any, y: Any, repeat: int) -> Timed:
@@ -94,14 +96,14 @@ def _timed(name: str, model: Any, X: Any, y: Any, repeat: int) -> Timed:
 
 def rows_of(bench: Bench) -> list[list[str]]:
     """The lines of the table, the fastest first."""
-    ordered = sorted(bench.methods, key=lambda each: float(np.median(each.seconds)))
+    ordered = sorted(bench.methods, key=lambda timing: float(np.median(timing.seconds)))
     return [
         [
-            each.method,
-            f"{np.median(each.seconds):.3f}",
-            str(each.kernels),
-            str(each.steps),
-            f"{each.certificate.value:.1e}",
+            timing.method,
+            f"{np.median(timing.seconds):.3f}",
+            str(timing.kernels),
+            str(timing.steps),
+            f"{timing.certificate.value:.1e}",
         ]
-        for each in ordered
+        for timing in ordered
     ]

@@ -13,13 +13,13 @@ class Watch(Protocol):
     """What a job reports of its progress."""
 
     def steps(self, total: int, title: str) -> AbstractContextManager[Observe]:
-        """A part of ``total`` steps: what is yielded is called after each step, with a word about it."""
+        """A part of ``total`` steps; the yielded function is to be called after each step, with a word about it."""
         ...
 
-    def expecting(self, what: str) -> None:
-        """What a fit of more than a moment will take is known, before it begins."""
+    def expecting(self, sentence: str) -> None:
+        """Report the forecast of a large fit, before it begins."""
         ...
 
     def fitting(self, title: str) -> AbstractContextManager[None]:
-        """A fit, whose steps arrive by ``multikernel.observer.listening``."""
+        """A fit, whose progress is received by ``multikernel.observer.listening``."""
         ...

@@ -15,7 +15,7 @@ from multikernel.app.report.page import page
 
 
 def render(comparison: Comparison, command: Sequence[str]) -> str:
-    """The report as HTML text; ``command`` has the words of the command that makes it again."""
+    """The report as HTML text; ``command`` has the words of the command that writes it again."""
     return page(
         "comparison.html.j2",
         comparison=comparison,
@@ -29,42 +29,44 @@ def render(comparison: Comparison, command: Sequence[str]) -> str:
 
 
 def scores(comparison: Comparison) -> Markup:
-    """The scores as a drawing, the best method above."""
+    """A drawing of the scores, the best method first."""
     title = f"Scores on held-out folds of {Path(comparison.file).name}"
-    return row_charts.folds(title, [(each.method, each.scores) for each in comparison.best_first], comparison.measure)
+    return row_charts.folds(
+        title, [(result.method, result.scores) for result in comparison.best_first], comparison.measure
+    )
 
 
 def seconds(comparison: Comparison) -> Markup:
-    """What the methods cost as a drawing, in the same order."""
+    """A drawing of the times of the methods, in the order of ``scores``."""
     title = f"Seconds of choosing and fitting of {Path(comparison.file).name}"
-    rows = [(each.method, [("choice and fit", each.seconds)]) for each in comparison.best_first]
+    rows = [(result.method, [("choice and fit", result.seconds)]) for result in comparison.best_first]
     return row_charts.times(title, rows)
 
 
 def headline(comparison: Comparison) -> str:
-    """The result in two sentences: the best method, and how the automatic estimator stands beside it."""
+    """The result in two sentences: the best method, and how it compares with the automatic estimator or the next."""
     ordered = comparison.best_first
     best = ordered[0]
-    own = next((result for result in ordered if result.method == "automatic"), None)
+    automatic = next((result for result in ordered if result.method == "automatic"), None)
     name = "The automatic estimator"
-    if own is not best:
+    if automatic is not best:
         name = f"The method {best.method!r}"
     text = f"{name} has the highest mean {comparison.measure}, {best.mean:.3f} ± {best.std:.3f}."
-    if own is not None and own is not best:
-        text += f" The automatic estimator reaches {own.mean:.3f} ± {own.std:.3f}."
-        return f"{text} {_beside(own, best)}"
+    if automatic is not None and automatic is not best:
+        text += f" The automatic estimator reaches {automatic.mean:.3f} ± {automatic.std:.3f}."
+        return f"{text} {_comparison_sentence(automatic, best)}"
     if len(ordered) < 2:
         return text
-    return f"{text} {_beside(best, ordered[1])}"
+    return f"{text} {_comparison_sentence(best, ordered[1])}"
 
 
-def _beside(one: MethodScores, other: MethodScores) -> str:
-    return f"Against {other.method!r} it is {folds_ahead(one.scores, other.scores)}."
+def _comparison_sentence(method: MethodScores, other: MethodScores) -> str:
+    return f"Against {other.method!r} it is {folds_ahead(method.scores, other.scores)}."
 
 
-def folds_ahead(scores: Sequence[float], others: Sequence[float]) -> str:
-    """In how many folds scores are above others, equal to them, and below, in words."""
-    difference = np.array(scores) - np.array(others)
+def folds_ahead(scores: Sequence[float], other_scores: Sequence[float]) -> str:
+    """The numbers of folds in which scores are above other scores, equal and below, in words."""
+    difference = np.array(scores) - np.array(other_scores)
     ahead = int((difference > 1e-12).sum())
     behind = int((difference < -1e-12).sum())
     equal = len(difference) - ahead - behind

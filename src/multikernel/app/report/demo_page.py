@@ -25,12 +25,12 @@ _SHORT = {"easymkl": "EasyMKL", "average": "average", "best": "best single", "sv
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """One method as a line of the table, as text."""
+    """The texts of a method's row of the table."""
 
     score: Score
     auc: str  # mean and standard deviation over the folds
     highest: bool  # whether no method has a higher mean
-    difference: str  # how far EasyMKL is above this method, in the same form
+    difference: str  # the score of EasyMKL less that of this method, written like ``auc``
     chosen: str  # the parameters that the inner folds chose
     search: str  # the time of choosing and fitting
     fit: str  # the time of one fit
@@ -38,17 +38,17 @@ class ScoreRow:
 
 
 def rows(study: Study) -> list[ScoreRow]:
-    """The lines of the table of a study."""
+    """The rows of the table of a study."""
     learned = np.array([o.auc for o in study.score("easymkl").outcomes])
     top = max(score.mean for score in study.scores)
     return [_row(score, learned, score.mean == top) for score in study.scores]
 
 
 def _row(score: Score, learned: np.ndarray[Any, Any], highest: bool) -> ScoreRow:
-    behind = learned - np.array([o.auc for o in score.outcomes])
+    differences = learned - np.array([o.auc for o in score.outcomes])
     difference = ""
     if score.key != "easymkl":
-        difference = f"{behind.mean():+.4f} ± {behind.std(ddof=1):.4f}".replace("-", "−")
+        difference = f"{differences.mean():+.4f} ± {differences.std(ddof=1):.4f}".replace("-", "−")
     return ScoreRow(
         score=score,
         auc=f"{score.mean:.4f} ± {score.std:.4f}",
@@ -62,20 +62,20 @@ def _row(score: Score, learned: np.ndarray[Any, Any], highest: bool) -> ScoreRow
 
 
 def _chosen(score: Score) -> str:
-    """What the inner folds chose: the median of lam with its range, and the most frequent of the other choices."""
-    parts = []
+    """The choices of the inner folds: the median of lam with its range, and the most frequent one of the others."""
+    phrases = []
     if score.lams:
         low = min(score.lams)
         high = max(score.lams)
         lam = f"lam {median(score.lams):g}"
         if high > low:
             lam += f" ({low:g} to {high:g})"
-        parts.append(lam)
+        phrases.append(lam)
     choices = [o.choice for o in score.outcomes if o.choice]
     if choices and score.key != "top":
         commonest = max(dict.fromkeys(choices), key=choices.count)
-        parts.append(f"{commonest} ({choices.count(commonest)} of {len(choices)} folds)")
-    return ", ".join(parts)
+        phrases.append(f"{commonest} ({choices.count(commonest)} of {len(choices)} folds)")
+    return ", ".join(phrases)
 
 
 def summary_rows(study: Study) -> tuple[list[str], list[list[str]]]:
@@ -126,11 +126,11 @@ def headline(study: Study) -> str:
     )
 
 
-def command(studies: Sequence[Study], plan: StudyPlan, out: Path, data_dir: Path | None, every: bool) -> str:
-    """The command that makes this report again; one of ``every`` job names no data."""
-    where = data_dir or os.environ.get("MULTIKERNEL_DATA")
-    words = ["multikernel", "demo", *(word for study in studies if not every for word in ("--data", study.name))]
-    words += ["--data-dir", str(where)] if where else []
+def command(studies: Sequence[Study], plan: StudyPlan, out: Path, data_dir: Path | None, all_jobs: bool) -> str:
+    """The command that writes this report again; where it has ``all_jobs``, the command names no data."""
+    directory = data_dir or os.environ.get("MULTIKERNEL_DATA")
+    words = ["multikernel", "demo", *(word for study in studies if not all_jobs for word in ("--data", study.name))]
+    words += ["--data-dir", str(directory)] if directory else []
     words += ["--folds", str(plan.folds), "--seed", str(plan.seed), "--max-degree", str(plan.max_degree)]
     return shlex.join([*words, "--out", str(out)])
 
@@ -156,6 +156,6 @@ def render(
         studies=studies,
         plan=plan,
         jobs=jobs,
-        command=command(studies, plan, out, data_dir, every=bool(jobs)),
+        command=command(studies, plan, out, data_dir, all_jobs=bool(jobs)),
         worst_gap=max(score.worst_gap or 0.0 for study in studies for score in study.scores),
     )

@@ -13,12 +13,12 @@ from multikernel.app.jobs.criteria import NAMES, profiles_of
 from multikernel.app.jobs.follow_path import Followed, header_of, rows_of
 from multikernel.app.jobs.inspect import Inspected, Tested, inspect_model, tested_on
 from multikernel.app.jobs.source_values import Worth, plain
-from multikernel.app.path_charts import least, profile_charts
+from multikernel.app.path_charts import profile_charts, values_at_minima
 from multikernel.files import path_of, write_whole
 from multikernel.inspection import short_names
 from multikernel.reproduce.pages.html import provenance, templates
 
-_COLORS = {  # mid tones, to be seen on white and on black
+_COLORS = {  # mid tones, which are visible on white and on black
     "learned": "#4a7fe0",
     "baseline": "#8d96a8",
     "outside": "#dd8a33",
@@ -26,13 +26,13 @@ _COLORS = {  # mid tones, to be seen on white and on black
 
 
 def page(template: str, functions: Mapping[str, Callable[..., Any]] | None = None, **values: Any) -> str:
-    """A template filled in, as HTML text.
+    """The HTML text of a template.
 
     Parameters
     ----------
     template : its name
-    functions : what it may call
-    values : what it shows, beside the versions, the machine and the time
+    functions : the functions that it may call
+    values : its variables, beside the versions, the machine and the time
     """
     environment = templates("multikernel.app.report")
     environment.globals |= dict(functions or {})
@@ -43,8 +43,8 @@ def page(template: str, functions: Mapping[str, Callable[..., Any]] | None = Non
     )
 
 
-_BARS = 20  # kernels with a bar
-_DRAWN = 6  # targets whose predictions are drawn, as in the browser application; a table has all
+_BARS = 20  # kernels with a bar, at most
+_DRAWN = 6  # targets whose predictions are drawn, at most, as in the browser application; the table has all targets
 
 
 def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, sources: Any = None) -> None:
@@ -83,7 +83,7 @@ def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, sources:
     if y is not None:
         if np.ndim(y) != 1:
             raise ValueError(f"report: y must have one value for each sample, got shape {np.shape(y)}")
-        if getattr(X, "joined", False) and hasattr(y, "loc"):  # views whose rows have names, and a target with names
+        if getattr(X, "joined", False) and hasattr(y, "loc"):  # views and a target whose rows have names
             y = y.loc[X.index]
         else:
             check_rows(model, X, y)
@@ -95,25 +95,25 @@ def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, sources:
 
 
 def check_rows(model: Any, X: Any, y: Any) -> None:
-    """ValueError where the labels of a target contradict the order of the samples, as ``score`` says."""
+    """ValueError, raised by ``score``, where the labels of a target contradict the order of the samples."""
     if hasattr(y, "index") and not callable(y.index):
         model.score(X, y)
 
 
-def model_page(inspected: Inspected, found: Mapping[str, Any] | None = None) -> str:
+def model_page(inspected: Inspected, worth_of_sources: Mapping[str, Any] | None = None) -> str:
     """The report as HTML text.
 
     Parameters
     ----------
     inspected : the model
-    found : what its sources are worth, where that is known
+    worth_of_sources : the result of ``plain`` for its sources; None for no section about them
     """
     names = short_names(list(inspected.names[:_BARS]))
     rows = [(n, float(w), 0.0, f"{n}: {w:.4g}") for n, w in zip(names, inspected.weights, strict=False)]
     points = [
-        (own.target, charts.residuals({"points": np.column_stack([own.predicted, own.truth]).tolist()}))
-        for own in inspected.tested[:_DRAWN]
-        if own.confusion is None
+        (test.target, charts.residuals({"points": np.column_stack([test.predicted, test.truth]).tolist()}))
+        for test in inspected.tested[:_DRAWN]
+        if test.confusion is None
     ]
     return page(
         "model.html.j2",
@@ -122,8 +122,8 @@ def model_page(inspected: Inspected, found: Mapping[str, Any] | None = None) -> 
         weights=row_charts.bars("Weights", rows, "weight") if rows else None,
         points=points,
         what="source",
-        found=found,
-        chart=None if found is None else row_charts.sources(found, found["measure"]),
+        found=worth_of_sources,
+        chart=None if worth_of_sources is None else row_charts.sources(worth_of_sources, worth_of_sources["measure"]),
     )
 
 
@@ -132,52 +132,52 @@ def values_page(worth: Worth) -> str:
     return page(
         "values.html.j2",
         worth=worth,
-        what=worth.what,
-        found=worth.found,
-        chart=row_charts.sources(worth.found, worth.found["measure"], worth.what),
+        what=worth.source_word,
+        found=worth.values,
+        chart=row_charts.sources(worth.values, worth.values["measure"], worth.source_word),
     )
 
 
 def path_page(followed: Followed) -> str:
     """The report as HTML text."""
-    found = followed.path
-    values = found.values.tolist()
-    profiles = profiles_of(found)
+    path = followed.path
+    values = path.values.tolist()
+    profiles = profiles_of(path)
     return page(
         "path.html.j2",
         followed=followed,
         rows=[[cell.replace("+-", "±") for cell in row] for row in rows_of(followed)],
-        best=f"{found.values[followed.best]:.3g}",
-        simplest=f"{found.values[followed.simplest]:.3g}",
+        best=f"{path.values[followed.best]:.3g}",
+        simplest=f"{path.values[followed.simplest]:.3g}",
         scores=charts.path(_along(followed), followed.measure),
         header=header_of(followed),
         profiles=profile_charts(profiles, followed.parameter, values, followed.scores.mean(axis=0), followed.measure),
-        least={NAMES[name]: f"{value:.3g}" for name, value in least(profiles, values).items()},
+        least={NAMES[name]: f"{value:.3g}" for name, value in values_at_minima(profiles, values).items()},
         kernels=charts.lines(
             "Kernels with a positive weight along the path",
             values,
-            [("", found.n_kernels.tolist())],
+            [("", path.n_kernels.tolist())],
             (followed.parameter, "kernels"),
         ),
     )
 
 
 def _along(followed: Followed) -> dict[str, Any]:
-    """Scores along a path as charts take them, in the order of the values."""
-    found = followed.path
-    order = np.argsort(found.values, kind="stable")
+    """The scores of a path as ``charts.path`` takes them, in the order of the values."""
+    path = followed.path
+    order = np.argsort(path.values, kind="stable")
     mean = followed.scores.mean(axis=0)
     error = followed.scores.std(axis=0, ddof=1) / np.sqrt(len(followed.scores))
-    place = {int(step): k for k, step in enumerate(order)}
+    position = {int(step): k for k, step in enumerate(order)}
     return {
         "parameter": followed.parameter,
-        "values": found.values[order].tolist(),
+        "values": path.values[order].tolist(),
         "mean": mean[order].tolist(),
         "error": error[order].tolist(),
-        "training": None if found.train_score is None else found.train_score[order].tolist(),
-        "kernels": found.n_kernels[order].tolist(),
+        "training": None if path.train_score is None else path.train_score[order].tolist(),
+        "kernels": path.n_kernels[order].tolist(),
         "freedom": [],
-        "best": place[followed.best],
-        "chosen": place[followed.simplest],
+        "best": position[followed.best],
+        "chosen": position[followed.simplest],
         "line": float(mean[followed.best] - error[followed.best]),
     }

@@ -1,4 +1,4 @@
-"""Columns as a person has them, for the automatic estimator: numbers or words, with missing cells."""
+"""Columns of a file for the automatic estimator: numbers or words, with missing cells."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ColumnKinds:
-    """What the columns of the training file hold. Stored with the model.
+    """What the columns of the training file contain. Stored with the model.
 
     Parameters
     ----------
-    numeric : dict from names to whether the column is one of numbers
-    words : dict from names to the words among numbers that count as missing cells; other words are refused, and none
-        where it is None, as in models of earlier versions of the application
+    numeric : dict from the name of each column to whether it is a column of numbers
+    words : dict from the name of a column of numbers to the words in it that count as missing cells, while other words
+        are refused; None, as in models of earlier versions of the application, where all words count as missing
     """
 
     numeric: dict[str, bool]
@@ -39,13 +39,13 @@ class ColumnKinds:
 
     @classmethod
     def learn(cls, columns: list[Column], types: Mapping[str, str] | None = None) -> Self:
-        """Numbers are where all known cells are numbers, and the column is not declared to hold anything else."""
+        """A column is numeric where all cells that are not missing are numbers, and no other type is declared."""
         return cls({column.name: _numeric(column, (types or {}).get(column.name)) for column in columns})
 
     def frame(self, table: CsvTable) -> pd.DataFrame:
-        """The samples of a file, whose further columns are ignored; a missing cell is NaN or None.
+        """The samples of a file, where a missing cell is NaN or None; columns that training did not have are ignored.
 
-        ValueError where a column is missing, or a cell that is to be a number is a word.
+        ValueError where a column is missing, or a cell of a numeric column is a word.
         """
         import pandas as pd
 
@@ -56,27 +56,27 @@ class ColumnKinds:
         numeric = self.numeric[column.name]
         if numeric and self.words is None:
             return numbers_in(None if is_missing(cell) else cell for cell in column.cells)
-        kept, part = known(column, (self.words or {}).get(column.name, ()))
+        positions, known_cells = known(column, (self.words or {}).get(column.name, ()))
         values: Array = np.full(len(column.cells), None, dtype=object)
         if numeric:
             values = np.full(len(column.cells), np.nan)
-        if not len(kept):
+        if not len(positions):
             return values
-        if numeric and part.numbers is None:
-            raise part.error(part.first_word, "is not a number, and the column was numeric in training")
-        values[kept] = part.numbers if numeric else part.cells
+        if numeric and known_cells.numbers is None:
+            raise known_cells.error(known_cells.first_word, "is not a number, and the column was numeric in training")
+        values[positions] = known_cells.numbers if numeric else known_cells.cells
         return values
 
 
 def _numeric(column: Column, declared: str | None) -> bool:
-    part = known(column)[1]
-    if declared == "number":  # words among numbers go to the estimator as strings, which counts them as missing
-        return not np.isnan(numbers_in(part.cells)).any()
-    return declared is None and part.numbers is not None
+    known_cells = known(column)[1]
+    if declared == "number":  # with words among the numbers it is left as strings: the estimator takes words as missing
+        return not np.isnan(numbers_in(known_cells.cells)).any()
+    return declared is None and known_cells.numbers is not None
 
 
 def known(column: Column, words: Sequence[str] = ()) -> tuple[Array, Column]:
-    """The positions of the cells that are not missing, and are none of some words, and the column of these."""
-    kept = [i for i, cell in enumerate(column.cells) if not is_missing(cell) and cell not in words]
-    part = Column(column.file, column.name, [column.cells[i] for i in kept], [column.rows[i] for i in kept])
-    return np.array(kept, dtype=int), part
+    """The positions of the cells that are neither missing nor one of some words, and the column of these cells."""
+    positions = [i for i, cell in enumerate(column.cells) if not is_missing(cell) and cell not in words]
+    cells = Column(column.file, column.name, [column.cells[i] for i in positions], [column.rows[i] for i in positions])
+    return np.array(positions, dtype=int), cells

@@ -1,6 +1,7 @@
-"""Columns without a missing cell as numbers: categories spread over 0/1 columns, everything scaled to [0, 1].
+"""Columns without a missing cell as numbers: categories become 0/1 columns, and all columns are scaled to [0, 1].
 
-For linear methods, whose columns are not centred and compete by their size, it is scaled to mean 0 and deviation 1.
+For linear methods, which do not centre columns and whose penalty depends on the size of the columns, they are scaled to
+mean 0 and standard deviation 1 instead.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableEncoding:
-    """How the rows of a file become samples: learned from the training file, stored with the model."""
+    """How the rows of a file become samples. It is learned from the training file and stored with the model."""
 
     target: str  # the name of its column
     task: Task
     features: tuple[Feature, ...]
-    low: tuple[float, ...]  # what becomes 0 of each column that the features become: its smallest value, or its mean
-    high: tuple[float, ...]  # what becomes 1: its largest value, or one deviation above the mean
-    views: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # the samples' columns, of several files
+    low: tuple[float, ...]  # for each column of the samples the value that is scaled to 0: its smallest one or its mean
+    high: tuple[float, ...]  # the value that is scaled to 1: its largest one, or one deviation above the mean
+    views: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of several files: the columns of each
 
     @classmethod
     def learn(
@@ -48,13 +49,13 @@ class TableEncoding:
 
         Columns are scaled to [0, 1], or if ``standardized`` to mean 0 and deviation 1.
 
-        ValueError where there is no such target or no feature, a cell is missing, or the target does not fit the task;
-        and where a column is declared to hold what it does not, or what only kernels by type can take.
+        ValueError where there is no such target or no feature, a cell is missing, the target does not fit the task, or
+        a column is declared as a type that its cells do not have, or that only kernels chosen by type accept.
         """
-        y, decided, found = read_target(table, target, task)
+        y, decided, feature_columns = read_target(table, target, task)
         declared = types or {}
         table.check_types(declared, target)
-        columns = [table.present(column.name) for column in found]
+        columns = [table.present(column.name) for column in feature_columns]
         features = tuple(_feature(column, declared.get(column.name)) for column in columns)
         raw = _frame(features, table)
         if standardized:
@@ -63,8 +64,8 @@ class TableEncoding:
         else:
             low = raw.min().tolist()
             high = raw.max().tolist()
-        for name, least, most in zip(raw, low, high, strict=True):
-            if not isfinite(most - least):
+        for name, lowest, highest in zip(raw, low, high, strict=True):
+            if not isfinite(highest - lowest):
                 raise ValueError(
                     f"{table.file}: column {name!r} holds numbers up to {raw[name].abs().max():.0e}, whose differences "
                     "are more than a computer can hold; give it in other units"
@@ -72,35 +73,37 @@ class TableEncoding:
         return cls(target, decided, features, tuple(low), tuple(high), _views(features, table)), raw, y
 
     def scale(self, raw: pd.DataFrame) -> pd.DataFrame:
-        """Each column by its range or its deviation in training; one that was constant there loses that constant."""
+        """The samples scaled by ``low`` and ``high``; from a column that was constant in training, only ``low`` is
+        subtracted.
+        """
         low = np.array(self.low)
         high = np.array(self.high)
         return raw.sub(low).div(np.where(high > low, high - low, 1.0))
 
     def samples(self, table: CsvTable) -> pd.DataFrame:
-        """The scaled samples of another file, whose further columns are ignored.
+        """The scaled samples of another file; columns that training did not have are ignored.
 
-        ValueError where a column or a cell is missing, or a cell does not fit what its column held in training.
+        ValueError where a column or a cell is missing, or a cell is not of the type that its column had in training.
         """
         table.check_has([feature.name for feature in self.features])
         return self.scale(_frame(self.features, table))
 
     def of_views(self, names: Iterable[str]) -> Self:
         """The encoding of some of the views."""
-        kept = {name: self.views[name] for name in names}
-        taken = {column for own in kept.values() for column in own}
+        views = {name: self.views[name] for name in names}
+        columns_of_views = {column for view_columns in views.values() for column in view_columns}
         columns = [name for feature in self.features for name in feature.names]
-        inside = [name in taken for name in columns]
+        in_views = [name in columns_of_views for name in columns]
         return replace(
             self,
-            features=tuple(feature for feature in self.features if feature.names[0] in taken),
-            low=tuple(value for value, own in zip(self.low, inside, strict=True) if own),
-            high=tuple(value for value, own in zip(self.high, inside, strict=True) if own),
-            views=kept,
+            features=tuple(feature for feature in self.features if feature.names[0] in columns_of_views),
+            low=tuple(value for value, in_view in zip(self.low, in_views, strict=True) if in_view),
+            high=tuple(value for value, in_view in zip(self.high, in_views, strict=True) if in_view),
+            views=views,
         )
 
-    def as_given(self, samples: pd.DataFrame) -> Any:
-        """Samples as an estimator takes them: by view where there are several files."""
+    def as_input(self, samples: pd.DataFrame) -> Any:
+        """The samples as input of an estimator: ``multikernel.views`` where there are several files."""
         if self.views:
             return mk.views(split(samples, self.views), list(self.views))
         return samples
@@ -111,7 +114,7 @@ class TableEncoding:
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Self:
-        """The encoding from what ``to_json`` gave, once it has been written and read as JSON."""
+        """The encoding from the result of ``to_json`` after it was written and read as JSON."""
         features = tuple(
             Feature(f["name"], None if f["levels"] is None else tuple(f["levels"])) for f in stored["features"]
         )
@@ -141,41 +144,41 @@ def _feature(column: Column, declared: str | None) -> Feature:
 
 
 def _views(features: Sequence[Feature], table: CsvTable) -> dict[str, dict[str, str]]:
-    """The columns that the features of each view become, and their names in the view."""
-    made = {feature.name: feature.names for feature in features}
+    """For each view the columns that its features become: from their names in the samples to those in the view."""
+    names_of_features = {feature.name: feature.names for feature in features}
     return {
-        view: {full: full.removeprefix(f"{view}: ") for name in own for full in made[name]}
-        for view, own in table.by_view(made).items()
+        view: {full: full.removeprefix(f"{view}: ") for name in view_columns for full in names_of_features[name]}
+        for view, view_columns in table.by_view(names_of_features).items()
     }
 
 
 def _frame(features: Sequence[Feature], table: CsvTable) -> pd.DataFrame:
-    """The samples before they are scaled, NaN where a file lacks one."""
+    """The samples before they are scaled; the columns of a file that lacks a sample are NaN there."""
     import pandas as pd
 
     views = table.by_view(feature.name for feature in features) or {"": {feature.name: "" for feature in features}}
-    parts = []
+    frames = []
     for names in views.values():
-        own = [feature for feature in features if feature.name in names]
-        values, columns = encode(own, [table.present(feature.name) for feature in own])
-        part = pd.DataFrame(values, columns=columns)
-        lacking = table.lacking(own[0].name)
+        view_features = [feature for feature in features if feature.name in names]
+        values, columns = encode(view_features, [table.present(feature.name) for feature in view_features])
+        frame = pd.DataFrame(values, columns=columns)
+        lacking = table.lacking(view_features[0].name)
         if lacking:
-            n = len(part) + len(lacking)
-            part = part.set_axis([i for i in range(n) if i not in lacking]).reindex(range(n))
-        parts.append(part)
-    if len(parts) == 1:
-        return parts[0]
-    return pd.concat(parts, axis=1)
+            n = len(frame) + len(lacking)
+            frame = frame.set_axis([i for i in range(n) if i not in lacking]).reindex(range(n))
+        frames.append(frame)
+    if len(frames) == 1:
+        return frames[0]
+    return pd.concat(frames, axis=1)
 
 
 def scaler_of(views: bool, standardized: bool) -> Any:
-    """What scales the samples of a fold as ``TableEncoding`` does those of the file.
+    """The transformer that scales the samples of a fold in the same way as ``TableEncoding`` those of the file.
 
     Parameters
     ----------
     views : whether samples are views
-    standardized : whether columns get mean 0 and deviation 1, not the range [0, 1]
+    standardized : whether columns are scaled to mean 0 and deviation 1 instead of the range [0, 1]
     """
     if views:
         return ScaledViews(standardized)
@@ -184,7 +187,7 @@ def scaler_of(views: bool, standardized: bool) -> Any:
 
 
 class ScaledViews(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """The columns of each view to [0, 1] by their ranges in training, or to mean 0 and deviation 1.
+    """Scales the columns of each view to [0, 1] by their ranges in training, or to mean 0 and deviation 1.
 
     Parameters
     ----------
@@ -202,7 +205,7 @@ class ScaledViews(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : views that are data frames of numbers
         y : ignored
         """
-        self.scalers_ = {name: scaler_of(False, self.standardized).fit(part) for name, part in X.items()}
+        self.scalers_ = {name: scaler_of(False, self.standardized).fit(frame) for name, frame in X.items()}
         return self
 
     def transform(self, X: Any) -> Any:

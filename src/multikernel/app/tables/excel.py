@@ -1,7 +1,7 @@
-"""A sheet of an Excel file, row by row: its cells are counted before any of them is made.
+"""A sheet of an Excel file, row by row: its cells are counted before Python objects are made of them.
 
-A file of some kB can hold millions of cells, or refer to one long text a million times. So the text of a sheet is
-looked through first, a block at a time, and what cannot be meant is refused.
+A file of a few kB can hold millions of cells, or refer to one long text a million times. Therefore the XML text of a
+sheet is scanned first, a block at a time, and sizes that no real table has are refused.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import Any, BinaryIO, Protocol
 from multikernel.app.tables.table import listed, text_of
 
 _BLOCK = 1 << 20
-_MOST_ELEMENTS = 1_000_000  # of the parts that are no sheet: the styles of large books have some ten thousand
+_MOST_ELEMENTS = 1_000_000  # XML elements of a file that is not a sheet: the styles of large books have about 10,000
 _MOST_ROWS = 1_048_576  # that a sheet of Excel can have
 _LONGEST_ROW = 16_384  # columns that a sheet of Excel can have
-_LONGEST_ELEMENT = 8 * _BLOCK  # bytes: 25 times what the longest text takes that Excel has, 32,767 characters
-_APART = 4  # places of a table with gaps for each cell that may be read
+_LONGEST_ELEMENT = 8 * _BLOCK  # bytes: 25 times those of the longest text of a cell in Excel, 32,767 characters
+_GRID_PER_CELL = 4  # positions of the grid, empty ones among them, for each cell that may be read
 
 _UNREADABLE = "The spreadsheet cannot be read ({}); save its sheet as CSV."
 
@@ -66,16 +66,16 @@ class WorkbookLimits(Protocol):
         ...
 
 
-NumberedRows = Iterator[tuple[int, list[Any]]]  # the place of each row, counted from 0, and its cells
+NumberedRows = Iterator[tuple[int, list[Any]]]  # the position of each row, counted from 0, and its cells
 
 
 @dataclass(frozen=True)
 class MergedCells:
-    """The place of merged cells.
+    """The position of a group of merged cells.
 
     Parameters
     ----------
-    left, top, right, bottom : int, their columns and rows, counted from 0
+    left, top, right, bottom : int, its first and last column and row, counted from 0
     """
 
     left: int
@@ -86,14 +86,14 @@ class MergedCells:
 
 @dataclass(frozen=True)
 class SheetText:
-    """What the text of a sheet tells.
+    """What the XML text of a sheet says about its cells.
 
     Parameters
     ----------
-    cells : int, how many there are, empty ones with a format, too
-    filled : bool, whether one has a value
+    cells : int, their number, with empty ones that have a format
+    filled : bool, whether any cell has a value
     merged : tuple of MergedCells
-    not_computed : int, formulas whose result is not stored
+    not_computed : int, the number of formulas whose result is not stored
     """
 
     cells: int
@@ -109,29 +109,29 @@ class Sheet:
     Parameters
     ----------
     title : str
-    rows : iterator of (int, list of str), the place of each row that has a value, counted from 0, and its cells
-    notes : tuple of str, what is to be said of it
-    others : tuple of str, the other sheets with content, where none was asked for by name
+    rows : iterator of (int, list of str), the position of each row that has a value, counted from 0, and its cells
+    notes : tuple of str, remarks for the user
+    other_titles : tuple of str, the other visible sheets with content, where no sheet was requested by name
     """
 
     title: str
     rows: Iterator[tuple[int, list[str]]]
     notes: tuple[str, ...]
-    others: tuple[str, ...]
+    other_titles: tuple[str, ...]
 
 
 def sheet_as_csv(
     content: BinaryIO, path: Path, name: str, limits: WorkbookLimits, *, first: bool
 ) -> tuple[Sheet, list[int]]:
-    """Write a sheet as CSV; the sheet, and the place of each of its rows, counted from 0.
+    """Write a sheet as CSV; returns the sheet, and the position in it of each row written, counted from 0.
 
     Parameters
     ----------
     content : the file
     path : the CSV file to write
     name : of the sheet; "" for the one that has content and is not hidden
-    limits : how large it may be
-    first : whether the first of several such sheets is taken
+    limits : how large the file and its sheet may be
+    first : whether the first sheet is taken where several have content and no name is given
 
     Raises
     ------
@@ -139,27 +139,27 @@ def sheet_as_csv(
     """
     try:
         with zipfile.ZipFile(content) as archive:
-            limits.check_unpacked(sum(member.file_size for member in archive.infolist()))  # unpacked is never more
+            limits.check_unpacked(sum(member.file_size for member in archive.infolist()))  # zipfile unpacks no more
         sheet = sheet_of(content, name, limits)
-        if sheet.others and not first:
-            titles = listed([repr(title) for title in (sheet.title, *sheet.others)])
+        if sheet.other_titles and not first:
+            titles = listed([repr(title) for title in (sheet.title, *sheet.other_titles)])
             raise ValueError(f"The file has the sheets {titles}; choose one by --sheet NAME.")
-        places = []
+        positions = []
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
-            for place, cells in sheet.rows:
-                places.append(place)
+            for position, cells in sheet.rows:
+                positions.append(position)
                 writer.writerow(cells)
     except zipfile.BadZipFile as error:
         raise ValueError(f"The file is damaged or cut off ({error}); copy it again.") from None
-    except (KeyError, NotImplementedError, RuntimeError, zlib.error) as error:  # of zipfile, where a part is odd
+    except (KeyError, NotImplementedError, RuntimeError, zlib.error) as error:  # of zipfile, for damaged members
         raise ValueError(_UNREADABLE.format(error)) from None
-    return sheet, places
+    return sheet, positions
 
 
 @contextmanager
-def _in_a_sentence() -> Iterator[None]:
-    """What openpyxl raises, which is whatever a damaged file runs into, becomes a sentence."""
+def _openpyxl_errors() -> Iterator[None]:
+    """Turn any exception that openpyxl raises for a damaged file into a ValueError with a sentence."""
     try:
         yield
     except (zipfile.BadZipFile, MemoryError):
@@ -169,30 +169,30 @@ def _in_a_sentence() -> Iterator[None]:
 
 
 def sheet_of(content: BinaryIO, name: str, limits: WorkbookLimits) -> Sheet:
-    """A sheet of an Excel file; ValueError in a sentence where there is none such, or it is too large.
+    """A sheet of an Excel file; ValueError with a sentence where there is no such sheet, or it is too large.
 
     Parameters
     ----------
     content : the file
     name : of the sheet; "" for the first one with content that is not hidden
-    limits : how large it may be
+    limits : how large the file and its sheet may be
     """
     archive = zipfile.ZipFile(content)
     _check_parts(archive, limits)
     from openpyxl import load_workbook
 
     content.seek(0)
-    with _in_a_sentence():
+    with _openpyxl_errors():
         book = load_workbook(content, read_only=True, data_only=True)
     titles = [sheet.title for sheet in book.worksheets]
     if name and name not in titles:
         raise ValueError(f"There is no sheet {name!r}; the file has {listed([repr(title) for title in titles])}.")
     sheets = [sheet for sheet in book.worksheets if not name or sheet.title == name]
-    found = [(sheet, _text_of(archive, vars(sheet)["_worksheet_path"], limits)) for sheet in sheets]
-    filled = [(sheet, text) for sheet, text in found if text.filled] or found[:1]
+    texts = [(candidate, _text_of(archive, vars(candidate)["_worksheet_path"], limits)) for candidate in sheets]
+    filled = [(candidate, text) for candidate, text in texts if text.filled] or texts[:1]
     if not filled:
         raise ValueError("The file has no sheet of cells; give one with a table.")
-    shown = [(sheet, text) for sheet, text in filled if sheet.sheet_state == "visible"] or filled
+    shown = [(candidate, text) for candidate, text in filled if candidate.sheet_state == "visible"] or filled
     sheet, text = shown[0]
     if text.cells > limits.most_cells:
         raise ValueError(
@@ -200,17 +200,17 @@ def sheet_of(content: BinaryIO, name: str, limits: WorkbookLimits) -> Sheet:
             "empty ones with a format among them; save it as CSV, or give a part of it."
         )
     if name:
-        others = ()
+        other_titles = ()
     else:
-        others = tuple(other.title for other, _ in shown if other is not sheet)
+        other_titles = tuple(other.title for other, _ in shown if other is not sheet)
     unread = [other.title for other, _ in filled if other is not sheet]
-    sheet.reset_dimensions()  # what a file says of its size may be wrong by millions of cells
-    return Sheet(sheet.title, _rows(sheet, text, limits), tuple(_notes(sheet.title, unread, text)), others)
+    sheet.reset_dimensions()  # the size that a file declares may be wrong by millions of cells
+    return Sheet(sheet.title, _rows(sheet, text, limits), tuple(_notes(sheet.title, unread, text)), other_titles)
 
 
-def _notes(title: str, others: Sequence[str], text: SheetText) -> Iterator[str]:
-    if others:
-        names = listed([repr(other) for other in others])
+def _notes(title: str, other_titles: Sequence[str], text: SheetText) -> Iterator[str]:
+    if other_titles:
+        names = listed([repr(other) for other in other_titles])
         yield (
             f"the sheet {title!r} was read, and the file has {names}, too: to read another, load the file again with "
             "the name of its sheet"
@@ -223,14 +223,14 @@ def _notes(title: str, others: Sequence[str], text: SheetText) -> Iterator[str]:
         yield f"each cell of {count} of merged cells has the value of the group"
     if text.not_computed:
         if text.not_computed == 1:
-            what = "1 formula"
+            formulas = "1 formula"
         else:
-            what = f"{text.not_computed} formulas"
-        yield f"missing are the results of {what}: open the file in a spreadsheet program and save it again"
+            formulas = f"{text.not_computed} formulas"
+        yield f"missing are the results of {formulas}: open the file in a spreadsheet program and save it again"
 
 
 def _check_parts(archive: zipfile.ZipFile, limits: WorkbookLimits) -> None:
-    """ValueError where it is no spreadsheet, or a part beside its sheets is larger than any program makes it."""
+    """ValueError where the archive is no .xlsx file, or a member of it that is not a sheet is too large."""
     names = [member.filename for member in archive.infolist()]
     if "content.xml" in names:
         raise ValueError("The file is an OpenDocument; save its sheet as .xlsx or CSV.")
@@ -242,7 +242,7 @@ def _check_parts(archive: zipfile.ZipFile, limits: WorkbookLimits) -> None:
         if not name.endswith((".xml", ".rels")):
             continue
         strings = elements = 0
-        for block in _blocks(archive, name):  # of a sheet, too: openpyxl looks for its size in quadratic time
+        for block in _blocks(archive, name):  # sheets are read, too, which refuses long elements: see ``_blocks``
             if not name.startswith("xl/worksheets/"):
                 strings += len(_STRING.findall(block))
                 elements += block.count(b"<")
@@ -260,7 +260,7 @@ def _check_parts(archive: zipfile.ZipFile, limits: WorkbookLimits) -> None:
 
 
 def _text_of(archive: zipfile.ZipFile, member: str, limits: WorkbookLimits) -> SheetText:
-    """What a sheet holds, or its beginning where that is too much already."""
+    """What a sheet contains; the scan ends where there are too many cells already."""
     cells = not_computed = 0
     filled = False
     merged = []
@@ -269,14 +269,14 @@ def _text_of(archive: zipfile.ZipFile, member: str, limits: WorkbookLimits) -> S
         filled = filled or _VALUE.search(block) is not None
         if cells > limits.most_cells:
             break
-        if b"f>" in block or b"f " in block or b"f/>" in block:  # a search takes ten times as long
+        if b"f>" in block or b"f " in block or b"f/>" in block:  # the search below takes ten times as long
             not_computed += len(_NOT_COMPUTED.findall(block))
         if b"mergeCell " in block:
-            merged += [_group(*match) for match in _MERGED.findall(block)]
+            merged += [_merged_cells(*match) for match in _MERGED.findall(block)]
     return SheetText(cells, filled, tuple(merged), not_computed)
 
 
-def _group(left: bytes, top: bytes, right: bytes, bottom: bytes) -> MergedCells:
+def _merged_cells(left: bytes, top: bytes, right: bytes, bottom: bytes) -> MergedCells:
     return MergedCells(_column(left), int(top) - 1, _column(right), int(bottom) - 1)
 
 
@@ -288,49 +288,52 @@ def _column(letters: bytes) -> int:
 
 
 def _blocks(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:
-    """A part of the file in blocks that end behind a row, or an element where there is none."""
-    left = b""
-    with archive.open(member) as part:
-        while block := part.read(_BLOCK):
-            text = left + block
+    """A member of the archive in blocks that end after a row, or after an element where no row ends.
+
+    Long elements are refused, since openpyxl searches a sheet's text for its size in quadratic time.
+    """
+    remainder = b""
+    with archive.open(member) as file:
+        while block := file.read(_BLOCK):
+            text = remainder + block
             end = max(text.rfind(b"</row>") + 6, text.rfind(b":row>") + 5)
             if end < 7:
                 end = text.rfind(b">") + 1
             yield text[:end]
-            left = text[end:]
-            if len(left) > _LONGEST_ELEMENT:
+            remainder = text[end:]
+            if len(remainder) > _LONGEST_ELEMENT:
                 raise ValueError(
                     f"An element of {member.rpartition('/')[2]} has more than {_LONGEST_ELEMENT >> 20} MB, far more "
                     "than the longest text of a cell; save the sheet as CSV."
                 )
-    yield left
+    yield remainder
 
 
 def _rows(sheet: Any, text: SheetText, limits: WorkbookLimits) -> Iterator[tuple[int, list[str]]]:
-    """The rows that have a cell with a value, as texts."""
+    """The rows that have a value, their cells as texts."""
     size = 0
     for k, cells in _from_left(_with_merged(_filled_rows(sheet, limits), text.merged)):
-        written = [text_of(cell) for cell in cells]
-        size += sum(map(len, written))
+        texts = [text_of(cell) for cell in cells]
+        size += sum(map(len, texts))
         if size > limits.unpacked_limit:
             raise ValueError(
                 f"The sheet has more than {limits.unpacked_limit >> 20} MB of text, the most that is taken; give a "
                 "part of it."
             )
-        yield k, written
+        yield k, texts
 
 
 def _filled_rows(sheet: Any, limits: WorkbookLimits) -> NumberedRows:
-    """The place of each row that has a value, and its cells, as many as the first such row has at least."""
-    width = filled = places = 0
-    found = sheet.iter_rows(values_only=True)
+    """The position of each row that has a value, and its cells, as many as up to the last value of the first row."""
+    width = filled = cell_count = 0
+    rows = sheet.iter_rows(values_only=True)
     for k in count():
-        with _in_a_sentence():
-            row = next(found, None)
+        with _openpyxl_errors():
+            row = next(rows, None)
         if row is None:
             return
-        places += len(row)
-        if k >= _MOST_ROWS or places > _APART * limits.most_cells + _LONGEST_ROW:
+        cell_count += len(row)
+        if k >= _MOST_ROWS or cell_count > _GRID_PER_CELL * limits.most_cells + _LONGEST_ROW:
             raise ValueError("The sheet has cells far apart from each other; move its table to the first rows.")
         if not any(cell is not None for cell in row):
             continue
@@ -351,12 +354,12 @@ def _filled_rows(sheet: Any, limits: WorkbookLimits) -> NumberedRows:
 
 
 def _with_merged(rows: NumberedRows, groups: Sequence[MergedCells]) -> NumberedRows:
-    """The rows, each cell of a group of merged cells with the value of its first one."""
-    waiting = deque(sorted(groups, key=lambda group: group.top))
+    """The rows, where each cell of a group of merged cells has the value of the first cell of the group."""
+    pending = deque(sorted(groups, key=lambda group: group.top))
     values: dict[MergedCells, Any] = {}
     for k, cells in rows:
-        while waiting and waiting[0].top <= k:
-            group = waiting.popleft()
+        while pending and pending[0].top <= k:
+            group = pending.popleft()
             if group.top == k and group.left < len(cells):
                 values[group] = cells[group.left]
         values = {group: value for group, value in values.items() if group.bottom >= k}
@@ -369,13 +372,13 @@ def _with_merged(rows: NumberedRows, groups: Sequence[MergedCells]) -> NumberedR
 
 
 def _from_left(rows: NumberedRows) -> NumberedRows:
-    """The cells of the rows without empty columns on the left of the table."""
-    left = -1
+    """The rows without the empty columns on the left of the table."""
+    first_column = -1
     for k, cells in rows:
-        if left < 0:
-            left = next(j for j, cell in enumerate(cells) if cell is not None)
-        if any(cell is not None for cell in cells[:left]):
+        if first_column < 0:
+            first_column = next(j for j, cell in enumerate(cells) if cell is not None)
+        if any(cell is not None for cell in cells[:first_column]):
             raise ValueError(
                 f"Row {k + 1} of the sheet has a cell on the left of the names of the columns; give its column a name."
             )
-        yield k, cells[left:]
+        yield k, cells[first_column:]

@@ -1,4 +1,4 @@
-"""From a file of any kind that is taken to a table: CSV, compressed or not, Parquet, or a sheet of Excel."""
+"""Tables from files of all supported formats: CSV, compressed or not, Parquet, and sheets of Excel."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from multikernel.app.tables.table import CsvTable, read_table
 from multikernel.streams import Records, available_memory
 
 _EXCEL = (".xlsx", ".xlsm")  # files of Office Open XML, which openpyxl reads
-_GZIP = b"\x1f\x8b"  # with which a file of gzip begins
-_ZIP = b"PK"  # and one of Excel
-_SMALL = 1 << 26  # bytes, of which a table is read without a look at the memory
-_BYTES = 100.0  # that a cell takes while it is read, of those with six characters on average: 70 of one digit
+_GZIP = b"\x1f\x8b"  # the first bytes of a gzip file
+_ZIP = b"PK"  # the first bytes of a zip archive, and thus of an Excel file
+_SMALL = 1 << 26  # bytes up to which a table is read without a check of the memory
+_BYTES = 100.0  # memory for each cell while a table is read, of six characters on average: 70 for a single digit
 
 
 @dataclass(frozen=True)
 class SheetLimits:
-    """How large a sheet may be that is read on a person's own computer: what Excel can hold, as far as memory goes.
+    """How large a sheet may be that is read on the user's computer: the limits of Excel, and fewer cells.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ class SheetLimits:
     """
 
     unpacked_limit: int = 1 << 30
-    most_rows: int = 1_048_576  # that a sheet of Excel can have, as the columns
+    most_rows: int = 1_048_576  # the limits of Excel for rows and columns
     most_columns: int = 16_384
-    most_cells: int = 20_000_000  # 2.5 minutes, at 38 s for each five millions
+    most_cells: int = 20_000_000  # read in 2.5 minutes, at 38 s for five million
 
     def check_columns(self, count: int) -> None:
         """ValueError where a table has too many columns."""
@@ -60,37 +60,37 @@ def read_file(path: Path, sheet: str = "") -> CsvTable:
 
     Parameters
     ----------
-    path : CSV, Parquet or Excel, which is seen by its ending
-    sheet : of an Excel file; "" where it has one with content
+    path : CSV, Parquet or Excel, recognised by its ending
+    sheet : of an Excel file; "" for the only one with content
 
     Raises
     ------
     ValueError : where it cannot be read, is changed meanwhile, or there are several sheets and none is named
     """
-    if path.is_fifo():  # which is read once, and a table from its first lines on, and again
+    if path.is_fifo():  # it can be read only once, and a table is read twice: its first lines, and then all
         return read_bytes(path.read_bytes(), str(path))
     before = _state(path)
-    if is_excel(path) and _begins(path) == _ZIP:  # else it is read, or refused, as what it is instead
+    if is_excel(path) and _first_bytes(path) == _ZIP:  # a file with a wrong ending is read, or refused, as CSV
         table = _read_excel(path, sheet)
     elif path.suffix.lower() == ".parquet":
-        _check_room(path, cells_of(path))
+        _check_memory(path, cells_of(path))
         table = read_parquet(path)
     else:
-        table = read_table(path, most_rows=_room(path))
+        table = read_table(path, most_rows=_row_limit(path))
     if _state(path) != before:
         raise ValueError(f"{path} was changed while it was read; run this again when it is complete")
     return table
 
 
 def unpacked_size(path: Path) -> int:
-    """The bytes of a CSV file once it is unpacked, where an archive or the end of a file of gzip says so; else its own.
+    """The size of a CSV file in bytes, unpacked where it is a zip archive or a gzip file, which record this size.
 
     Parameters
     ----------
     path : the file
     """
     size = path.stat().st_size
-    start = _begins(path)
+    start = _first_bytes(path)
     if start == _GZIP and size > 4:
         with path.open("rb") as file:
             file.seek(-4, os.SEEK_END)
@@ -101,20 +101,20 @@ def unpacked_size(path: Path) -> int:
     return size
 
 
-def _begins(path: Path) -> bytes:
+def _first_bytes(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(2)
 
 
-def _room(path: Path) -> int | None:
-    """How many rows of a CSV file half of the available memory has room for; None where the file is small."""
+def _row_limit(path: Path) -> int | None:
+    """The number of rows of a CSV file that fit into half of the available memory; None where the file is small."""
     if unpacked_size(path) < _SMALL:
         return None
     return max(1, int(0.5 * available_memory() / (_BYTES * len(Records.of(path).names))))
 
 
-def _check_room(path: Path, cells: int) -> None:
-    """ValueError where that many cells take more than half of the available memory."""
+def _check_memory(path: Path, cells: int) -> None:
+    """ValueError where so many cells take more than half of the available memory."""
     if _BYTES * cells > _SMALL and _BYTES * cells > 0.5 * available_memory():
         raise ValueError(
             f"{path} has {cells:,} cells, which take about {_BYTES * cells / 1e9:.2g} GB; give fewer rows or columns"
@@ -122,26 +122,26 @@ def _check_room(path: Path, cells: int) -> None:
 
 
 def _state(path: Path) -> tuple[int, int, int]:
-    """What differs where a file was written to, or another has taken its name."""
-    known = path.stat()
-    return known.st_ino, known.st_size, known.st_mtime_ns
+    """Numbers that change where the file is written to, or replaced by another one."""
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def read_bytes(given: bytes, name: str) -> CsvTable:
+def read_bytes(content: bytes, name: str) -> CsvTable:
     """The table of a CSV file, compressed or not, from its content.
 
     Parameters
     ----------
-    given : the content
-    name : str, how sentences call the file
+    content : of the file
+    name : str, the name of the file in messages
 
     Raises
     ------
     ValueError : where it cannot be read
     """
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / ("input.gz" if given.startswith(_GZIP) else "input")
-        path.write_bytes(given)
+        path = Path(folder) / ("input.gz" if content.startswith(_GZIP) else "input")
+        path.write_bytes(content)
         try:
             table = read_table(path)
         except ValueError as error:
@@ -159,20 +159,20 @@ def check_sheet(sheet: str, paths: Iterable[Path]) -> None:
 
 
 def _read_excel(path: Path, sheet: str) -> CsvTable:
-    """A sheet, its rows counted as Excel shows them."""
+    """The table of a sheet, with the row numbers that Excel shows."""
     with tempfile.TemporaryDirectory() as folder, path.open("rb") as content:
-        kept = Path(folder) / "sheet.csv"
+        csv_path = Path(folder) / "sheet.csv"
         try:
-            found, places = sheet_as_csv(content, kept, sheet, SheetLimits(), first=False)
-            if not places:
+            excel_sheet, positions = sheet_as_csv(content, csv_path, sheet, SheetLimits(), first=False)
+            if not positions:
                 raise ValueError("The sheet is empty; a row of column names was expected.")
-            table = read_table(kept, ",")
+            table = read_table(csv_path, ",")
         except ValueError as error:
-            text = str(error).replace(str(kept), str(path))
+            text = str(error).replace(str(csv_path), str(path))
             raise ValueError(text if str(path) in text else f"{path}: {text.removesuffix('.')}") from None
-    said = [*found.notes, *filter(None, [table.note.partition(": ")[2]])]
+    notes = [*excel_sheet.notes, *filter(None, [table.note.partition(": ")[2]])]
     columns = {
-        name: replace(column, file=str(path), rows=[places[row - 1] + 1 for row in column.rows])
+        name: replace(column, file=str(path), rows=[positions[row - 1] + 1 for row in column.rows])
         for name, column in table.columns.items()
     }
-    return replace(table, file=str(path), columns=columns, note=f"{path}: {'; '.join(said)}" if said else "")
+    return replace(table, file=str(path), columns=columns, note=f"{path}: {'; '.join(notes)}" if notes else "")

@@ -1,8 +1,8 @@
 """Which rows folds hold out together: those of one group, or of one stretch of time.
 
-Rows of one patient, or of one day, know of each other. Of rows in an order of time a score is one of the future: each
-test fold is later than all rows that were learned from. Folds inside the training rows, which choose parameters, hold
-out whole stretches of time, since many methods need folds that together hold out every row.
+Rows of one patient, or of one day, are not independent. Where rows have an order of time, scores are those of the
+future: each test fold is later than all rows that were learned from. The inner folds, which choose parameters on the
+training rows, hold out whole stretches of time instead, since many methods need folds that together hold out all rows.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from multikernel.typing import Array
 if TYPE_CHECKING:
     from multikernel.selection import Fold
 
-_STRETCHES = 10  # of the training rows: enough that a season is in two of three folds that learn
-_WITHIN = 3  # stretches in each fold of rows that are permuted whole
+_STRETCHES = 10  # of the training rows: enough that a season is among the training rows of two of three inner folds
+_WITHIN = 3  # stretches within each fold, which permutations keep together
 
 
 @dataclass(frozen=True, eq=False)
 class RowsHeldOut:
-    """What is known of rows that belong together.
+    """The groups or the times of rows, which decide what folds hold out together.
 
     Parameters
     ----------
     groups : array (n,), the group of each row; None where there are none
-    times : array (n,), when each row was; None where that is not said
+    times : array (n,), the time of each row; None where there is none
     """
 
     groups: Array | None = None
@@ -39,51 +39,51 @@ class RowsHeldOut:
 
     @property
     def decided(self) -> bool:
-        """Whether rows belong together."""
+        """Whether groups or times are known; without both, rows are held out one by one."""
         return self.groups is not None or self.times is not None
 
     def together(self, rows: Array | slice = slice(None)) -> Array | None:
-        """The group of each of some rows, for folds among them; None where each row is one by itself."""
+        """The group or the stretch of time of each of ``rows``, for folds of these; None where there are none."""
         if self.times is not None:
-            found = _stretches(self.times[rows], _STRETCHES)
-            if found.any():
-                return found
+            stretches = _stretches(self.times[rows], _STRETCHES)
+            if stretches.any():
+                return stretches
             return None
         if self.groups is None:
             return None
         return self.groups[rows]
 
     def within_folds(self, count: int) -> Array | None:
-        """The group of each row, each within one of ``count`` folds."""
+        """The group of each row, where each group is within one of ``count`` folds."""
         if self.times is None:
             return self.groups
         return _stretches(self.times, _WITHIN * (count + 1))
 
     def most(self, y: Array, task: Task) -> int:
-        """How many folds there can be.
+        """The largest possible number of folds.
 
-        Each needs a sample of every class or two samples where the target is a number, whole groups, and of rows in an
-        order of time training rows before it.
+        Each fold needs a sample of every class, or two samples where the target is a number; it consists of whole
+        groups; and where rows have an order of time, training rows come before it.
         """
         if task == "classification":
-            most = int(np.unique(y, return_counts=True)[1].min())
+            limit = int(np.unique(y, return_counts=True)[1].min())
         else:
-            most = len(y) // 2
+            limit = len(y) // 2
         if self.groups is not None:
-            return min(most, len(np.unique(self.groups)))
+            return min(limit, len(np.unique(self.groups)))
         if self.times is None:
-            return most
-        return min(most, len(np.unique(self.times)) - 1)
+            return limit
+        return min(limit, len(np.unique(self.times)) - 1)
 
     def folds(self, y: Array, task: Task, count: int, seed: int) -> list[Fold]:
-        """Training and test rows of folds of whole groups, or of later and later rows; without either ValueError.
+        """Training and test rows of folds of whole groups, or, where there are times, of later and later rows.
 
         Parameters
         ----------
         y : array (n,), the target
         task : what it is
-        count : int, how many
-        seed : int, which mixes groups
+        count : int, the number of folds
+        seed : int, of the random order of groups
 
         Raises
         ------
@@ -93,25 +93,25 @@ class RowsHeldOut:
             from multikernel.selection import grouped_folds  # which loads scikit-learn; a table is read without it
 
             return grouped_folds(y, self.groups, count, stratify=task == "classification", random_state=seed)
-        found = later_and_later(self.times, count)
-        for k, (train, _) in enumerate(found, start=1):
+        folds = later_and_later(self.times, count)
+        for k, (train, _) in enumerate(folds, start=1):
             if task == "classification" and len(np.unique(y[train])) < 2:
                 raise ValueError(
                     f"the {len(train)} rows before fold {k} of --time are all of the class {y[train][0]}, from which "
                     "nothing can be learned; ask for fewer --folds, or leave --time out"
                 )
-        return found
+        return folds
 
 
 def times_of(column: Column) -> Array:
-    """When each row was, as a number that rises; ValueError where a cell is neither a number nor a date."""
+    """The time of each row as a number; ValueError where a cell is neither a number nor a date."""
     if column.numbers is not None:
         return column.numbers
     cells = np.array([None if is_missing(cell) else cell for cell in column.cells], dtype=object)
-    turned = type_of(column.name, Cells(column.name, "strings", cells)).turned
-    if turned:
+    ambiguous = type_of(column.name, Cells(column.name, "strings", cells)).turned
+    if ambiguous:
         raise ValueError(
-            f"{column.file}: --time {column.name!r} holds dates such as {turned!r}, in which nothing distinguishes "
+            f"{column.file}: --time {column.name!r} holds dates such as {ambiguous!r}, in which nothing distinguishes "
             "days from months; write the year first"
         )
     times = parsed(cells, likely_order(cells[cells != None]))  # noqa: E711
@@ -122,22 +122,23 @@ def times_of(column: Column) -> Array:
 
 
 def _stretches(times: Array, count: int) -> Array:
-    """The stretch of each row, from 0 on: of equal numbers of rows as far as rows of one time stay together.
+    """The stretch of time of each row, counted from 0; rows of one time are in one stretch, sizes are about equal.
 
-    A stretch of ``a b`` is within one of ``a``, since floor(floor(a b t) / b) = floor(a t).
+    With t in [0, 1) the share of the rows before the middle of those of one time, they are in stretch floor(count t).
+    Each of ``a b`` stretches is within one of ``a`` stretches, since floor(floor(a b t) / b) = floor(a t).
     """
-    _, of, sizes = np.unique(times, return_inverse=True, return_counts=True)
+    _, index_of_time, sizes = np.unique(times, return_inverse=True, return_counts=True)
     middle = (np.cumsum(sizes) - sizes / 2.0) / len(times)
-    return np.unique(np.floor(middle * count), return_inverse=True)[1][of]
+    return np.unique(np.floor(middle * count), return_inverse=True)[1][index_of_time]
 
 
 def later_and_later(times: Array, count: int) -> list[Fold]:
-    """Folds each of which tests on the stretch after all rows that it trains on; fewer where too few times differ.
+    """Folds that train on all rows before a stretch of time and test on this stretch.
 
     Parameters
     ----------
-    times : array (n,), when each row was
-    count : int, how many folds there are to be
+    times : array (n,), the time of each row
+    count : int, the number of folds; there are fewer where too few times are different
     """
     stretch = _stretches(times, count + 1)
     return [(np.flatnonzero(stretch < k), np.flatnonzero(stretch == k)) for k in range(1, int(stretch.max()) + 1)]

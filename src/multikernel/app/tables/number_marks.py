@@ -1,8 +1,9 @@
-"""Columns of numbers as people write them, with their numbers as Python writes them: see tables/numerals.py.
+"""Columns of numbers with units, thousands marks or decimal commas, rewritten as Python writes numbers.
 
-Where the cells of a column can be read in two ways, other columns of the file decide; where none does, files with
-semicolons have decimal commas, as programs write semicolons where the comma is taken; points of cells between commas
-stand before decimals; and else, at predictions, the training file decides.
+Single cells are read by tables/numerals.py. Where the cells of a column can be read in two ways, a column of the file
+that can be read in one way only decides. Where there is none, or such columns disagree: in files with semicolons
+between cells, commas are decimal marks, as programs write semicolons where the comma is the decimal mark; in files with
+commas between cells, points are decimal marks; otherwise the training file decides, when predictions are made.
 """
 
 from __future__ import annotations
@@ -21,50 +22,53 @@ def plainly(
     missing: Callable[[str], bool],
     before: Mapping[str, Numerals] | None = None,
 ) -> tuple[dict[str, Sequence[str]], dict[str, Numerals], list[str]]:
-    """Columns with their numbers as Python writes them, how these are written, and sentences about those that changed.
+    """Columns with numbers as Python writes them, how the numbers were written, and sentences about changed columns.
 
     Parameters
     ----------
     columns : the cells of each column
     delimiter : between cells
-    missing : whether a cell says that its value is not known
+    missing : whether a cell is a missing value
     before : how the numbers of columns were written in training
     """
-    known = {name: [cell for cell in cells if not missing(cell)] for name, cells in columns.items()}
-    found = {name: written_in(cells) for name, cells in known.items() if cells}
-    sure = {own.only for own in found.values()} - {""}
+    known_cells = {name: [cell for cell in cells if not missing(cell)] for name, cells in columns.items()}
+    readings = {name: written_in(cells) for name, cells in known_cells.items() if cells}
+    certain_decimals = {reading.only for reading in readings.values()} - {""}
     changed: dict[str, Sequence[str]] = {}
     numerals: dict[str, Numerals] = {}
     notes: dict[str, list[tuple[str, str]]] = {}
-    for name, own in found.items():
-        if own.units:
-            notes.setdefault("numbers with several units", []).append((name, " and ".join(map(repr, own.units))))
-        if own.twofold:
-            own = written_in(known[name], comma=_comma(sure, delimiter, known[name], (before or {}).get(name)))
-        if own.numerals is None:
+    for name, reading in readings.items():
+        if reading.units:
+            notes.setdefault("numbers with several units", []).append((name, " and ".join(map(repr, reading.units))))
+        if reading.twofold:
+            reading = written_in(
+                known_cells[name],
+                comma=_comma(certain_decimals, delimiter, known_cells[name], (before or {}).get(name)),
+            )
+        if reading.numerals is None:
             continue
-        numerals[name] = own.numerals
-        if own.numerals == PLAIN and not any(map(isnan, map(as_float, known[name]))):
+        numerals[name] = reading.numerals
+        if reading.numerals == PLAIN and not any(map(isnan, map(as_float, known_cells[name]))):
             continue
-        cells = [cell if missing(cell) else _plain(cell, own.numerals) for cell in columns[name]]
-        pairs = [(old, new) for old, new in zip(columns[name], cells, strict=True) if old != new]
+        cells = [cell if missing(cell) else _plain(cell, reading.numerals) for cell in columns[name]]
+        pairs = [(original, plain) for original, plain in zip(columns[name], cells, strict=True) if original != plain]
         if pairs:
             changed[name] = cells
-            what, (old, new) = _what(own.numerals, pairs)
-            notes.setdefault(what, []).append((name, f"{old!r} is {new}"))
-        if own.doubt:
-            other = f"{own.doubt!r} might be {other_reading(own.doubt):g}"
-            notes.setdefault("numbers that can be read in two ways", []).append((name, other))
-    return dict(columns) | changed, numerals, [_sentence(what, pairs) for what, pairs in notes.items()]
+            peculiarity, (original, plain) = _peculiarity(reading.numerals, pairs)
+            notes.setdefault(peculiarity, []).append((name, f"{original!r} is {plain}"))
+        if reading.doubt:
+            alternative = f"{reading.doubt!r} might be {other_reading(reading.doubt):g}"
+            notes.setdefault("numbers that can be read in two ways", []).append((name, alternative))
+    return dict(columns) | changed, numerals, [_sentence(peculiarity, pairs) for peculiarity, pairs in notes.items()]
 
 
 def in_plain(cell: str, written: Sequence[str]) -> str:
-    """A cell that a person types, as Python writes it: plain already, or written as in training.
+    """A typed cell as Python writes its number, whether it is written like this already or as in training.
 
     Parameters
     ----------
-    cell : what is typed; a cell that is no number in either way is returned as it is
-    written : the mark before decimals and the unit in training
+    cell : what the user typed; a cell that is not a number in either way is returned unchanged
+    written : the decimal mark and the unit in training
     """
     if not isnan(as_float(cell)):
         return cell
@@ -74,29 +78,29 @@ def in_plain(cell: str, written: Sequence[str]) -> str:
     return in_writing(value)
 
 
-def _comma(sure: set[str], delimiter: str, cells: Sequence[str], before: Numerals | None) -> bool | None:
-    """Whether the comma stands before decimals in a column that can be read in two ways; None where it is not known."""
-    if len(sure) == 1:
-        return sure == {","}
+def _comma(certain_decimals: set[str], delimiter: str, cells: Sequence[str], before: Numerals | None) -> bool | None:
+    """Whether the comma is the decimal mark in a column that can be read in two ways; None where it is unknown."""
+    if len(certain_decimals) == 1:
+        return certain_decimals == {","}
     if delimiter == ";" and any("," in cell for cell in cells):
         return True
     if delimiter == "," and not any("," in cell for cell in cells):
-        return None  # as programs write that put points before decimals
+        return None  # programs that write points as decimal marks write such files
     if before is None:
         return None
     return before.decimal == ","
 
 
 def _plain(cell: str, numerals: Numerals) -> str:
-    """A number as Python writes it, with the digits of its cell."""
+    """A number as Python writes it; a cell that Python reads as the same number is unchanged."""
     value = numerals(cell)
     if as_float(cell) == value:
         return cell
     return in_writing(value)
 
 
-def _what(numerals: Numerals, pairs: Sequence[tuple[str, str]]) -> tuple[str, tuple[str, str]]:
-    """What is unusual about the numbers of a column, and a cell that shows it."""
+def _peculiarity(numerals: Numerals, pairs: Sequence[tuple[str, str]]) -> tuple[str, tuple[str, str]]:
+    """What is unusual about the numbers of a column, and a cell with this peculiarity, before and after."""
     if numerals.unit:
         return f"the unit {numerals.unit!r}", pairs[0]
     if numerals.decimal == ".,":
@@ -107,9 +111,9 @@ def _what(numerals: Numerals, pairs: Sequence[tuple[str, str]]) -> tuple[str, tu
     return ("marks between thousands", pairs[0])
 
 
-def _sentence(what: str, found: Sequence[tuple[str, str]]) -> str:
-    names = ", ".join(repr(name) for name, _ in found[:NAMED_COLUMNS])
-    more = ""
-    if len(found) > NAMED_COLUMNS:
-        more = f" and {len(found) - NAMED_COLUMNS} more"
-    return f"{what} in {names}{more} ({found[0][1]})"
+def _sentence(peculiarity: str, examples: Sequence[tuple[str, str]]) -> str:
+    names = ", ".join(repr(name) for name, _ in examples[:NAMED_COLUMNS])
+    others_text = ""
+    if len(examples) > NAMED_COLUMNS:
+        others_text = f" and {len(examples) - NAMED_COLUMNS} more"
+    return f"{peculiarity} in {names}{others_text} ({examples[0][1]})"

@@ -1,7 +1,7 @@
-"""A Parquet file as the cells that a CSV file with the same values has.
+"""Parquet files, read as the cells that a CSV file with the same values has.
 
-Values are made a block of rows at a time, and their characters counted: a file of some kB may refer to one long text a
-million times.
+Values are read a block of rows at a time, and their characters are counted, since a file of a few kB may refer to one
+long text a million times.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from multikernel.app.tables.table import CsvTable, listed, table_of_cells, text_
 from multikernel.streams import Records
 
 _BLOCK = 4096  # rows whose values are made at a time
-_MOST_TEXT = 1 << 30  # characters on a person's own computer, as of a sheet of Excel
+_MOST_TEXT = 1 << 30  # characters that are read on the user's computer, as of a sheet of Excel
 
 
 def read_parquet(path: Path) -> CsvTable:
-    """Read a whole Parquet file as a CSV file with the same cells is read; ValueError where it cannot be read."""
+    """The table of a Parquet file, as of a CSV file with the same cells; ValueError where it cannot be read."""
     file = opened(path)
     if not file.metadata.num_rows or not file.schema_arrow.names:
         raise ValueError(f"{path} has no row or no column")
@@ -34,17 +34,17 @@ def read_parquet(path: Path) -> CsvTable:
     return table_of_cells(path, raw, range(2, 2 + len(columns[0])), ",", [*filter(None, [note_of(file.schema_arrow)])])
 
 
-def blocks_of(file: Any, most: int) -> Iterator[list[list[str]]]:
+def blocks_of(file: Any, limit: int) -> Iterator[list[list[str]]]:
     """The columns of each block of rows, as texts.
 
     Parameters
     ----------
     file : ParquetFile of pyarrow
-    most : int, characters that all cells may have together
+    limit : int, characters that all cells may have together
 
     Raises
     ------
-    ValueError : where the file is damaged, there are more characters, or a value is none that Python has
+    ValueError : where the file is damaged, there are more characters, or Python has no type for a value
     """
     import pyarrow as pa
 
@@ -60,16 +60,16 @@ def blocks_of(file: Any, most: int) -> Iterator[list[list[str]]]:
             return
         columns = [_texts(column, name) for name, column in zip(names, batch.columns, strict=True)]
         size += sum(sum(map(len, cells)) for cells in columns)
-        if size > most:
+        if size > limit:
             raise ValueError(
-                f"The table has more than {most >> 20} MB of text, the most that is taken; give fewer rows, or leave "
+                f"The table has more than {limit >> 20} MB of text, the most that is taken; give fewer rows, or leave "
                 "columns of long texts out"
             )
         yield columns
 
 
 def note_of(schema: Any) -> str:
-    """What is to be said of columns whose cells are no numbers, dates or words; "" where there are none.
+    """A note on the columns whose cells are not numbers, dates or words; "" where there are none.
 
     Parameters
     ----------
@@ -87,22 +87,22 @@ def note_of(schema: Any) -> str:
 
 
 def cells_of(path: Path) -> int:
-    """How many cells a Parquet file has; ValueError where it is none."""
+    """The number of cells of a Parquet file; ValueError where it is not one."""
     about = opened(path).metadata
     return int(about.num_rows * about.num_columns)
 
 
-def opened(given: Path | BinaryIO) -> Any:
-    """The file, of which only the description at its end is read; ValueError where it is none of Parquet."""
+def opened(source: Path | BinaryIO) -> Any:
+    """An opened Parquet file, of which only the footer is read; ValueError where the file is not Parquet."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return pq.ParquetFile(given)
+        return pq.ParquetFile(source)
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # the file is not there, or may not be read
             raise
-        name = given if isinstance(given, Path) else "The file"
+        name = source if isinstance(source, Path) else "The file"
         raise ValueError(f"{name} cannot be read as Parquet ({error}); write it again, or give CSV") from None
 
 

@@ -1,6 +1,6 @@
-"""From a CSV file to named columns, and to the target among them.
+"""CSV files as tables of named columns, one of which is the target.
 
-A row is counted as a spreadsheet shows it: the header is row 1.
+Rows have the numbers that a spreadsheet program shows: the header is row 1.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class View:
 
     Parameters
     ----------
-    columns : dict from their names in the joined table to those in the file
-    lacking : set of int, the samples that the file lacks
+    columns : dict from their names in the joined table to their names in the file
+    lacking : set of int, the samples that the file does not contain
     """
 
     columns: Mapping[str, str]
@@ -47,21 +47,21 @@ class CsvTable:
 
     file: str
     columns: dict[str, Column]  # by name, in the order of the file
-    note: str = ""  # how cells and numbers are written, where that is not with commas and points
-    unused: frozenset[str] = frozenset()  # columns that a person leaves out
+    note: str = ""  # how cells are separated and numbers written, where that is unusual
+    unused: frozenset[str] = frozenset()  # columns that the user leaves out
     numerals: Mapping[str, Numerals] = field(default_factory=dict)  # how the numbers of columns are written
-    raw: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the cells of columns as they stand in the file
+    raw: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the cells of columns as they are in the file
     delimiter: str = ","
     grouped_by: str | None = None  # the column that says which rows folds hold out together
-    timed_by: str | None = None  # the column that says which rows were first
+    timed_by: str | None = None  # the column of the times of rows
     views: Mapping[str, View] = field(default_factory=dict)  # of several files
     key: str = ""  # the column that names the rows of several files
-    tables: ViewTables | None = None  # these files
+    tables: ViewTables | None = None  # the tables of several files, before they were joined
 
     def column(self, name: str, instead: str = "") -> Column:
         """A column by name; ValueError where there is none, or where one of its cells is missing.
 
-        ``instead`` is what else a person may do then than fill it in.
+        ``instead`` is an alternative to filling the cell in, for the message.
         """
         column = self.present(name, instead)
         lacking = self.lacking(name)
@@ -73,53 +73,55 @@ class CsvTable:
         return column
 
     def present(self, name: str, instead: str = "") -> Column:
-        """The same without the samples that the file of the column lacks."""
+        """A column without the samples that its file does not contain; the errors are those of ``column``."""
         self._check_there(name)
         lacking = self.lacking(name)
         column = self.columns[name]
         if lacking:
-            kept = [i for i in range(len(column.cells)) if i not in lacking]
-            column = replace(column, cells=[column.cells[i] for i in kept], rows=[column.rows[i] for i in kept])
+            indices = [i for i in range(len(column.cells)) if i not in lacking]
+            column = replace(column, cells=[column.cells[i] for i in indices], rows=[column.rows[i] for i in indices])
         for i, cell in enumerate(column.cells):
             if is_missing(cell):
                 raise column.error(i, f"is a missing value; {instead}fill it in, or leave the row out")
         return column
 
     def lacking(self, name: str) -> frozenset[int]:
-        """The samples that the file of a column lacks."""
+        """The samples that the file of a column does not contain."""
         return next((view.lacking for view in self.views.values() if name in view.columns), frozenset())
 
     def full_name(self, name: str) -> str:
-        """The name of a column of one of several files, which may be given without that of its view.
+        """The full name of a column of one of several files, whose name may be given without the name of its view.
 
         ValueError where several files have such a column.
         """
-        found = [full for view in self.views.values() for full, own in view.columns.items() if own == name]
-        if name in self.columns or not found:
+        full_names = [
+            full for view in self.views.values() for full, short_name in view.columns.items() if short_name == name
+        ]
+        if name in self.columns or not full_names:
             return name
-        if len(found) > 1:
-            raise ValueError(f"column {name!r} may be {' or '.join(map(repr, found))}; write one of these")
-        return found[0]
+        if len(full_names) > 1:
+            raise ValueError(f"column {name!r} may be {' or '.join(map(repr, full_names))}; write one of these")
+        return full_names[0]
 
     def by_view(self, names: Iterable[str]) -> dict[str, dict[str, str]]:
-        """Those of some columns that each view has, with their names in its file; empty for a single table."""
-        taken = set(names)
-        found = {
-            view: {full: name for full, name in own.columns.items() if full in taken}
-            for view, own in self.views.items()
+        """The columns among ``names`` by view: from their full names to those in the file; empty for a single table."""
+        selected = set(names)
+        columns_of_views = {
+            view_name: {full: name for full, name in view.columns.items() if full in selected}
+            for view_name, view in self.views.items()
         }
-        return {view: own for view, own in found.items() if own}
+        return {view_name: columns for view_name, columns in columns_of_views.items() if columns}
 
     def _check_there(self, name: str) -> None:
         if name not in self.columns:
-            close = get_close_matches(name.lower(), {each.lower(): None for each in self.columns}, 1, 0.75)
+            close = get_close_matches(name.lower(), {column.lower(): None for column in self.columns}, 1, 0.75)
             guess = next(
-                (f"did you mean {each!r}? It has " for each in self.columns if each.lower() in close), "it has "
+                (f"did you mean {column!r}? It has " for column in self.columns if column.lower() in close), "it has "
             )
             raise ValueError(f"{self.file} has no column {name!r}; {guess}{listed(list(self.columns))}")
 
     def check_types(self, types: Mapping[str, str], target: str) -> None:
-        """ValueError where a type is declared of a column that is not learned from."""
+        """ValueError where a type is declared for a column that is not learned from."""
         for name in types:
             self._check_there(name)
             if name == target:
@@ -132,19 +134,19 @@ class CsvTable:
         absent = [name for name in names if name not in self.columns]
         if not absent:
             return
-        for view, part in self.tables.parts.items() if self.tables else ():
-            own = [name.removeprefix(f"{view}: ") for name in absent if name.startswith(f"{view}: ")]
-            if own:
+        for view, table in self.tables.by_view.items() if self.tables else ():
+            lacking = [name.removeprefix(f"{view}: ") for name in absent if name.startswith(f"{view}: ")]
+            if lacking:
                 raise ValueError(
-                    f"{part.file} lacks {listed(list(map(repr, own)))}, which the model needs of the view {view!r}; "
-                    "add what is missing, or leave the file out, and the model predicts without it"
+                    f"{table.file} lacks {listed(list(map(repr, lacking)))}, which the model needs of the "
+                    f"view {view!r}; add what is missing, or leave the file out, and the model predicts without it"
                 )
         raise ValueError(
             f"{self.file} lacks {listed(list(map(repr, absent)))}; the model needs the columns {listed(names)}"
         )
 
     def without_content(self, names: Iterable[str]) -> str:
-        """A sentence about the rows that have no known cell in any of some columns; "" where each row has one."""
+        """A sentence about the rows whose cells in these columns are all missing; "" where there is no such row."""
         columns = [self.columns[name] for name in names]
         empty = [i for i in range(self.n) if all(is_missing(column.cells[i]) for column in columns)]
         if not empty or not columns:
@@ -156,41 +158,47 @@ class CsvTable:
         )
 
     def as_written(self, names: Iterable[str]) -> dict[str, list[str]]:
-        """For the columns of numbers among these the mark before decimals and the unit, to be stored with a model."""
-        return {name: [own.decimal, own.unit] for name in names if (own := self.numerals.get(name)) is not None}
+        """The decimal mark and the unit of the columns of numbers among ``names``, to be stored with a model."""
+        return {
+            name: [numerals.decimal, numerals.unit]
+            for name in names
+            if (numerals := self.numerals.get(name)) is not None
+        }
 
     def written_as(self, stored: Mapping[str, Sequence[str]]) -> CsvTable:
-        """The table with columns that can be read in two ways read as those of training were.
+        """The table where columns that can be read in two ways are read as in training.
 
         ValueError where a column has another unit than in training.
 
         Parameters
         ----------
-        stored : what ``as_written`` gave for the training file
+        stored : the result of ``as_written`` for the training file
         """
         if self.tables is not None:
-            again = self.tables.written_as(stored).joined()
-            return replace(self, columns=again.columns, numerals=again.numerals)
-        before = {name: Numerals(*parts) for name, parts in stored.items() if name in self.columns}
-        for name, own in before.items():
-            unit = self.numerals.get(name, own).unit
-            if unit not in own.units:
-                now = f"{unit!r} as the unit" if unit else "no unit"
-                was = f"{own.unit!r}" if own.unit else "none"
-                raise ValueError(f"{self.file}: column {name!r} has {now} of its numbers, and in training it had {was}")
+            joined = self.tables.written_as(stored).joined()
+            return replace(self, columns=joined.columns, numerals=joined.numerals)
+        before = {name: Numerals(*marks) for name, marks in stored.items() if name in self.columns}
+        for name, training in before.items():
+            unit = self.numerals.get(name, training).unit
+            if unit not in training.units:
+                unit_now = f"{unit!r} as the unit" if unit else "no unit"
+                unit_before = f"{training.unit!r}" if training.unit else "none"
+                raise ValueError(
+                    f"{self.file}: column {name!r} has {unit_now} of its numbers, and in training it had {unit_before}"
+                )
         columns, numerals, _ = plainly(self.raw, self.delimiter, is_missing, before)
         plain = {name: replace(column, cells=columns[name]) for name, column in self.columns.items()}
         return replace(self, columns=plain, numerals=numerals)
 
     @property
     def n(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(next(iter(self.columns.values())).cells)
 
-    def of_rows(self, kept: Sequence[int]) -> CsvTable:
+    def of_rows(self, indices: Sequence[int]) -> CsvTable:
         """Some of the rows of a single file."""
         columns = {
-            name: replace(column, cells=[column.cells[i] for i in kept], rows=[column.rows[i] for i in kept])
+            name: replace(column, cells=[column.cells[i] for i in indices], rows=[column.rows[i] for i in indices])
             for name, column in self.columns.items()
         }
         return replace(self, columns=columns)
@@ -201,13 +209,13 @@ class CsvTable:
         return tuple(name for name in self.columns if not name.startswith("_") and name not in self.unused)
 
     def without(self, names: Sequence[str]) -> CsvTable:
-        """The table with these columns left out of what is learned from; ValueError where there is no such column."""
+        """The table where these columns are not learned from; ValueError where there is no such column."""
         for name in names:
             self._check_there(name)
         return replace(self, unused=self.unused | frozenset(names))
 
     def grouped(self, name: str | None) -> CsvTable:
-        """The table whose rows of one value in this column belong together; ValueError where it cannot say so."""
+        """The table where rows with the same value in this column are one group; ValueError if all have one."""
         if name is None:
             return self
         values = set(self.column(name, "name its group, ").cells)
@@ -216,7 +224,7 @@ class CsvTable:
         return replace(self.without([name]), grouped_by=name)
 
     def timed(self, name: str | None) -> CsvTable:
-        """The table whose rows have an order of time by this column; ValueError where it cannot say so."""
+        """The table where this column has the times of the rows; ValueError where all times are the same."""
         if name is None:
             return self
         if len(np.unique(times_of(self.column(name, "give its time, ")))) < 2:
@@ -235,9 +243,9 @@ class CsvTable:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names as a sentence lists them, not too many of them."""
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return ", ".join(names[:_LISTED]) + more
+    """Names as a list in a sentence, which ends with the number of names beyond the first 20."""
+    others_text = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return ", ".join(names[:_LISTED]) + others_text
 
 
 def read_table(path: Path, delimiter: str | None = None, most_rows: int | None = None) -> CsvTable:
@@ -253,19 +261,19 @@ def read_table(path: Path, delimiter: str | None = None, most_rows: int | None =
     ------
     ValueError : where it is no CSV, has no row after the names or too many, or a name is empty or occurs twice
     """
-    found = Records.of(path, delimiter)
-    numbered = list(found if most_rows is None else islice(found, most_rows + 1))
+    records = Records.of(path, delimiter)
+    numbered = list(records if most_rows is None else islice(records, most_rows + 1))
     if most_rows is not None and len(numbered) > most_rows:
         raise ValueError(f"The table has more than {most_rows} rows, the most that there is room for; give a part.")
     if not numbered:
         raise ValueError(f"{path} has column names in row 1 and no row after it")
     rows, cells = zip(*numbered, strict=True)
-    raw = dict(zip(found.names, zip(*cells, strict=True), strict=True))
-    return table_of_cells(path, raw, rows, found.delimiter, found.notes)
+    raw = dict(zip(records.names, zip(*cells, strict=True), strict=True))
+    return table_of_cells(path, raw, rows, records.delimiter, records.notes)
 
 
 def text_of(cell: Any) -> str:
-    """A value as a CSV file has it: dates as 2024-12-31, without a time at midnight."""
+    """A value as the text of a cell of a CSV file: dates are written as 2024-12-31, without the time at midnight."""
     if cell is None or cell != cell:
         return ""
     if hasattr(cell, "isoformat"):
@@ -278,20 +286,20 @@ def table_of_cells(
     raw: Mapping[str, Sequence[str]],
     rows: Sequence[int],
     delimiter: str,
-    said: Sequence[str] = (),
+    file_notes: Sequence[str] = (),
 ) -> CsvTable:
-    """A table of cells as they stand in a file.
+    """A table from the cells of a file.
 
     Parameters
     ----------
     path : the file
     raw : dict from the names of the columns to their cells
-    rows : their numbers, as a spreadsheet shows them
+    rows : the numbers of the rows, as a spreadsheet program shows them
     delimiter : the character between cells
-    said : what is to be said beside the marks of numbers
+    file_notes : remarks on the file, to which those on its numbers are added
     """
     columns, numerals, notes = plainly(raw, delimiter, is_missing)
-    notes = [*said, *notes]
+    notes = [*file_notes, *notes]
     if delimiter != ",":
         notes = [f"cells are separated by {DELIMITERS[delimiter]}", *notes]
     return CsvTable(
@@ -307,7 +315,7 @@ def table_of_cells(
 def read_target(table: CsvTable, target: str, task: Task | None) -> tuple[Array, Task, list[Column]]:
     """The target, its task, and the columns to learn from.
 
-    ValueError where there is no such target or no feature, or the target misses a cell or does not fit the task.
+    ValueError where there is no such target or no feature, or the target has a missing cell or does not fit the task.
     """
     column = table.column(target)
     if len(column.cells) < 2:

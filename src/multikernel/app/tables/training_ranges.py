@@ -1,7 +1,8 @@
-"""The ranges of the numbers and dates of the training file, and which cells of another file lie beyond them.
+"""The ranges of the numbers and dates of the training file, and which cells of another file are outside of them.
 
-A model answers for any value; whether it has learned anything about such values is another question. So the range of
-each column is stored with the model. (Of categories that training did not have, kernels warn themselves.)
+A model predicts for any value, also far from those that it has learned from. Therefore the range of each column is
+stored with the model, and predictions outside of it come with a warning. (Kernels warn of categories that training did
+not have.)
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ _EPOCH = date(1970, 1, 1)  # from which days are counted
 
 @dataclass(frozen=True)
 class BeyondTraining:
-    """The cells of a column that are beyond training.
+    """The cells of a column that are outside its range in training.
 
     Parameters
     ----------
     name : str, the column
-    count : int, how many there are
+    count : int, the number of such cells
     cell : str, one of them
-    row : int, its row
-    rows : int, how many rows were looked at
+    row : int, the row of this cell
+    rows : int, the number of rows that were checked
     """
 
     name: str
@@ -43,7 +44,7 @@ class BeyondTraining:
     rows: int
 
     def after(self, earlier: BeyondTraining | None) -> BeyondTraining:
-        """With those of earlier rows."""
+        """These cells together with those of earlier rows, of which the example is taken."""
         if earlier is None:
             return self
         return replace(earlier, count=earlier.count + self.count, rows=earlier.rows + self.rows)
@@ -55,7 +56,7 @@ class TrainingRanges:
 
     Parameters
     ----------
-    ranges : dict from columns to these two, of dates in days since 1970
+    ranges : dict from columns to these two values; dates are days since 1970
     orders : dict from the columns of dates to the order of day, month and year in them
     """
 
@@ -68,7 +69,7 @@ class TrainingRanges:
         return cls(metadata.get("ranges", {}), metadata.get("date_orders", {}))
 
     def to_metadata(self) -> dict[str, Any]:
-        """What ``of`` reads."""
+        """The metadata that ``of`` reads."""
         return {"ranges": self.ranges, "date_orders": self.orders}
 
     @classmethod
@@ -80,7 +81,7 @@ class TrainingRanges:
         columns : those of the training file
         kinds : what they hold
         """
-        found = {}
+        ranges = {}
         orders: dict[str, Order] = {}
         for name, kind in kinds.items():
             if kind not in ("number", "date"):
@@ -88,19 +89,19 @@ class TrainingRanges:
             if kind == "date":
                 orders[name] = likely_order(_texts(columns[name]))
             values = _values(columns[name], orders.get(name, ""))
-            known = values[np.isfinite(values)]
-            if len(known):
-                found[name] = (float(known.min()), float(known.max()))
-        return cls(found, orders)
+            finite = values[np.isfinite(values)]
+            if len(finite):
+                ranges[name] = (float(finite.min()), float(finite.max()))
+        return cls(ranges, orders)
 
     def beyond(self, table: CsvTable) -> str:
-        """A sentence about the values of a table that are beyond these ranges; "" where none is.
+        """A sentence about the values of a table that are outside these ranges; "" where there are none.
 
         Parameters
         ----------
-        table : new rows; columns that it lacks are passed over
+        table : new rows; columns that it lacks are ignored
         """
-        found = []
+        columns_beyond = []
         for name in self.ranges:
             if name not in table.columns:
                 continue
@@ -109,46 +110,48 @@ class TrainingRanges:
             beyond = self.beyond_values(name, values)
             if beyond is not None:
                 count, i = beyond
-                found.append(BeyondTraining(name, count, column.cells[i], column.rows[i], len(values)))
-        return self.sentence(found)
+                columns_beyond.append(BeyondTraining(name, count, column.cells[i], column.rows[i], len(values)))
+        return self.sentence(columns_beyond)
 
     def beyond_values(self, name: str, values: Array) -> tuple[int, int] | None:
-        """How many values of a column are beyond its range, and the place of the farthest; None where none is."""
+        """The number of values outside the range of a column, and the index of the farthest; None for no such value."""
         low, high = self.ranges[name]
-        away = np.nan_to_num(np.maximum(low - values, values - high), nan=0.0)
-        count = int((away > 0.0).sum())
+        distances = np.nan_to_num(np.maximum(low - values, values - high), nan=0.0)
+        count = int((distances > 0.0).sum())
         if count:
-            return (count, int(away.argmax()))
+            return (count, int(distances.argmax()))
         return None
 
-    def sentence(self, found: Sequence[BeyondTraining]) -> str:
-        """A sentence about columns with such values; "" for none."""
-        if not found:
+    def sentence(self, columns_beyond: Sequence[BeyondTraining]) -> str:
+        """A sentence about columns with values outside their ranges; "" where there are none."""
+        if not columns_beyond:
             return ""
-        parts = []
-        for each in found[:NAMED_COLUMNS]:
-            low, high = self.ranges[each.name]
-            if each.rows == 1:
-                which = f"{each.name!r} is {each.cell}"
+        phrases = []
+        for column in columns_beyond[:NAMED_COLUMNS]:
+            low, high = self.ranges[column.name]
+            if column.rows == 1:
+                cells_text = f"{column.name!r} is {column.cell}"
             else:
-                cells = f"{each.count} cell{'s' if each.count > 1 else ''} of {each.name!r}"
-                which = f"{cells}, such as {each.cell} in row {each.row}"
-            parts.append(f"{which} (in training {self._said(each.name, low)} to {self._said(each.name, high)})")
-        if len(found) > NAMED_COLUMNS:
-            more = f"; and cells of {len(found) - NAMED_COLUMNS} more columns"
+                cells = f"{column.count} cell{'s' if column.count > 1 else ''} of {column.name!r}"
+                cells_text = f"{cells}, such as {column.cell} in row {column.row}"
+            phrases.append(
+                f"{cells_text} (in training {self._written(column.name, low)} to {self._written(column.name, high)})"
+            )
+        if len(columns_beyond) > NAMED_COLUMNS:
+            others_text = f"; and cells of {len(columns_beyond) - NAMED_COLUMNS} more columns"
         else:
-            more = ""
-        return f"Values beyond those of training, where predictions are guesses: {'; '.join(parts)}{more}"
+            others_text = ""
+        return f"Values beyond those of training, where predictions are guesses: {'; '.join(phrases)}{others_text}"
 
-    def _said(self, name: str, value: float) -> str:
-        """A value as a person writes it."""
+    def _written(self, name: str, value: float) -> str:
+        """A value as the sentence shows it: a date, or a number with six digits."""
         if self.orders.get(name):
             return (_EPOCH + timedelta(days=value)).isoformat()
         return f"{value:.6g}"
 
 
 def _values(column: Column, order: Order) -> Array:
-    """Numbers, or the days of dates; NaN for what is neither."""
+    """Numbers, or dates as days since 1970; NaN for cells that are neither."""
     return parsed((None if is_missing(cell) else cell for cell in column.cells), order)
 
 

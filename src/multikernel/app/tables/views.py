@@ -28,15 +28,15 @@ _NAMED_SAMPLES = 3  # samples that are not in all files, of which a note or a pa
 
 @dataclass(frozen=True)
 class MatchedFile:
-    """How the rows of one file were matched with those of the others.
+    """How the rows of one file were matched with those of the other files.
 
     Parameters
     ----------
-    rows : int, that the file has
-    unnamed : int, of these without a name, which are left out
-    unmatched : int, of these that are not in all files
-    examples : tuple of str, the names of some of these
-    lacking : int, the samples that the file lacks
+    rows : int, the number of rows of the file
+    unnamed : int, the rows without a name, which are left out
+    unmatched : int, the rows whose name is not in all files
+    examples : tuple of str, some of the names that are not in all files
+    lacking : int, the number of samples that the file does not contain
     """
 
     rows: int
@@ -53,23 +53,23 @@ class Matched:
     Parameters
     ----------
     key : str, the column that names the rows
-    names : tuple of str, its cells, one for each sample
-    places : dict, for each view the row of each sample in its file; -1 where the file lacks it
-    note : str, how many were matched and left out
-    in_all : int, the samples that are in all files
-    files : dict, for each view what became of its rows; empty for a single file
+    names : tuple of str, the cell of this column for each sample
+    rows : dict, for each view the row of each sample in its file; -1 where the file does not contain the sample
+    note : str, how many samples were matched and left out
+    in_all : int, the number of samples that are in all files
+    files : dict, for each view how its rows were matched; empty for a single file
     """
 
     key: str
     names: tuple[str, ...]
-    places: Mapping[str, Sequence[int]]
+    rows: Mapping[str, Sequence[int]]
     note: str
     in_all: int = 0
     files: Mapping[str, MatchedFile] = field(default_factory=dict)
 
     def cells(self, view: str, cells: Sequence[str]) -> list[str]:
         """The cells of a column of a view, one for each sample."""
-        return ["" if place < 0 else cells[place] for place in self.places[view]]
+        return ["" if row < 0 else cells[row] for row in self.rows[view]]
 
 
 def matched(
@@ -85,110 +85,124 @@ def matched(
     ----------
     files : for each view the cells of its columns
     key : the column that names the rows; "" to find it
-    keep : whether samples that some file lacks are kept, else they are left out
-    of_first : whether samples that the first file lacks are left out in any case, since it has the target
+    keep : whether samples that are not in all files are kept; otherwise they are left out
+    of_first : whether samples that are not in the first file, which has the target, are left out in any case
 
     Raises
     ------
-    ValueError : where no column names the rows of all files, or none of its cells is in all of them; where samples are
-        kept, none is in two of them
+    ValueError : where no column names the rows of all files; or where no sample is in all files, and either ``keep`` is
+        false or no sample is in two files
     """
     key = key or _key(files)
     for view, columns in files.items():
         if key not in columns:
             raise ValueError(f"{view} has no column {key!r}; name a column that every file has, which names its rows.")
-    places: dict[str, dict[str, int]] = {}
+    rows_by_view: dict[str, dict[str, int]] = {}
     for view, columns in files.items():
-        found = _places(columns[key])
-        if found is None:
-            twice = next(cell for cell, count in Counter(columns[key]).items() if count > 1 and not is_missing(cell))
+        rows_by_name = _rows_of_names(columns[key])
+        if rows_by_name is None:
+            repeated = next(cell for cell, count in Counter(columns[key]).items() if count > 1 and not is_missing(cell))
             raise ValueError(
-                f"In {view}, cells of {key!r} occur twice, such as {twice!r}; match by a column that names each row "
+                f"In {view}, cells of {key!r} occur twice, such as {repeated!r}; match by a column that names each row "
                 "once."
             )
-        places[view] = found
-    every = list(dict.fromkeys(name for own in places.values() for name in own))
-    common = [name for name in every if all(name in own for own in places.values())]
-    met = len(every) < sum(map(len, places.values()))  # some sample is in two files
-    if not (common or (keep and met)):
+        rows_by_view[view] = rows_by_name
+    all_names = list(dict.fromkeys(name for rows_by_name in rows_by_view.values() for name in rows_by_name))
+    common = [name for name in all_names if all(name in rows_by_name for rows_by_name in rows_by_view.values())]
+    overlap = len(all_names) < sum(map(len, rows_by_view.values()))  # some sample is in two files
+    if not (common or (keep and overlap)):
         where = "two files" if keep and len(files) > 2 else "all files"
-        raise ValueError(f"No cell of {key!r} occurs in {where}; match by another column{_apart(places)}.")
+        raise ValueError(f"No cell of {key!r} occurs in {where}; match by another column{_correction(rows_by_view)}.")
     names = common
     if keep:
-        names = list(next(iter(places.values()))) if of_first else every
-    unnamed = sum(len(columns[key]) - len(places[view]) for view, columns in files.items())
-    kept = frozenset(common)
+        names = list(next(iter(rows_by_view.values()))) if of_first else all_names
+    unnamed = sum(len(columns[key]) - len(rows_by_view[view]) for view, columns in files.items())
+    common_names = frozenset(common)
     return Matched(
         key,
         tuple(names),
-        {view: [own.get(name, -1) for name in names] for view, own in places.items()},
-        _note(key, places, common, names, every, unnamed),
+        {view: [rows_by_name.get(name, -1) for name in names] for view, rows_by_name in rows_by_view.items()},
+        _note(key, rows_by_view, common, names, all_names, unnamed),
         len(common),
-        {view: _matched_file(len(columns[key]), places[view], kept, names) for view, columns in files.items()},
+        {
+            view: _matched_file(len(columns[key]), rows_by_view[view], common_names, names)
+            for view, columns in files.items()
+        },
     )
 
 
-def _apart(places: Mapping[str, Mapping[str, int]]) -> str:
-    """Which file has no row of any other, and what its rows are called; "" where there is none, or several."""
+def _correction(rows_by_view: Mapping[str, Mapping[str, int]]) -> str:
+    """Advice on the one file that shares no name with any other, with examples of names; "" where there is none.
+
+    There is no advice either where several files share no name with any other, unless there are only two files.
+    """
     alone = []
-    for view, names in places.items():
-        others = [each for each in places.values() if each is not names]
-        if not any(name in other for other in others for name in names):
+    for view, names in rows_by_view.items():
+        other_files = [rows_by_name for rows_by_name in rows_by_view.values() if rows_by_name is not names]
+        if not any(name in rows_by_name for rows_by_name in other_files for name in names):
             alone.append(view)
-    if not alone or len(alone) == len(places) > 2:
+    if not alone or len(alone) == len(rows_by_view) > 2:
         return ""
     view = alone[-1]
-    other = next(each for each in places if each != view)
-    here, there = (", ".join(map(repr, list(places[each])[:2])) or "no names" for each in (view, other))
-    return f", correct the names, or leave {view} out, which has {here} where {other} has {there}"
+    other_view = next(name for name in rows_by_view if name != view)
+    examples, other_examples = (
+        ", ".join(map(repr, list(rows_by_view[file])[:2])) or "no names" for file in (view, other_view)
+    )
+    return f", correct the names, or leave {view} out, which has {examples} where {other_view} has {other_examples}"
 
 
-def _matched_file(rows: int, own: Mapping[str, int], common: frozenset[str], names: Sequence[str]) -> MatchedFile:
-    """What became of the rows of a file.
+def _matched_file(
+    rows: int, rows_by_name: Mapping[str, int], common: frozenset[str], names: Sequence[str]
+) -> MatchedFile:
+    """How the rows of a file were matched.
 
     Parameters
     ----------
-    rows : how many it has
-    own : its named rows
+    rows : the number of its rows
+    rows_by_name : its rows that have a name
     common : the names that are in all files
-    names : the samples
+    names : of the samples
     """
-    unmatched = [name for name in own if name not in common]
+    unmatched = [name for name in rows_by_name if name not in common]
     return MatchedFile(
         rows=rows,
-        unnamed=rows - len(own),
+        unnamed=rows - len(rows_by_name),
         unmatched=len(unmatched),
         examples=tuple(unmatched[:_NAMED_SAMPLES]),
-        lacking=sum(name not in own for name in names),
+        lacking=sum(name not in rows_by_name for name in names),
     )
 
 
-def _places(cells: Sequence[str]) -> dict[str, int] | None:
-    """The row of each name; None where one occurs twice. Rows without a name are left out."""
+def _rows_of_names(cells: Sequence[str]) -> dict[str, int] | None:
+    """The row of each name; None where a name occurs twice. Rows without a name are left out."""
     named = [(cell, i) for i, cell in enumerate(cells) if not is_missing(cell)]
-    found = dict(named)
-    if len(found) == len(named):
-        return found
+    rows_by_name = dict(named)
+    if len(rows_by_name) == len(named):
+        return rows_by_name
     return None
 
 
 def _key(files: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
-    """The column that names each row of all files once, of several the one that matches most rows.
+    """The column in which no name occurs twice in any file; of several such columns the one that matches most rows.
 
-    ValueError where there is none, or two match different rows.
+    ValueError where there is none, or where two such columns match the rows differently.
     """
-    first, *others = files.values()
-    shared = [name for name in first if all(name in columns for columns in others)]
+    first, *other_files = files.values()
+    shared = [name for name in first if all(name in columns for columns in other_files)]
     matches: dict[str, frozenset[tuple[int, ...]]] = {}
     for name in shared:
-        places = [_places(columns[name]) for columns in files.values()]
-        known = [own for own in places if own]
-        if len(known) < len(places):
+        rows_of_files = [_rows_of_names(columns[name]) for columns in files.values()]
+        usable = [rows_by_name for rows_by_name in rows_of_files if rows_by_name]
+        if len(usable) < len(rows_of_files):
             continue
-        rows = frozenset(tuple(own[cell] for own in known) for cell in known[0] if all(cell in own for own in known))
+        rows = frozenset(
+            tuple(rows_by_name[cell] for rows_by_name in usable)
+            for cell in usable[0]
+            if all(cell in rows_by_name for rows_by_name in usable)
+        )
         if rows:
             matches[name] = rows
-    if not matches and len(shared) == 1:  # ``matched`` says what is wrong with it
+    if not matches and len(shared) == 1:  # ``matched`` raises the error that says what is wrong with it
         return shared[0]
     if not matches:
         without = _without_key(files)
@@ -209,38 +223,42 @@ def _key(files: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
 
 
 def _without_key(files: Mapping[str, Mapping[str, Sequence[str]]]) -> tuple[str, str] | None:
-    """The one file that lacks the column by which the others are matched, and this column; None where others do."""
+    """The file that lacks the column by which all others can be matched, and this column; None where there is none."""
     if len(files) < 3:
         return None
     for view, columns in files.items():
-        others = [each for each in files.values() if each is not columns]
-        shared = [name for name in others[0] if name not in columns and all(name in each for each in others)]
+        other_files = [file_columns for file_columns in files.values() if file_columns is not columns]
+        shared = [
+            name
+            for name in other_files[0]
+            if name not in columns and all(name in file_columns for file_columns in other_files)
+        ]
         for name in shared:
-            if all(_places(each[name]) for each in others):
+            if all(_rows_of_names(file_columns[name]) for file_columns in other_files):
                 return view, name
     return None
 
 
 def _note(
     key: str,
-    places: Mapping[str, Mapping[str, int]],
+    rows_by_view: Mapping[str, Mapping[str, int]],
     common: Sequence[str],
     names: Sequence[str],
-    every: Sequence[str],
+    all_names: Sequence[str],
     unnamed: int,
 ) -> str:
-    kept = frozenset(common)
+    common_names = frozenset(common)
     chosen = frozenset(names)
-    note = f"matched by {key!r}: {len(common)} {_rows(len(common))} in all {len(places)} files"
-    lost = [name for name in every if name not in chosen]
-    if chosen - kept:
-        lacking = {view: sum(name not in own for name in names) for view, own in places.items()}
+    note = f"matched by {key!r}: {len(common)} {_rows(len(common))} in all {len(rows_by_view)} files"
+    left_out = [name for name in all_names if name not in chosen]
+    if chosen - common_names:
+        lacking = {view: sum(name not in rows_by_name for name in names) for view, rows_by_name in rows_by_view.items()}
         note += "".join(f", {n} of {len(names)} {_lack(n)} {view}" for view, n in lacking.items() if n)
-    if lost:
-        some = ", ".join(lost[:_NAMED_SAMPLES])
-        if len(lost) > _NAMED_SAMPLES:
-            some += f" and {len(lost) - _NAMED_SAMPLES} more"
-        note += f", {len(lost)} {_were(len(lost))} left out ({some})"
+    if left_out:
+        examples = ", ".join(left_out[:_NAMED_SAMPLES])
+        if len(left_out) > _NAMED_SAMPLES:
+            examples += f" and {len(left_out) - _NAMED_SAMPLES} more"
+        note += f", {len(left_out)} {_were(len(left_out))} left out ({examples})"
     if unnamed:
         note += f", {unnamed} without a name {_were(unnamed)} left out"
     return note
@@ -265,23 +283,23 @@ def _lack(n: int) -> str:
 
 
 def full_names(view: str, names: Iterable[str], key: str) -> dict[str, str]:
-    """The columns of a view by their names beside those of other views; the column that names the rows is left out."""
+    """From the full names of the columns of a view, "view: column", to the columns; without the key."""
     return {f"{view}: {name}": name for name in names if name != key}
 
 
 def split(frame: pd.DataFrame, views: Mapping[str, Mapping[str, str]]) -> dict[str, pd.DataFrame]:
-    """The views of a frame of all of them.
+    """The frame of each view, from a frame that has the columns of all views.
 
     Parameters
     ----------
     frame : the samples
-    views : for each view its columns in the frame, and their names in the view
+    views : for each view its columns: from their names in the frame to their names in the view
     """
-    return {view: frame[list(own)].rename(columns=dict(own)) for view, own in views.items()}
+    return {view: frame[list(columns)].rename(columns=dict(columns)) for view, columns in views.items()}
 
 
 def some_samples(X: Any, rows: Array) -> Any:
-    """Some samples of a frame, or of ``multikernel.views``."""
+    """The samples ``rows`` of a data frame or of ``multikernel.views``."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     return X[rows]
@@ -300,23 +318,23 @@ def files_by_view(words: Sequence[str]) -> dict[str, Path]:
 
     Parameters
     ----------
-    words : files, whose views have their names, or NAME=FILE
+    words : NAME=FILE, or FILE, where the view has the name of the file
 
     Raises
     ------
-    ValueError : where two views have one name, or one has none
+    ValueError : where two views have the same name, or a view has none
     """
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for word in words:
         name, sign, file = word.partition("=")
         if not sign or Path(word).exists():
             name, file = view_name(word), word
         if not name or not file:
             raise ValueError(f"{word!r} is no view; write a file, or NAME=FILE")
-        if name in found:
-            raise ValueError(f"the view {name!r} is given twice, by {found[name]} and {file}; write NAME=FILE for one")
-        found[name] = Path(file)
-    return found
+        if name in files:
+            raise ValueError(f"the view {name!r} is given twice, by {files[name]} and {file}; write NAME=FILE for one")
+        files[name] = Path(file)
+    return files
 
 
 @dataclass(frozen=True)
@@ -325,12 +343,12 @@ class ViewTables:
 
     Parameters
     ----------
-    parts : dict of CsvTable, by view
+    by_view : dict of CsvTable, by view
     key : the column that names the rows; "" to find it
     keep, of_first : as ``matched`` takes them
     """
 
-    parts: Mapping[str, CsvTable]
+    by_view: Mapping[str, CsvTable]
     key: str = ""
     keep: bool = False
     of_first: bool = False
@@ -341,36 +359,36 @@ class ViewTables:
         return cls({view: read_file(path, sheet) for view, path in files.items()}, key, keep, of_first)
 
     def written_as(self, stored: Mapping[str, Sequence[str]]) -> ViewTables:
-        """The tables with columns that can be read in two ways read as those of training were."""
-        parts = {}
-        for view, part in self.parts.items():
-            own = full_names(view, part.columns, self.key)
-            parts[view] = part.written_as({name: stored[full] for full, name in own.items() if full in stored})
-        return replace(self, parts=parts)
+        """The tables where columns that can be read in two ways are read as in training."""
+        tables = {}
+        for view, table in self.by_view.items():
+            names = full_names(view, table.columns, self.key)
+            tables[view] = table.written_as({name: stored[full] for full, name in names.items() if full in stored})
+        return replace(self, by_view=tables)
 
     def joined(self) -> CsvTable:
-        """One table of all columns; a single file needs no column that names its rows."""
-        file = " + ".join(part.file for part in self.parts.values())
+        """One table with the columns of all files; a single file needs no column that names its rows."""
+        file = " + ".join(table.file for table in self.by_view.values())
         match = self._match()
         columns: dict[str, Column] = {}
         if match.key:
             columns[match.key] = Column(file, match.key, match.names, range(1, 1 + len(match.names)))
         numerals: dict[str, Numerals] = {}
         views: dict[str, View] = {}
-        for view, part in self.parts.items():
-            places = match.places[view]
-            own = full_names(view, part.columns, match.key)
-            for full, name in own.items():
-                column = part.columns[name]
-                rows = [0 if place < 0 else column.rows[place] for place in places]
-                columns[full] = Column(part.file, full, match.cells(view, column.cells), rows)
-            numerals |= {full: part.numerals[name] for full, name in own.items() if name in part.numerals}
-            views[view] = View(own, frozenset(i for i, place in enumerate(places) if place < 0))
+        for view, table in self.by_view.items():
+            rows_of_samples = match.rows[view]
+            names = full_names(view, table.columns, match.key)
+            for full, name in names.items():
+                column = table.columns[name]
+                rows = [0 if row < 0 else column.rows[row] for row in rows_of_samples]
+                columns[full] = Column(table.file, full, match.cells(view, column.cells), rows)
+            numerals |= {full: table.numerals[name] for full, name in names.items() if name in table.numerals}
+            views[view] = View(names, frozenset(i for i, row in enumerate(rows_of_samples) if row < 0))
         hidden = [full for view in views.values() for full, name in view.columns.items() if name.startswith("_")]
         return CsvTable(
             file,
             columns,
-            "\n".join(filter(None, [match.note, *(part.note for part in self.parts.values())])),
+            "\n".join(filter(None, [match.note, *(table.note for table in self.by_view.values())])),
             unused=frozenset([match.key, *hidden]),
             numerals=numerals,
             views=views,
@@ -379,7 +397,9 @@ class ViewTables:
         )
 
     def _match(self) -> Matched:
-        cells = {view: {name: c.cells for name, c in part.columns.items()} for view, part in self.parts.items()}
+        cells = {
+            view: {name: column.cells for name, column in table.columns.items()} for view, table in self.by_view.items()
+        }
         if len(cells) > 1:
             return matched(cells, self.key, keep=self.keep, of_first=self.of_first)
         view, columns = next(iter(cells.items()))
@@ -387,34 +407,36 @@ class ViewTables:
 
 
 def target_of(table: CsvTable, target: str) -> str:
-    """The name of the target's column, which the first of several files has.
+    """The full name of the target's column, which has to be in the first of several files.
 
     Parameters
     ----------
-    table : the table, or the joined one
-    target : the name, with that of the view or without
+    table : the table, of one file or joined from several
+    target : the name of the column, with or without the name of the view
 
     Raises
     ------
-    ValueError : where the target is the key, or is in another file, from which it would be learned
+    ValueError : where the target is the key, or also a column of another file, from which it would be learned
     """
     if not table.views:
         return target
     if target == table.key:
         raise ValueError(f"{target!r} is the key, which names the rows; give another --target")
-    first, *others = table.views
-    bare = target.removeprefix(f"{first}: ")
-    elsewhere = [f"{view}: {bare}" for view in others if f"{view}: {bare}" in table.columns]
-    if f"{first}: {bare}" not in table.columns:
-        if elsewhere or target in table.columns:
-            view = next(view for view in others if {target, f"{view}: {bare}"} & table.views[view].columns.keys())
+    first, *other_views = table.views
+    column = target.removeprefix(f"{first}: ")
+    duplicates = [f"{view}: {column}" for view in other_views if f"{view}: {column}" in table.columns]
+    if f"{first}: {column}" not in table.columns:
+        if duplicates or target in table.columns:
+            view = next(
+                view for view in other_views if {target, f"{view}: {column}"} & table.views[view].columns.keys()
+            )
             raise ValueError(
                 f"the target {target!r} is in the view {view!r}; give its file first, and others by --view"
             )
         return target
-    for full in elsewhere:
+    for full in duplicates:
         if full in table.features:
             raise ValueError(
-                f"the target {bare!r} is learned from as {full!r}, too; leave it out by --leave-out {full!r}"
+                f"the target {column!r} is learned from as {full!r}, too; leave it out by --leave-out {full!r}"
             )
-    return f"{first}: {bare}"
+    return f"{first}: {column}"

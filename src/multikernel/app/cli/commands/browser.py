@@ -76,78 +76,80 @@ def repeat(
         check_new(out, force=force, inputs=(run,))
         from multikernel.app.web.exports import repeated
 
-        found = repeated(run, data or run.parent / "table.csv", out, lambda line: typer.echo(line, err=True))
-        learned = "scores" in found
+        result = repeated(run, data or run.parent / "table.csv", out, lambda line: typer.echo(line, err=True))
+        learned = "scores" in result
         if as_json:
-            show_json("repeat", found | {"model": str(out) if learned else None})
+            show_json("repeat", result | {"model": str(out) if learned else None})
             return
-        typer.echo(found["measured"])
-        for title, header, rows in _tables(found):
+        typer.echo(result["measured"])
+        for title, header, rows in _tables(result):
             show_table(title, header, rows)
         if learned:
             typer.echo(f"model written to {out}")
 
 
-def _tables(found: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
-    """What a person reads of it: titles, headers and rows."""
+def _tables(result: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+    """The printed tables of a result: titles, headers and rows."""
     from multikernel.app.jobs.methods import PRINTED_WEIGHTS
 
-    gaps = found.get("sources", {}).get("without", {})
+    gaps = result.get("sources", {}).get("without", {})
     if any(gaps.values()):
-        own = [[view, f"{found['n'] - count}", f"{count}"] for view, count in gaps.items()]
-        yield "Samples that lack a view", ["view", "with it", "without it"], own
-    if "worth" in found:
+        lines = [[view, f"{result['n'] - count}", f"{count}"] for view, count in gaps.items()]
+        yield "Samples that lack a view", ["view", "with it", "without it"], lines
+    if "worth" in result:
         from multikernel.app.jobs.source_values import header_of, rows_of
 
-        yield f"{found['measure']} on held-out folds", header_of(found["worth"], "view"), rows_of(found["worth"])
+        yield f"{result['measure']} on held-out folds", header_of(result["worth"], "view"), rows_of(result["worth"])
         return
-    learned = "scores" in found
+    learned = "scores" in result
     if learned:
-        scores = found["scores"]
+        scores = result["scores"]
     else:
-        scores = {row["method"]: row["scores"] for row in found["comparison"]}
-    rows = [[name, *(f"{score:.6g}" for score in each)] for name, each in scores.items()]
+        scores = {row["method"]: row["scores"] for row in result["comparison"]}
+    rows = [[name, *(f"{score:.6g}" for score in scores_of_folds)] for name, scores_of_folds in scores.items()]
     header = ["", *(f"fold {k + 1}" for k in range(len(rows[0]) - 1))]
-    yield f"{found['measure']} on held-out folds", header, rows
-    if "targets" in found:
-        own = [[each["name"], *(f"{score:.6g}" for score in each["scores"]["own"])] for each in found["targets"]]
-        yield "Of each target", header, own
+    yield f"{result['measure']} on held-out folds", header, rows
+    if "targets" in result:
+        lines = [
+            [target["name"], *(f"{score:.6g}" for score in target["scores"]["own"])] for target in result["targets"]
+        ]
+        yield "Of each target", header, lines
     if not learned:
         return
-    weights = found["weights"]
+    weights = result["weights"]
     if weights["views"]:
-        own = [[row["name"], f"{row['part']:.1%}", _spread(row["spread"], ".1%")] for row in weights["views"]]
-        yield "Weights of each view", ["view", "part of the sum", "deviation"], own
+        lines = [[row["name"], f"{row['part']:.1%}", _spread(row["spread"], ".1%")] for row in weights["views"]]
+        yield "Weights of each view", ["view", "part of the sum", "deviation"], lines
     largest = weights["rows"][:PRINTED_WEIGHTS]
-    own = [[row["name"], f"{row['weight']:.4f}", _spread(row["spread"], ".4f")] for row in largest]
-    yield f"Largest weights ({len(own)} of {len(weights['rows'])})", [weights["what"], "weight", "deviation"], own
-    if found["path"]:
-        yield _path(found)
-    if found["freedom"]:
-        own = [[", ".join(f"{value:.4g}" for value in found["freedom"])]]
-        yield "Degrees of freedom", [""], own
+    lines = [[row["name"], f"{row['weight']:.4f}", _spread(row["spread"], ".4f")] for row in largest]
+    yield f"Largest weights ({len(lines)} of {len(weights['rows'])})", [weights["what"], "weight", "deviation"], lines
+    if result["path"]:
+        yield _path(result)
+    if result["freedom"]:
+        lines = [[", ".join(f"{value:.4g}" for value in result["freedom"])]]
+        yield "Degrees of freedom", [""], lines
 
 
-def _spread(value: float | None, form: str) -> str:
-    """A deviation between folds, which one part does not have."""
+def _spread(value: float | None, format_spec: str) -> str:
+    """A deviation between folds; "" for None."""
     if value is None:
         return ""
-    return format(value, form)
+    return format(value, format_spec)
 
 
-def _path(found: dict[str, Any]) -> tuple[str, list[str], list[list[str]]]:
-    own = found["path"]
+def _path(result: dict[str, Any]) -> tuple[str, list[str], list[list[str]]]:
+    path = result["path"]
     rows = []
-    for k, value in enumerate(own["values"]):
-        highest = "lowest" if own["less_is_better"] else "highest"
-        mark = {own["best"]: highest, own["chosen"]: "chosen"}.get(k, "")
-        freedom = [f"{own['freedom'][k]:.4g}"] if own["freedom"] else []
-        rows.append([f"{value:g}", f"{own['mean'][k]:.4f}", f"{own['error'][k]:.4f}", *freedom, mark])
+    for k, value in enumerate(path["values"]):
+        highest = "lowest" if path["less_is_better"] else "highest"
+        mark = {path["best"]: highest, path["chosen"]: "chosen"}.get(k, "")
+        freedom = [f"{path['freedom'][k]:.4g}"] if path["freedom"] else []
+        rows.append([f"{value:g}", f"{path['mean'][k]:.4f}", f"{path['error'][k]:.4f}", *freedom, mark])
     header = [
-        own["parameter"],
-        own["measure"],
+        path["parameter"],
+        path["measure"],
         "standard error",
-        *(["degrees of freedom"] * bool(own["freedom"])),
+        *(["degrees of freedom"] * bool(path["freedom"])),
         "",
     ]
     return "The path", header, rows

@@ -15,9 +15,9 @@ from multikernel.app.cli.console import (
     check_new,
     one_line_failures,
     read,
-    reporting_what_is_left,
-    show_found,
+    reporting_checkpoints,
     show_json,
+    show_results,
     show_table,
     write_report,
 )
@@ -61,32 +61,34 @@ def compare(
     kernel, a random forest and gradient boosting meet the same folds and the same columns. Of several files, each has
     kernels of its own in the methods that learn kernels; the others know columns only.
     """
-    with one_line_failures(), reporting_what_is_left(checkpoint):
-        others = OtherFiles(views, key, missing.value)
+    with one_line_failures(), reporting_checkpoints(checkpoint):
+        other_files = OtherFiles(views, key, missing.value)
         if report is not None:
-            check_new(report, force=force, inputs=others.paths(data), option="--report")
+            check_new(report, force=force, inputs=other_files.paths(data), option="--report")
         check_config(save_config_to, force=force)
         declared = types_of(types)
         from multikernel.app.jobs.compare import compare_methods
         from multikernel.app.tables.views import target_of
 
-        table = read(data, TableOptions(others, sheet, leave_out, groups, time, target=target))
+        table = read(data, TableOptions(other_files, sheet, leave_out, groups, time, target=target))
         column = target_of(table, target)
         declared = {table.full_name(name): kind for name, kind in declared.items()}
         comparison = compare_methods(
             table, column, task_of(task), folds, seed, ConsoleWatch(), only or None, checkpoint, declared
         )
         chosen = ["--target", target, "--folds", str(comparison.folds), "--seed", str(seed)]
-        again = ["multikernel", "compare", str(data), *chosen, *given_words(ctx, ("data", "target", "folds", "seed"))]
-        write_report(report, lambda: _page(comparison, again))
+        command = ["multikernel", "compare", str(data), *chosen, *given_words(ctx, ("data", "target", "folds", "seed"))]
+        write_report(report, lambda: _page(comparison, command))
         save_config(ctx, save_config_to)
-        show_found("compare", comparison.to_json(), report, as_json, lambda: _show(others.title(data), comparison))
+        show_results(
+            "compare", comparison.to_json(), report, as_json, lambda: _show(other_files.title(data), comparison)
+        )
 
 
-def _page(comparison: Comparison, again: list[str]) -> str:
+def _page(comparison: Comparison, command: list[str]) -> str:
     from multikernel.app.report.comparison_page import render
 
-    return render(comparison, again)
+    return render(comparison, command)
 
 
 def _show(files: str, comparison: Comparison) -> None:
@@ -118,10 +120,10 @@ def bench(
         request = request_of(target, None, task, kernels, (None, None, None), None, 0)
         from multikernel.app.jobs.time_methods import rows_of, time_methods
 
-        names = [each.value for each in method] if method else None
-        found = time_methods(read(data, TableOptions(sheet=sheet)), request, names, repeat, ConsoleWatch())
+        names = [name.value for name in method] if method else None
+        times = time_methods(read(data, TableOptions(sheet=sheet)), request, names, repeat, ConsoleWatch())
         if as_json:
-            show_json("bench", found.to_json())
+            show_json("bench", times.to_json())
             return
-        title = f"{data.name}: one fit of {found.samples} samples and {found.features} features"
-        show_table(title, ["method", "seconds", "kernels", "steps", "gap"], rows_of(found))
+        title = f"{data.name}: one fit of {times.samples} samples and {times.features} features"
+        show_table(title, ["method", "seconds", "kernels", "steps", "gap"], rows_of(times))

@@ -65,8 +65,11 @@ def demo(
         comparisons = [_compared(job, min(folds, _FOLDS_OF_JOBS), seed, as_json) for job in jobs]
         write_whole(out, render(studies, plan, out, data_dir, list(zip(jobs, comparisons, strict=True))).encode())
         if as_json:
-            found = {"studies": [asdict(study) for study in studies], "comparisons": [c.to_json() for c in comparisons]}
-            show_json("demo", found | {"report": str(out)})
+            results = {
+                "studies": [asdict(study) for study in studies],
+                "comparisons": [c.to_json() for c in comparisons],
+            }
+            show_json("demo", results | {"report": str(out)})
         else:
             typer.echo(f"report written to {out}")
 
@@ -111,7 +114,7 @@ def reproduce(
         from multikernel.reproduce.command import reproduce as measure
 
         show = partial(typer.echo, err=True)
-        first = measure(
+        page = measure(
             paper.value,
             out,
             table=table,
@@ -124,6 +127,6 @@ def reproduce(
             report=show,
         )
         if as_json:
-            show_json("reproduce", {"report": str(first)})
+            show_json("reproduce", {"report": str(page)})
         else:
-            typer.echo(f"report written to {first}")
+            typer.echo(f"report written to {page}")

@@ -91,7 +91,7 @@ def fit(
     lam: options.Lam = None,
     C: options.LossWeight = None,
     alpha: options.Alpha = None,
-    given: options.Set = None,
+    settings: options.Set = None,
     proba: options.LearnProba = False,
     approximation: options.Approximation = None,
     rank: options.Rank = None,
@@ -134,54 +134,57 @@ def fit(
         check_there(data)
         from multikernel.app.jobs.fit_stream import StreamOptions
 
-        request = request_of(target, method, task, kernels, (lam, C, alpha), given, seed, proba, types)
-        given_table = TableOptions(OtherFiles(views, key, missing.value), sheet, leave_out, groups, time, target=target)
-        check_new(out, force=force, inputs=given_table.others.paths(data))
+        request = request_of(target, method, task, kernels, (lam, C, alpha), settings, seed, proba, types)
+        table_options = TableOptions(
+            OtherFiles(views, key, missing.value), sheet, leave_out, groups, time, target=target
+        )
+        check_new(out, force=force, inputs=table_options.other_files.paths(data))
         check_config(save_config_to, force=force)
-        more = {"approximation": approximation, "rank": rank}
+        approximation_options = {"approximation": approximation, "rank": rank}
         request = replace(
-            request, parameters={k: v for k, v in more.items() if v is not None} | dict(request.parameters)
+            request,
+            parameters={k: v for k, v in approximation_options.items() if v is not None} | dict(request.parameters),
         )
         with working_on(scheduler):
-            found, show = _found(data, given_table, request, StreamOptions(memory, checkpoint), out)
+            results, show = _trained(data, table_options, request, StreamOptions(memory, checkpoint), out)
         save_config(ctx, save_config_to)
         if as_json:
-            show_json("fit", found | {"model": str(out)})
+            show_json("fit", results | {"model": str(out)})
             return
         show()
         typer.echo(f"model written to {out}")
 
 
-def _found(
+def _trained(
     data: Path,
-    given: TableOptions,
+    table_options: TableOptions,
     request: FitRequest,
     streaming: StreamOptions,
     out: Path,
 ) -> tuple[dict[str, Any], Callable[[], None]]:
-    """What was learned, from the whole table or in chunks."""
-    others = given.others
-    if others.words and (streaming.memory or streaming.checkpoint):
+    """Fit to the table at once or in chunks, and write the model; the results, and a function that prints them."""
+    other_files = table_options.other_files
+    if other_files.words and (streaming.memory or streaming.checkpoint):
         raise WrongUseError("several files are read at once, not in chunks; leave --memory and --checkpoint out")
     approximate = not {"approximation", "rank"}.isdisjoint(request.parameters)
-    if others.words or not streaming.applies(data, approximate):
+    if other_files.words or not streaming.applies(data, approximate):
         if streaming.checkpoint is not None:
             raise WrongUseError(
                 f"{data} is read at once, and --checkpoint keeps the state of a fit in chunks; leave it out, or give "
                 "--memory less than the file"
             )
-        table = read(data, given)
-        return _learned(table, of_table(request, table), out)
-    for option, column in (("--groups", given.groups), ("--time", given.time)):
+        table = read(data, table_options)
+        return _from_table(table, of_table(request, table), out)
+    for option, column in (("--groups", table_options.groups), ("--time", table_options.time)):
         if column is not None:
             raise ValueError(f"{data} is read in chunks, which knows no folds for {option}; leave it out")
-    if given.sheet:
+    if table_options.sheet:
         raise ValueError(f"{data} is read in chunks, and --sheet names a sheet of an Excel file; leave it out")
-    return _streamed(data, request, replace(streaming, leave_out=tuple(given.leave_out or ())), out)
+    return _from_stream(data, request, replace(streaming, leave_out=tuple(table_options.leave_out or ())), out)
 
 
-def _learned(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str, Any], Callable[[], None]]:
-    """What was learned, by names, once it is in its file; and what prints it."""
+def _from_table(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str, Any], Callable[[], None]]:
+    """Fit to a table and write the model; the results, and a function that prints them."""
     from multikernel.persistence import save
 
     if request.automatic:
@@ -190,10 +193,10 @@ def _learned(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str,
         model, columns = train_automatic(table, request, ConsoleWatch())
         save(model, out, metadata=automatic_metadata(model, columns, table, request))
         left_out = [name for name in table.columns if name not in columns.numeric and name != request.target]
-        found = automatic_summary(model, request.target, table.n, list(columns.numeric), left_out)
-        found["sentences"] += of_time(table)
+        results = automatic_summary(model, request.target, table.n, list(columns.numeric), left_out)
+        results["sentences"] += of_time(table)
         text = "\n".join([model.explain(), *of_time(table)])
-        return found, lambda: typer.echo(text)
+        return results, lambda: typer.echo(text)
     from multikernel.app.jobs import fit as jobs
 
     trained = jobs.train(table, request, ConsoleWatch())
@@ -201,20 +204,20 @@ def _learned(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str,
     return jobs.summary(trained), lambda: _tables(jobs.describe(trained))
 
 
-def _streamed(
+def _from_stream(
     path: Path, request: FitRequest, streaming: StreamOptions, out: Path
 ) -> tuple[dict[str, Any], Callable[[], None]]:
-    """The same from a file that is read in chunks."""
+    """Fit to a file that is read in chunks and write the model; the results, and a function that prints them."""
     from multikernel.app.jobs import fit_stream
     from multikernel.persistence import save
 
     if request.automatic and {"approximation", "rank"}.isdisjoint(request.parameters):
-        model, metadata, found = fit_stream.train_automatic(path, request, streaming, ConsoleWatch())
+        model, metadata, results = fit_stream.train_automatic(path, request, streaming, ConsoleWatch())
         save(model, out, metadata=metadata)
-        return found, lambda: typer.echo(model.explain())
-    model, metadata, found = fit_stream.train(path, request, streaming, ConsoleWatch())
+        return results, lambda: typer.echo(model.explain())
+    model, metadata, results = fit_stream.train(path, request, streaming, ConsoleWatch())
     save(model, out, metadata=metadata)
-    return found, lambda: _tables(fit_stream.describe(found))
+    return results, lambda: _tables(fit_stream.describe(results))
 
 
 def _tables(tables: Any) -> None:

@@ -16,14 +16,14 @@ def datasets(data_dir: options.DataDir = None, as_json: options.Json = False) ->
     with one_line_failures():
         from multikernel.datasets import available
 
-        found = available(data_dir)
+        entries = available(data_dir)
         if as_json:
             keys = [
-                {"name": e.name, "task": e.task, "from": e.origin, "rows": e.n, "features": e.d} for e in found
+                {"name": e.name, "task": e.task, "from": e.origin, "rows": e.n, "features": e.d} for e in entries
             ]  # features: null for texts
             show_json("datasets", {"datasets": keys})
             return
-        rows = [[e.name, e.task, e.origin, str(e.n), "text" if e.d is None else str(e.d)] for e in found]
+        rows = [[e.name, e.task, e.origin, str(e.n), "text" if e.d is None else str(e.d)] for e in entries]
         show_table("Data sets", ["name", "task", "from", "rows", "features"], rows, text=(0, 1, 2))
 
 
@@ -50,25 +50,25 @@ def _list(as_json: bool) -> None:
     from multikernel.app.jobs.method_names import AUTOMATIC, NAMES
     from multikernel.app.jobs.methods import METHODS, estimators_of, summary
 
-    found: list[dict[str, Any]] = []
+    descriptions: list[dict[str, Any]] = []
     for name in (None, *METHODS):
         estimators = estimators_of(name)
         words = NAMES[name] if name else AUTOMATIC
-        found.append(
+        descriptions.append(
             {
                 "method": name,
                 "title": words.title,
                 "when": words.when,
-                "estimators": [each.__name__ for each in estimators],
+                "estimators": [estimator.__name__ for estimator in estimators],
                 "about": summary(estimators[0]),
             }
         )
     if as_json:
-        show_json("methods", {"methods": found})
+        show_json("methods", {"methods": descriptions})
         return
-    for each in found:
-        typer.echo(f"{each['method'] or 'without --method':18}{each['title']}: {', '.join(each['estimators'])}")
-        _paragraph(str(each["when"]), " " * 18)
+    for row in descriptions:
+        typer.echo(f"{row['method'] or 'without --method':18}{row['title']}: {', '.join(row['estimators'])}")
+        _paragraph(str(row["when"]), " " * 18)
 
 
 def _describe(name: str, as_json: bool) -> None:
@@ -76,21 +76,22 @@ def _describe(name: str, as_json: bool) -> None:
     from multikernel.app.jobs.methods import estimators_of, parameters_of, summary
 
     words = NAMES[name]
-    found: list[dict[str, Any]] = [
+    descriptions: list[dict[str, Any]] = [
         {
-            "estimator": each.__name__,
-            "about": summary(each),
+            "estimator": estimator.__name__,
+            "about": summary(estimator),
             "parameters": [
-                {"name": p.name, "default": p.default, "kind": p.kind, "about": p.about} for p in parameters_of(each)
+                {"name": p.name, "default": p.default, "kind": p.kind, "about": p.about}
+                for p in parameters_of(estimator)
             ],
         }
-        for each in estimators_of(name)
+        for estimator in estimators_of(name)
     ]
     if as_json:
-        show_json("methods", {"method": name, "title": words.title, "when": words.when, "estimators": found})
+        show_json("methods", {"method": name, "title": words.title, "when": words.when, "estimators": descriptions})
         return
     typer.echo(f"{words.title}. {words.when}\n")
-    for estimator in found:
+    for estimator in descriptions:
         typer.echo(estimator["estimator"])
         _paragraph(estimator["about"], "")
         for parameter in estimator["parameters"]:

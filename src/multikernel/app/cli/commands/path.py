@@ -16,8 +16,8 @@ from multikernel.app.cli.console import (
     check_new,
     one_line_failures,
     read,
-    reporting_what_is_left,
-    show_found,
+    reporting_checkpoints,
+    show_results,
     show_table,
     write_report,
 )
@@ -50,7 +50,7 @@ def path(
     groups: options.Groups = None,
     time: options.Time = None,
     kernels: options.Kernels = None,
-    given: options.Set = None,
+    settings: options.Set = None,
     folds: Annotated[
         int | None, typer.Option(min=2, help="Folds that test each value [default: 5, or as many as the rows allow].")
     ] = None,
@@ -67,8 +67,8 @@ def path(
     For each value: the score on held-out folds and on the training sample, the kernels with a positive weight, and the
     certificate. Two values are marked: the best, and the simplest model within one standard error of it.
     """
-    with one_line_failures(), reporting_what_is_left(checkpoint):
-        request = request_of(target, method, task, kernels, (None, None, None), given, seed, types=types)
+    with one_line_failures(), reporting_checkpoints(checkpoint):
+        request = request_of(target, method, task, kernels, (None, None, None), settings, seed, types=types)
         if report is not None:
             check_new(report, force=force, inputs=(data,), option="--report")
         check_config(save_config_to, force=force)
@@ -80,22 +80,23 @@ def path(
             )
         numbers = None if values is None else numbers_of(values)
         table = read(data, TableOptions(OtherFiles(), sheet, leave_out, groups, time, target=target))
-        found = follow(table, request, parameter, numbers, folds, ConsoleWatch(), checkpoint, count)
-        write_report(report, lambda: _page(found))
+        followed = follow(table, request, parameter, numbers, folds, ConsoleWatch(), checkpoint, count)
+        write_report(report, lambda: _page(followed))
         save_config(ctx, save_config_to)
-        show_found("path", found.to_json(), report, as_json, lambda: _show(data.name, found))
+        show_results("path", followed.to_json(), report, as_json, lambda: _show(data.name, followed))
 
 
-def _page(found: Followed) -> str:
+def _page(followed: Followed) -> str:
     from multikernel.app.report.page import path_page
 
-    return path_page(found)
+    return path_page(followed)
 
 
-def _show(file: str, found: Followed) -> None:
+def _show(file: str, followed: Followed) -> None:
     """The table of the values."""
     from multikernel.app.jobs.follow_path import header_of, rows_of
 
-    title = f"{file}: {found.method} over {found.parameter}, {found.measure} on {len(found.scores)} held-out folds"
-    header = header_of(found)
-    show_table(title, header, rows_of(found), text=(len(header) - 1,))
+    score = f"{followed.measure} on {len(followed.scores)} held-out folds"
+    title = f"{file}: {followed.method} over {followed.parameter}, {score}"
+    header = header_of(followed)
+    show_table(title, header, rows_of(followed), text=(len(header) - 1,))

@@ -63,55 +63,55 @@ def predict(
     column that is written identifies the rows.
     """
     with one_line_failures():
-        others = OtherFiles(views, key, missing.value)
+        other_files = OtherFiles(views, key, missing.value)
         if out is not None:
-            check_new(out, force=force, inputs=(model, *others.paths(new)))
+            check_new(out, force=force, inputs=(model, *other_files.paths(new)))
         check_config(save_config_to, force=force)
-        if others.words and memory is not None:
+        if other_files.words and memory is not None:
             raise WrongUseError("several files are read at once, not in chunks; leave --memory out")
         check_there(model, new)
         begin(f"Reading {model}")
-        if not others.words and _in_chunks(model, new, proba, memory, out, {"--json": as_json, "--sheet": sheet}):
+        if not other_files.words and _in_chunks(model, new, proba, memory, out, {"--json": as_json, "--sheet": sheet}):
             save_config(ctx, save_config_to)
             return
         if memory is not None:
             raise WrongUseError(f"{model} was not learned in chunks, and reads files at once; leave --memory out")
         from multikernel.app.jobs.predict import predictions
 
-        found = predictions(model, read(new, TableOptions(others, sheet, of_first=False)), proba)
+        results = predictions(model, read(new, TableOptions(other_files, sheet, of_first=False)), proba)
         if out is not None:
-            write_whole(out, found.to_csv().encode())
+            write_whole(out, results.to_csv().encode())
         save_config(ctx, save_config_to)
         if as_json:
-            show_json("predict", found.to_json() | {"out": None if out is None else str(out)})
+            show_json("predict", results.to_json() | {"out": None if out is None else str(out)})
         elif out is None:
-            typer.echo(found.to_csv(), nl=False)
+            typer.echo(results.to_csv(), nl=False)
         else:
-            typer.echo(f"{len(found.labels)} predictions written to {out}")
+            typer.echo(f"{len(results.labels)} predictions written to {out}")
 
 
 def _in_chunks(
-    model: Path, new: Path, proba: bool, memory: str | None, out: Path | None, without: Mapping[str, object]
+    model: Path, data: Path, proba: bool, memory: str | None, out: Path | None, refused_options: Mapping[str, object]
 ) -> bool:
     """Whether the model was learned in chunks; then its predictions are written, chunk by chunk.
 
-    ``without`` holds the options that only a table which is read at once can have.
+    ``refused_options`` has the values of options that are only for tables that are read at once.
     """
     from multikernel.persistence import read as read_model
 
     fitted, metadata = read_model(model)
     if "stream" not in metadata:
         return False
-    for option, given in without.items():
-        if given:
+    for option, value in refused_options.items():
+        if value:
             raise WrongUseError(f"{model} was learned in chunks, and predicts files in chunks; leave {option} out")
-    if new == STANDARD_INPUT:
+    if data == STANDARD_INPUT:
         raise ValueError(f"{model} was learned in chunks, and predicts files in chunks; give a file in place of -")
     from multikernel import streams
     from multikernel.app.jobs.fit_stream import StreamOptions, watched_rows
     from multikernel.streams import harmless
 
-    rows = watched_rows(new, metadata, StreamOptions(memory))
+    rows = watched_rows(data, metadata, StreamOptions(memory))
     if proba and not hasattr(fitted, "predict_proba"):
         raise ValueError(f"{model} was learned in chunks and gives no probabilities; leave --proba out")
     method: Literal["predict", "predict_proba"] = "predict"
@@ -124,8 +124,8 @@ def _in_chunks(
         rows.tell()
         return True
     typer.echo(header)
-    for part in streams.predict(fitted, rows.source, method):
-        lines = part if proba else part[:, None]
+    for chunk in streams.predict(fitted, rows.source, method):
+        lines = chunk if proba else chunk[:, None]
         typer.echo("\n".join(",".join(str(harmless(value)) for value in line) for line in lines.tolist()))
     rows.tell()
     return True
@@ -152,19 +152,19 @@ def report(
     how well the model predicts them.
     """
     with one_line_failures():
-        others = OtherFiles(views, key, missing.value)
+        other_files = OtherFiles(views, key, missing.value)
         if data is None and views:
             raise WrongUseError("--view names further files; give the first one, with the target, without --view")
-        check_new(out, force=force, inputs=(model, *others.paths(data)) if data else (model,))
+        check_new(out, force=force, inputs=(model, *other_files.paths(data)) if data else (model,))
         check_there(model, *([] if data is None else [data]))
         begin(f"Reading {model}")
         from multikernel.app.jobs.inspect import inspect
         from multikernel.app.report.page import model_page
 
-        table = read(data, TableOptions(others, sheet)) if data else None
-        found = inspect(model, table)
-        write_whole(out, model_page(found).encode())
+        table = read(data, TableOptions(other_files, sheet)) if data else None
+        inspected = inspect(model, table)
+        write_whole(out, model_page(inspected).encode())
         if as_json:
-            show_json("report", found.to_json() | {"report": str(out)})
+            show_json("report", inspected.to_json() | {"report": str(out)})
         else:
             typer.echo(f"report written to {out}")

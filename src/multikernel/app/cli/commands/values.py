@@ -16,7 +16,7 @@ from multikernel.app.cli.console import (
     check_new,
     one_line_failures,
     read,
-    show_found,
+    show_results,
     show_table,
     write_report,
 )
@@ -58,7 +58,7 @@ def values(
     groups: options.Groups = None,
     time: options.Time = None,
     kernels: options.Kernels = None,
-    given: options.Set = None,
+    settings: options.Set = None,
     folds: Annotated[
         int | None, typer.Option(min=2, help="Folds that test [default: 5, or as many as the rows allow].")
     ] = None,
@@ -81,14 +81,14 @@ def values(
     may have them.
     """
     with one_line_failures():
-        request = request_of(target, method, task, kernels, (None, None, None), given, seed, types=types)
-        others = OtherFiles(views, key, missing.value)
+        request = request_of(target, method, task, kernels, (None, None, None), settings, seed, types=types)
+        other_files = OtherFiles(views, key, missing.value)
         if report is not None:
-            check_new(report, force=force, inputs=others.paths(data), option="--report")
+            check_new(report, force=force, inputs=other_files.paths(data), option="--report")
         check_config(save_config_to, force=force)
         from multikernel.app.jobs.source_values import worth_of
 
-        table = read(data, TableOptions(others, sheet, leave_out, groups, time, target=target))
+        table = read(data, TableOptions(other_files, sheet, leave_out, groups, time, target=target))
         worth = worth_of(
             table,
             of_table(request, table),
@@ -101,8 +101,12 @@ def values(
         )
         write_report(report, lambda: _page(worth))
         save_config(ctx, save_config_to)
-        show_found(
-            "values", worth.to_json(), report, as_json, lambda: _show(others.title(data), worth.what, worth.found)
+        show_results(
+            "values",
+            worth.to_json(),
+            report,
+            as_json,
+            lambda: _show(other_files.title(data), worth.source_word, worth.values),
         )
 
 
@@ -112,19 +116,19 @@ def _page(worth: Worth) -> str:
     return values_page(worth)
 
 
-def _show(files: str, what: str, found: Mapping[str, Any]) -> None:
-    """The tables of the sources, which are called so, and of their pairs."""
+def _show(files: str, source_word: str, values: Mapping[str, Any]) -> None:
+    """Print the tables of the sources and of their pairs; ``source_word`` is the word for a source."""
     from multikernel.app.jobs.source_values import header_of, pair_rows, rows_of
 
     title = (
-        f"{files}: {found['measure']} on {found['folds']} held-out folds, {found['score']:.4f} with all {what}s, "
-        f"{found['constant']:.4f} with a constant prediction"
+        f"{files}: {values['measure']} on {values['folds']} held-out folds, {values['score']:.4f} with all "
+        f"{source_word}s, {values['constant']:.4f} with a constant prediction"
     )
-    show_table(title, header_of(found, what), rows_of(found))
+    show_table(title, header_of(values, source_word), rows_of(values))
     typer.echo(
-        f"alone: a model of this {what} only; without: of all others; adds: the score of all less that of the others, "
-        "+- its standard error"
+        f"alone: a model of this {source_word} only; without: of all others; adds: the score of all less that of the "
+        "others, +- its standard error"
     )
-    if found["pairs"]:
-        title = f"Pairs of {what}s: below 0 they repeat each other, above 0 they complete each other"
-        show_table(title, [what, "and", "interaction"], pair_rows(found), text=(1,))
+    if values["pairs"]:
+        title = f"Pairs of {source_word}s: below 0 they repeat each other, above 0 they complete each other"
+        show_table(title, [source_word, "and", "interaction"], pair_rows(values), text=(1,))
