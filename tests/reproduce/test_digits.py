@@ -45,10 +45,10 @@ def test_what_is_kept_has_the_same_votes(noise: float) -> None:
         side = np.where(truth == a, 1.0, np.where(truth == b, -1.0, rng.choice([-1.0, 1.0], size=500)))
         own = digits._packed(truth) if (a, b) == digits.PAIRS[0] else ""
         found.append({"decisions": digits._packed(side + noise * rng.normal(size=500)), "truth": own, "support": a})
-    kept = digits.kept(found)
+    kept = digits.reduced(found)
     assert digits._count(kept) == digits._count(found)
     assert digits._share(kept) == digits._share(found)
-    assert digits.kept(kept) == kept
+    assert digits.reduced(kept) == kept
     assert [each["support"] for each in kept] == [each["support"] for each in found]
     assert len(kept[0]["decisions"]) < len(found[0]["decisions"]) or noise > 1.0
 

@@ -38,6 +38,6 @@ def test_without_an_intercept_labels_keep_their_mean() -> None:
     coef = np.linalg.solve((X[train] @ X[train].T) ** 2 + 0.1 * np.eye(20), signs[train])
     error = float(np.sqrt(np.mean(((X[test] @ X[train].T) ** 2 @ coef - signs[test]) ** 2)))
     parameters = {"alpha": 0.1, "radius": 0.0}
-    found = PolynomialMethod(2, None, intercept=False).tested(X, signs, (train, test), parameters, 1e-6)
+    found = PolynomialMethod(2, None, intercept=False).test_errors(X, signs, (train, test), parameters, 1e-6)
     assert found["error"] == pytest.approx(error, rel=1e-9)
-    assert PolynomialMethod(2, None).tested(X, signs, (train, test), parameters, 1e-6)["error"] != found["error"]
+    assert PolynomialMethod(2, None).test_errors(X, signs, (train, test), parameters, 1e-6)["error"] != found["error"]

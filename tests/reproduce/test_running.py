@@ -52,7 +52,7 @@ def test_order_failures_and_what_is_kept(made_up: Experiment, tmp_path: Path) ->
     for _ in range(2):  # the second time nothing is left but what failed
         with pytest.raises(ValueError, match=r"1 cells could not be measured.*ArithmeticError: no number"):
             run([made_up], ledger, DataSource(), extent=Extent.USUAL, jobs=1, report=told.append)
-    assert [found["value"] for found in results_of(made_up, ledger).found] == [13, 15]
+    assert [found["value"] for found in results_of(made_up, ledger).measurements] == [13, 15]
     assert len((tmp_path / "cells.jsonl").read_text().splitlines()) == 3
     assert [line.split(":")[0] for line in told if not line.startswith("failed")] == [
         "nkrr/made-up 1",

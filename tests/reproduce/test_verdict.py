@@ -143,10 +143,10 @@ def test_constants_and_what_is_not_comparable() -> None:
 
 
 def test_what_is_known_of_an_open_difference_is_told_and_explains_nothing() -> None:
-    verdict = _judged(row(), experiment(), Query({}, ("error",), "lower", known="folds matter"), results(stated=0.9))
+    verdict = _judged(row(), experiment(), Query({}, ("error",), "lower", remark="folds matter"), results(stated=0.9))
     assert (verdict.mark, verdict.explained) == (Mark.WORSE, False)
     assert table_line(verdict).remark == "Open. Folds matter"
-    alike = _judged(row(), experiment(), Query({}, ("error",), "lower", known="folds matter"), results(stated=0.71))
+    alike = _judged(row(), experiment(), Query({}, ("error",), "lower", remark="folds matter"), results(stated=0.71))
     assert table_line(alike).remark == ""
 
 

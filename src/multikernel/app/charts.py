@@ -27,7 +27,7 @@ def path(result: Mapping[str, Any], measure: str) -> Markup:
     height = 260.0
     percent = measure == "accuracy"
     drawing = Drawing(width, height + 44, f"Path: {measure} along {result['parameter']}")
-    across = Scale(min(values), max(values), _LEFT, width - 14, logarithmic=min(values) > 0)
+    x_scale = Scale(min(values), max(values), _LEFT, width - 14, logarithmic=min(values) > 0)
     low = min(m - e for m, e in zip(mean, error, strict=True))
     high = max(m + e for m, e in zip(mean, error, strict=True))
     less_is_better = result.get("less_is_better", False)
@@ -35,20 +35,20 @@ def path(result: Mapping[str, Any], measure: str) -> Markup:
         high = min(high, result["line"] + 4 * (result["line"] - low))
     else:
         low = max(low, result["line"] - 4 * (high - result["line"]) - 0.02)
-    up = Scale(low, high, height, _TOP)
-    drawing.bottom(across, height, result["parameter"], _TOP)
-    drawing.left(up, _LEFT, measure, width - 14, percent)
+    y_scale = Scale(low, high, height, _TOP)
+    drawing.bottom(x_scale, height, result["parameter"], _TOP)
+    drawing.left(y_scale, _LEFT, measure, width - 14, percent)
 
     def clipped(value: float) -> float:
-        return up(min(max(value, low), high))
+        return y_scale(min(max(value, low), high))
 
-    upper = [(across(v), clipped(m + e)) for v, m, e in zip(values, mean, error, strict=True)]
-    lower = [(across(v), clipped(m - e)) for v, m, e in zip(values, mean, error, strict=True)]
+    upper = [(x_scale(v), clipped(m + e)) for v, m, e in zip(values, mean, error, strict=True)]
+    lower = [(x_scale(v), clipped(m - e)) for v, m, e in zip(values, mean, error, strict=True)]
     drawing.area([*upper, *lower[::-1]], "c0")
-    drawing.curve([(across(v), clipped(m)) for v, m in zip(values, mean, strict=True)], "c0")
+    drawing.curve([(x_scale(v), clipped(m)) for v, m in zip(values, mean, strict=True)], "c0")
     if result.get("training"):
-        drawing.curve([(across(v), clipped(s)) for v, s in zip(values, result["training"], strict=True)], "c2")
-    drawing.line(_LEFT, up(result["line"]), width - 14, up(result["line"]), "rule")
+        drawing.curve([(x_scale(v), clipped(s)) for v, s in zip(values, result["training"], strict=True)], "c2")
+    drawing.line(_LEFT, y_scale(result["line"]), width - 14, y_scale(result["line"]), "rule")
     for k, (v, m, e) in enumerate(zip(values, mean, error, strict=True)):
         mark = ""
         if k == result["chosen"]:
@@ -61,21 +61,21 @@ def path(result: Mapping[str, Any], measure: str) -> Markup:
         if result["freedom"]:
             tip += f", {result['freedom'][k]:.3g} degrees of freedom"
         if k == result["chosen"]:
-            drawing.dot(across(v), clipped(m), 7, "c1", tip)
+            drawing.dot(x_scale(v), clipped(m), 7, "c1", tip)
         else:
-            drawing.dot(across(v), clipped(m), 4, "c0", tip)
+            drawing.dot(x_scale(v), clipped(m), 4, "c0", tip)
     words = f"best {'+' if less_is_better else '−'} one standard error"
-    drawing.text(_LEFT + 4, up(result["line"]) - 5, words, "start", "t small halo")
+    drawing.text(_LEFT + 4, y_scale(result["line"]) - 5, words, "start", "t small halo")
     return drawing.svg()
 
 
 def rocs(curves: Sequence[Mapping[str, Any]]) -> Markup:
     """True positive rates against false positive rates, a curve for each class that has points."""
-    drawing, across, up = _square("ROC curve", "false alarms", "found")
+    drawing, x_scale, y_scale = _square("ROC curve", "false alarms", "found")
     curves = [curve for curve in curves if curve["points"]]
     names = apart([curve["label"] for curve in curves], 20)
     for k, curve in enumerate(curves):
-        points = [(across(x), up(y)) for x, y in curve["points"]]
+        points = [(x_scale(x), y_scale(y)) for x, y in curve["points"]]
         drawing.curve(points, f"c{k % 6}")
         for (x, y), (false, true) in zip(points, curve["points"], strict=True):
             tip = f"{curve['label']}: finds {true:.0%} of them at {false:.0%} false alarms"
@@ -93,22 +93,22 @@ def rocs(curves: Sequence[Mapping[str, Any]]) -> Markup:
 
 def calibration(result: Mapping[str, Any]) -> Markup:
     """Observed frequencies against predicted probabilities."""
-    drawing, across, up = _square("Calibration", "predicted probability", "observed frequency")
+    drawing, x_scale, y_scale = _square("Calibration", "predicted probability", "observed frequency")
     largest_count = max(b["count"] for b in result["bins"])
-    drawing.curve([(across(b["said"]), up(b["came"])) for b in result["bins"]], "c0")
+    drawing.curve([(x_scale(b["said"]), y_scale(b["came"])) for b in result["bins"]], "c0")
     for b in result["bins"]:
         tip = f"predicted {b['said']:.0%}, observed {b['came']:.0%}, in {counted(b['count'], 'row')}"
-        drawing.dot(across(b["said"]), up(b["came"]), 4 + 7 * (b["count"] / largest_count) ** 0.5, "c0", tip)
+        drawing.dot(x_scale(b["said"]), y_scale(b["came"]), 4 + 7 * (b["count"] / largest_count) ** 0.5, "c0", tip)
     return drawing.svg()
 
 
-def _square(title: str, across: str, up: str) -> tuple[Drawing, Scale, Scale]:
+def _square(title: str, x_label: str, y_label: str) -> tuple[Drawing, Scale, Scale]:
     """A sheet with both axes from 0 to 1, and its diagonal."""
     drawing = Drawing(_LEFT + _SIDE + 20, _TOP + _SIDE + 44, title)
     x = Scale(0, 1, _LEFT, _LEFT + _SIDE)
     y = Scale(0, 1, _TOP + _SIDE, _TOP)
-    drawing.bottom(x, _TOP + _SIDE, across, _TOP, percent=True)
-    drawing.left(y, _LEFT, up, _LEFT + _SIDE, percent=True)
+    drawing.bottom(x, _TOP + _SIDE, x_label, _TOP, percent=True)
+    drawing.left(y, _LEFT, y_label, _LEFT + _SIDE, percent=True)
     drawing.line(x(0), y(0), x(1), y(1), "rule")
     return drawing, x, y
 
@@ -217,25 +217,25 @@ def lines(
     low = min([0.0, *heights])
     high = max([0.0, *heights]) * 1.04
     longest = max(room(name) for name, _ in curves)
-    beside = longest <= _BESIDE
+    labels_at_ends = longest <= _BESIDE
     right = SHEET - 16
-    below = 44
-    if not beside:
-        below += 18 * len(curves)
+    height_below = 44
+    if not labels_at_ends:
+        height_below += 18 * len(curves)
     elif longest:
         right = SHEET - 110
-    drawing = Drawing(SHEET, height + below, title)
-    across = Scale(min(x), max(x), _LEFT, right, logarithmic=min(x) > 0 and max(x) >= 30 * min(x))
-    up = Scale(low, high if high > low else 1.0, height, _TOP)
-    drawing.bottom(across, height, names[0], _TOP)
-    drawing.left(up, _LEFT, names[1], right)
+    drawing = Drawing(SHEET, height + height_below, title)
+    x_scale = Scale(min(x), max(x), _LEFT, right, logarithmic=min(x) > 0 and max(x) >= 30 * min(x))
+    y_scale = Scale(low, high if high > low else 1.0, height, _TOP)
+    drawing.bottom(x_scale, height, names[0], _TOP)
+    drawing.left(y_scale, _LEFT, names[1], right)
     for k, (name, curve) in enumerate(curves):
-        drawing.curve([(across(x[i]), up(curve[i])) for i in order], f"c{k % 6}")
+        drawing.curve([(x_scale(x[i]), y_scale(curve[i])) for i in order], f"c{k % 6}")
         for i in order:
             tip = f"{name or names[1]} at {label(x[i])}: {number(curve[i])}"
-            drawing.dot(across(x[i]), up(curve[i]), 3, f"c{k % 6}", tip, focus=False)
-    if beside:
-        label_heights = _without_overlap([up(curve[order[-1]]) + 4 for _, curve in curves])
+            drawing.dot(x_scale(x[i]), y_scale(curve[i]), 3, f"c{k % 6}", tip, focus=False)
+    if labels_at_ends:
+        label_heights = _without_overlap([y_scale(curve[order[-1]]) + 4 for _, curve in curves])
         for k, ((name, _), label_y) in enumerate(zip(curves, label_heights, strict=True)):
             drawing.text(right + 6, label_y, name, "start", f"t small ink{k % 6}")
     else:
@@ -244,8 +244,8 @@ def lines(
             drawing.sign(_LEFT + 6, y - 4, 5, "square", f"c{k % 6}", "")
             drawing.text(_LEFT + 18, y, shortened(name, int((SHEET - _LEFT - 18) / _LETTER)), "start", "t small")
     for name, value in levels:
-        drawing.line(_LEFT, up(value), right, up(value), "rule")
-        drawing.text(_LEFT + 4, up(value) - 5, f"{name} {number(value)}", "start", "t small")
+        drawing.line(_LEFT, y_scale(value), right, y_scale(value), "rule")
+        drawing.text(_LEFT + 4, y_scale(value) - 5, f"{name} {number(value)}", "start", "t small")
     return drawing.svg()
 
 
@@ -291,8 +291,8 @@ def _integer_bins(values: Any, limit: int) -> list[tuple[str, int]]:
     width = -((low - high - 1) // limit)
     starts = range(low, high + 1, width)
     sizes = np.bincount((values - low).astype(int) // width, minlength=len(starts))
-    last = [min(start + width - 1, high) for start in starts]
-    names = [f"{start} to {end}" if end > start else f"{start}" for start, end in zip(starts, last, strict=True)]
+    ends = [min(start + width - 1, high) for start in starts]
+    names = [f"{start} to {end}" if end > start else f"{start}" for start, end in zip(starts, ends, strict=True)]
     return [(name.replace("-", "−"), int(size)) for name, size in zip(names, sizes, strict=True)]
 
 

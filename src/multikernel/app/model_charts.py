@@ -64,21 +64,21 @@ def dependence_line(
     height = 230.0
     low, mean, high = bands
     drawing = Drawing(width, height + 44, f"{answer} by {column}")
-    across = Scale(values[0], values[-1], _LEFT, width - 18)
-    up = Scale(*ends, height, _TOP)
+    x_scale = Scale(values[0], values[-1], _LEFT, width - 18)
+    y_scale = Scale(*ends, height, _TOP)
     if dates:
         for day in (values[0], (values[0] + values[-1]) / 2, values[-1]):
-            drawing.line(across(day), _TOP, across(day), height, "grid")
+            drawing.line(x_scale(day), _TOP, x_scale(day), height, "grid")
             anchor = "end" if day == values[-1] else "middle"
-            drawing.text(across(day), height + 16, _day(day), anchor, "t small")
+            drawing.text(x_scale(day), height + 16, _day(day), anchor, "t small")
         drawing.text((_LEFT + width) / 2, height + 34, column, "middle", "t small")
     else:
-        drawing.bottom(across, height, column, _TOP)
-    drawing.left(up, _LEFT, answer, width - 18)
-    upper = [(across(x), up(y)) for x, y in zip(values, high, strict=True)]
-    lower = [(across(x), up(y)) for x, y in zip(values, low, strict=True)]
+        drawing.bottom(x_scale, height, column, _TOP)
+    drawing.left(y_scale, _LEFT, answer, width - 18)
+    upper = [(x_scale(x), y_scale(y)) for x, y in zip(values, high, strict=True)]
+    lower = [(x_scale(x), y_scale(y)) for x, y in zip(values, low, strict=True)]
     drawing.area([*upper, *lower[::-1]], "c0")
-    drawing.curve([(across(x), up(y)) for x, y in zip(values, mean, strict=True)], "c0")
+    drawing.curve([(x_scale(x), y_scale(y)) for x, y in zip(values, mean, strict=True)], "c0")
     for x, lowest, middle, highest in zip(values, low, mean, high, strict=True):
         value = _day(x) if dates else f"{x:.6g}"
         interval = f"of 80% of the samples {number(lowest)} to {number(highest)}"
@@ -86,8 +86,8 @@ def dependence_line(
         if refits is not None:
             k = values.index(x)
             tip += f", mean of refits {number(refits[0][k])} to {number(refits[1][k])}"
-            drawing.line(across(x), up(refits[0][k]), across(x), up(refits[1][k]), "whisker")
-        drawing.dot(across(x), up(middle), 3.5, "c0", tip)
+            drawing.line(x_scale(x), y_scale(refits[0][k]), x_scale(x), y_scale(refits[1][k]), "whisker")
+        drawing.dot(x_scale(x), y_scale(middle), 3.5, "c0", tip)
     return drawing.svg()
 
 
@@ -117,20 +117,20 @@ def dependence_levels(
     """
     layout = NamedRows.of(names, 26.0, top=20.0)
     drawing = Drawing(SHEET, layout.bottom + 46, f"{answer} by {column}")
-    across = Scale(*ends, layout.left, SHEET - 24)
+    x_scale = Scale(*ends, layout.left, SHEET - 24)
     drawing.text(layout.left, 12, column, "start", "t small")
-    drawing.bottom(across, layout.bottom + 2, answer, 18)
+    drawing.bottom(x_scale, layout.bottom + 2, answer, 18)
     for k, (name, lowest, middle, highest) in enumerate(zip(names, *bands, strict=True)):
         y = layout.middle(k)
         layout.write(drawing, k)
-        drawing.line(across(lowest), y, across(highest), y, "span c0")
+        drawing.line(x_scale(lowest), y, x_scale(highest), y, "span c0")
         tip = (
             f"{column} = {name}: {answer} {number(middle)}, of 80% of the samples {number(lowest)} to {number(highest)}"
         )
         if refits is not None:
             tip += f", mean of refits {number(refits[0][k])} to {number(refits[1][k])}"
-            drawing.line(across(refits[0][k]), y, across(refits[1][k]), y, "whisker")
-        drawing.dot(across(middle), y, 6, "c0", tip)
+            drawing.line(x_scale(refits[0][k]), y, x_scale(refits[1][k]), y, "whisker")
+        drawing.dot(x_scale(middle), y, 6, "c0", tip)
     return drawing.svg()
 
 
@@ -163,15 +163,15 @@ def sample_map(
         )  # fits on a phone, too, where letters are larger
     xs = [point.x for point in points]
     ys = [point.y for point in points]
-    across = Scale(*_with_room(xs), 14, width - 14)
-    up = Scale(*_with_room(ys), height, top + 8)
+    x_scale = Scale(*_with_room(xs), 14, width - 14)
+    y_scale = Scale(*_with_room(ys), height, top + 8)
     drawing.line(14, height, width - 14, height)
     drawing.line(14, top + 8, 14, height)
     drawing.text((14 + width) / 2, height + 18, axes[0], "middle", "t small")
     drawing.text(18, top + 18, axes[1], "start", "t small")
     for point in sorted(points, key=lambda point: point.x):
-        x = across(point.x)
-        y = up(point.y)
+        x = x_scale(point.x)
+        y = y_scale(point.y)
         if point.ringed:
             drawing.ring(x, y, 8)
         drawing.sign(

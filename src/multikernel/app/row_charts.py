@@ -60,8 +60,8 @@ class NamedRows:
 
     def middle(self, row: int) -> float:
         """The height at which the marks of a row are centred."""
-        free = 18.0 if self.names_above else 0.0
-        return self.top + self.row_height * row + free + (self.row_height - free) / 2
+        name_height = 18.0 if self.names_above else 0.0
+        return self.top + self.row_height * row + name_height + (self.row_height - name_height) / 2
 
     def write(self, drawing: Drawing, row: int, kind: str = "t") -> None:
         """The name of a row."""

@@ -29,8 +29,8 @@ def shortened(words: str, width: int) -> str:
     if sum(map(_size, signs)) <= width:
         return words
     end = (width - 1) // 2
-    last = _first(signs[::-1], end)[::-1]
-    return f"{''.join(_first(signs, width - 1 - end))}…{''.join(last)}"
+    ending = _first(signs[::-1], end)[::-1]
+    return f"{''.join(_first(signs, width - 1 - end))}…{''.join(ending)}"
 
 
 def apart(names: Sequence[str], width: int) -> list[str]:
@@ -45,8 +45,8 @@ def apart(names: Sequence[str], width: int) -> list[str]:
     width : of each result, at most
     """
     labels = [shortened(name, width) for name in names]
-    for short in {label for label in labels if labels.count(label) > 1}:
-        originals = sorted({name for name, label in zip(names, labels, strict=True) if label == short})
+    for short_form in {label for label in labels if labels.count(label) > 1}:
+        originals = sorted({name for name, label in zip(names, labels, strict=True) if label == short_form})
         if len(originals) < 2:
             continue
         signs_of_names = [_signs(name) for name in originals]
@@ -67,8 +67,8 @@ def _signs(words: str) -> list[str]:
     signs: list[str] = []
     for letter in words:
         tone = "\U0001f3fb" <= letter <= "\U0001f3ff"  # a skin colour, which changes the emoji before it
-        joined = letter == _JOINER or unicodedata.category(letter) in ("Mn", "Me") or tone
-        if signs and (joined or signs[-1].endswith(_JOINER)):
+        continues = letter == _JOINER or unicodedata.category(letter) in ("Mn", "Me") or tone
+        if signs and (continues or signs[-1].endswith(_JOINER)):
             signs[-1] += letter
         else:
             signs.append(letter)
@@ -101,10 +101,10 @@ def _alike(names: Sequence[Sequence[str]]) -> int:
 def _around(signs: Sequence[str], start: int, stop: int, width: int) -> str:
     """The signs from ``start`` to ``stop``, with as many before and after them as fit."""
     width = width * len(signs) // max(sum(map(_size, signs)), 1)
-    free = width - 2 - (stop - start)
-    first = max(start - max(free // 2, 0), 0)
+    spare_width = width - 2 - (stop - start)
+    first = max(start - max(spare_width // 2, 0), 0)
     last = min(first + width - 2, len(signs))
     first = max(min(first, last - (width - 2)), 0)
-    before = "…" if first else ""
-    behind = "…" if last < len(signs) else ""
-    return before + "".join(signs[first:last]) + behind
+    prefix = "…" if first else ""
+    suffix = "…" if last < len(signs) else ""
+    return prefix + "".join(signs[first:last]) + suffix

@@ -1,4 +1,4 @@
-"""TOML of plain values, which Python does not write, and of which it reads some files in hours or not at all."""
+"""TOML of plain values: Python cannot write it, and reads some files only in hours or not at all."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def settings_in(file: BinaryIO) -> str:
 
     Parameters
     ----------
-    file : of which no more is read than settings have
+    file : the file, of which at most one byte more than the limit is read
 
     Raises
     ------
-    ValueError : in a sentence, where it is too large, or no text in UTF-8
+    ValueError : in a sentence, where it is too large, or not text in UTF-8
     """
     content = file.read(_LONGEST + 1)
     if len(content) > _LONGEST:
@@ -37,7 +37,7 @@ def settings_in(file: BinaryIO) -> str:
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """What the text of a file of settings says.
+    """The settings in the text of a file.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def read_toml(text: str) -> dict[str, Any]:
 
     Raises
     ------
-    ValueError : in a sentence, where it is none, or would take long to read
+    ValueError : in a sentence, where it is not TOML, or would take long to read
     """
     if _NESTED.search(text):
         raise ValueError("The file has keys of fifty parts, and settings have three at most.")
@@ -56,21 +56,21 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def toml(values: Mapping[str, Any], head: str = "") -> str:
-    """Dictionaries, lists, strings and numbers as TOML; what is None is left out.
+    """The TOML text of dictionaries, lists, strings and numbers; values that are None are left out.
 
     Parameters
     ----------
     values : by their keys
-    head : the dotted key of the table that they stand in
+    head : the dotted key of the table that contains them
     """
-    plain = {key: value for key, value in values.items() if not isinstance(value, Mapping) and value is not None}
+    plain_values = {key: value for key, value in values.items() if not isinstance(value, Mapping) and value is not None}
     tables = {key: value for key, value in values.items() if isinstance(value, Mapping) and value}
-    lines = [f"[{head}]"] if head and plain else []
-    lines += [f"{_key(key)} = {_written(value)}" for key, value in plain.items()]
-    parts = ["\n".join(lines)] if lines else []
+    lines = [f"[{head}]"] if head and plain_values else []
+    lines += [f"{_key(key)} = {_written(value)}" for key, value in plain_values.items()]
+    sections = ["\n".join(lines)] if lines else []
     for key, table in tables.items():
-        parts.append(toml(table, f"{head}.{_key(key)}" if head else _key(key)).rstrip("\n"))
-    return "\n\n".join(parts) + "\n"
+        sections.append(toml(table, f"{head}.{_key(key)}" if head else _key(key)).rstrip("\n"))
+    return "\n\n".join(sections) + "\n"
 
 
 def _key(key: str) -> str:

@@ -28,7 +28,7 @@ _ENTRIES = (
     Entry("digits", "classification", 1797, 64, "scikit-learn"),
     Entry("diabetes", "regression", 442, 10, "scikit-learn"),
 )
-BUNDLED = {entry.name: entry for entry in _ENTRIES}  # the catalogue lists them without reading any
+BUNDLED = {entry.name: entry for entry in _ENTRIES}  # so that the catalogue lists them without reading their files
 
 
 def load_bundled(name: str) -> Dataset:
@@ -116,13 +116,13 @@ def available(data_dir: str | os.PathLike[str] | None = None) -> list[Entry]:
 
 def _unknown(name: str, directory: DataDirectory | None) -> str:
     names = [*(directory.sources if directory is not None else ()), *BUNDLED]
-    close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
-    meant = f"; did you mean {close[0]!r}?" if close else "."
-    where = "in no directory (none was given), only "
+    close_matches = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
+    suggestion = f"; did you mean {close_matches[0]!r}?" if close_matches else "."
+    searched = "in no directory (none was given), only "
     if directory is not None:
-        where = f"in {directory.path} and "
+        searched = f"in {directory.path} and "
     return (
-        f"unknown data set {name!r}{meant} Looked {where}among the sets of scikit-learn. "
+        f"unknown data set {name!r}{suggestion} Looked {searched}among the sets of scikit-learn. "
         f"Available: {', '.join(dict.fromkeys(names))}. Another directory of data files is named by data_dir or by "
         f"the environment variable {VARIABLE}; 'openml:NAME' or 'openml:ID' fetches from openml.org."
     )

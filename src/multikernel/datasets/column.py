@@ -14,8 +14,8 @@ from multikernel.datasets.dataset import Task
 
 _INTEGER = re.compile(r"[+-]?\d+")
 _CODE = re.compile(r"[+-]?0\d+")
-_INEXACT = 1e15  # integers from here on are codes as well: a float has 15 decimal digits in any case
-_MOST_CLASSES = 20  # integers with more distinct values are a quantity, such as a count of rings, and no classes
+_INEXACT = 1e15  # larger integers are codes, as a float does not represent all integers of more than 15 digits
+_MOST_CLASSES = 20  # integers with more distinct values are a quantity, such as a count of rings, and not classes
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Column:
         if 2 * n_words >= len(values):
             return None
         if n_words:
-            # As a category, one misprint would turn a column of numbers into hundreds of 0/1 columns, unnoticed.
+            # Otherwise one misprint would make a category, hundreds of 0/1 columns, of a column of numbers, unnoticed.
             raise self.error(
                 self.first_word,
                 "is not a number while most of the column is "
@@ -78,16 +78,16 @@ def decide(column: Column, task: Task | None) -> tuple[NDArray[np.generic], Task
             raise column.error(column.first_word, "is not a number, and the task is regression")
         return np.array(column.cells, dtype=np.str_), "classification"
     if task is None:
-        few = len(np.unique(numbers)) <= min(_MOST_CLASSES, len(numbers) // 2)
+        few_values = len(np.unique(numbers)) <= min(_MOST_CLASSES, len(numbers) // 2)
         integral = all(_INTEGER.fullmatch(cell) for cell in column.cells)
-        task = "classification" if few and integral else "regression"
+        task = "classification" if few_values and integral else "regression"
     if task == "regression":
         return numbers, task
     if np.abs(numbers).max() >= _INEXACT or any(_CODE.fullmatch(cell) for cell in column.cells):
         return np.array(column.cells, dtype=np.str_), task
-    broken = np.flatnonzero(numbers != np.round(numbers))
-    if broken.size:
-        raise column.error(int(broken[0]), "is neither a word nor an integer, and the task is classification")
+    fractional = np.flatnonzero(numbers != np.round(numbers))
+    if fractional.size:
+        raise column.error(int(fractional[0]), "is neither a word nor an integer, and the task is classification")
     return numbers.astype(np.int64), task
 
 

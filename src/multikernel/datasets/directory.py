@@ -32,18 +32,18 @@ class DataDirectory:
     @staticmethod
     def find(data_dir: str | os.PathLike[str] | None) -> DataDirectory | None:
         """The directory that the argument or else the environment names; FileNotFoundError where it does not exist."""
-        named = data_dir if data_dir is not None else os.environ.get(VARIABLE) or None
-        if named is None:
+        directory = data_dir if data_dir is not None else os.environ.get(VARIABLE) or None
+        if directory is None:
             return None
-        who = "data_dir"
+        origin = "data_dir"
         if data_dir is None:
-            who = f"the environment variable {VARIABLE}"
-        path = path_of(named, who).expanduser()
+            origin = f"the environment variable {VARIABLE}"
+        path = path_of(directory, origin).expanduser()
         if not path.is_dir():
-            raise FileNotFoundError(f"{who} names {str(path)!r}, which is not an existing directory")
-        listed = read_manifest(path)
-        claimed = {file.path.name for source in listed.values() for file in source.files}
-        return DataDirectory(path, listed | _unlisted(path, claimed, set(listed)))
+            raise FileNotFoundError(f"{origin} names {str(path)!r}, which is not an existing directory")
+        sources = read_manifest(path)
+        file_names = {file.path.name for source in sources.values() for file in source.files}
+        return DataDirectory(path, sources | _unlisted(path, file_names, set(sources)))
 
     def load(self, name: str) -> Dataset:
         """Read the data set of that name, one of ``sources``; ValueError where a file is not what it should be."""
@@ -75,11 +75,11 @@ def _entry(source: DataFiles) -> Entry:
 
 def _read(source: DataFiles) -> Content:
     content = _parse(source)
-    where = source.files[0]
+    first_file = source.files[0]
     if source.n is not None and content.n != source.n:
-        raise ValueError(f"{where}: {content.n} rows, the manifest says {source.n}")
+        raise ValueError(f"{first_file}: {content.n} rows, the manifest says {source.n}")
     if source.d is not None and content.d != source.d:
-        raise ValueError(f"{where}: {content.d} feature columns, the manifest says {source.d}")
+        raise ValueError(f"{first_file}: {content.d} feature columns, the manifest says {source.d}")
     return content
 
 
@@ -93,19 +93,19 @@ def _parse(source: DataFiles) -> Content:
     raise ValueError(f"data set {source.name!r}: no reader for {files}; known are {', '.join(_READERS)} and idx files")
 
 
-def _unlisted(path: Path, claimed: set[str], taken: set[str]) -> dict[str, DataFiles]:
+def _unlisted(path: Path, file_names: set[str], set_names: set[str]) -> dict[str, DataFiles]:
     """The data sets of files that the manifest, if there is one, does not mention."""
-    names = sorted(file.name for file in path.iterdir() if file.is_file() and file.name not in claimed)
-    found: dict[str, DataFiles] = {}
+    names = sorted(file.name for file in path.iterdir() if file.is_file() and file.name not in file_names)
+    sources: dict[str, DataFiles] = {}
     for name in names:
         ending = _ending(name)
-        if ending is not None and (stem := name.removesuffix(ending)) not in taken:
-            found.setdefault(stem, DataFiles(stem, (SourceFile(path / name),)))
+        if ending is not None and (stem := name.removesuffix(ending)) not in set_names:
+            sources.setdefault(stem, DataFiles(stem, (SourceFile(path / name),)))
     idx = [f"mnist-{ending}" for ending in IDX_FILES]
     # One of the four files is enough for the set to have a source: loading it then says which file is missing.
-    if "mnist" not in taken and any(name in idx for name in names):
-        found["mnist"] = DataFiles("mnist", tuple(SourceFile(path / name) for name in idx))
-    return found
+    if "mnist" not in set_names and any(name in idx for name in names):
+        sources["mnist"] = DataFiles("mnist", tuple(SourceFile(path / name) for name in idx))
+    return sources
 
 
 def _ending(name: str) -> str | None:

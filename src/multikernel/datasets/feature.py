@@ -14,7 +14,7 @@ from multikernel.datasets.column import Column
 
 @dataclass(frozen=True)
 class Feature:
-    """What a column of a training file becomes.
+    """How a column of a training file becomes columns of numbers.
 
     Parameters
     ----------
@@ -27,18 +27,18 @@ class Feature:
 
     @classmethod
     def learn(cls, column: Column) -> Self:
-        """A number where the cells are numbers, else the categories that occur, sorted."""
+        """A feature of numbers where the cells are numbers, otherwise of the categories that occur, sorted."""
         return cls(column.name, tuple(sorted(set(column.cells))) if column.numbers is None else None)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns it becomes."""
+        """The names of its columns of numbers."""
         if self.levels is None:
             return (self.name,)
         return tuple(f"{self.name}={level}" for level in self.levels)
 
     def encode(self, column: Column) -> NDArray[np.float64]:
-        """A column of this or another file, shape (n, 1) or (n, categories); ValueError for what was not learned."""
+        """The numbers of a column, shape (n, 1) or (n, categories); ValueError for a word or a category not learned."""
         if self.levels is None:
             if column.numbers is None:
                 raise column.error(column.first_word, "is not a number, and the column was numeric in training")
@@ -46,13 +46,13 @@ class Feature:
         position = {level: k for k, level in enumerate(self.levels)}
         codes = [position.get(cell, -1) for cell in column.cells]
         if -1 in codes:
-            known = ", ".join(self.levels)
-            raise column.error(codes.index(-1), f"was not among the categories in training ({known})")
+            levels = ", ".join(self.levels)
+            raise column.error(codes.index(-1), f"was not among the categories in training ({levels})")
         return indicators(np.array(codes), len(position))
 
 
 def encode(features: Sequence[Feature], columns: Sequence[Column]) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """The columns as a matrix by their features, one by one, and the names of its columns."""
+    """The matrix of all columns, each encoded by its feature, and the names of the columns of the matrix."""
     blocks = [feature.encode(column) for feature, column in zip(features, columns, strict=True)]
     return np.hstack(blocks), tuple(name for feature in features for name in feature.names)
 

@@ -1,6 +1,6 @@
-"""The formats of data files, each with its reader: what a file holds, as a ``Content``.
+"""The formats of data files, each with its reader, which returns a ``Content``.
 
-NAME.csv.gz      names in row 1, the last is ``target``; columns whose name begins with an underscore are no features
+NAME.csv.gz      names in row 1, the last is ``target``; columns whose name begins with an underscore are not features
 NAME.jsonl.gz    one JSON object per line with ``text``, ``target`` and, if the set is split, ``split``
 NAME.npz         a CSR matrix as ``data``, ``indices``, ``indptr`` and ``shape``; ``target``, and ``is_test`` if split
 four idx files   of MNIST: big-endian sizes, then bytes
@@ -82,7 +82,7 @@ def _read(file: SourceFile, n_axes: int) -> NDArray[np.uint8]:
 
 def read_npz(file: SourceFile, task: Task | None) -> Content:
     """A sparse matrix with its target; ValueError where the arrays are not what they should be."""
-    from scipy.sparse import csr_array  # a list of sets does not need it
+    from scipy.sparse import csr_array  # imported here, as listing data sets does not need it
 
     arrays = _arrays(file)
     for name in (*_CSR, "target"):
@@ -128,17 +128,17 @@ def read_csv(file: SourceFile, task: Task | None) -> Content:
     header = rows[0][1]
     records = rows[1:]
     _check_header(file, header)
-    used = [j for j, name in enumerate(header) if not name.startswith("_")]
-    kept = [record for record in records if all(record[1][j] for j in used)]
-    if not kept:
+    column_indices = [j for j, name in enumerate(header) if not name.startswith("_")]
+    complete_records = [record for record in records if all(record[1][j] for j in column_indices)]
+    if not complete_records:
         raise ValueError(f"{file}: no row without an empty cell among {len(records)} rows after the header")
-    *features, target = (_column(file, header, kept, j) for j in used)
+    *features, target = (_column(file, header, complete_records, j) for j in column_indices)
     X, names = encode([Feature.learn(column) for column in features], features)
     y, task = decide(target, task)
     split = None
     if "_split" in header:
-        split = np.array(_column(file, header, kept, header.index("_split")).cells, dtype=np.str_)
-    remark = _remark(header, used, records, len(kept))
+        split = np.array(_column(file, header, complete_records, header.index("_split")).cells, dtype=np.str_)
+    remark = _remark(header, column_indices, records, len(complete_records))
     return Content(X, y, task, names, split, len(records), len(features), remark)
 
 
@@ -154,17 +154,17 @@ def _column(file: SourceFile, header: list[str], records: list[Row], j: int) -> 
     return Column(str(file), header[j], [cells[j] for _, cells in records], [row for row, _ in records])
 
 
-def _remark(header: list[str], used: list[int], records: list[Row], n_kept: int) -> str:
+def _remark(header: list[str], column_indices: list[int], records: list[Row], n_kept: int) -> str:
     if n_kept == len(records):
         return ""
-    gaps = [header[j] for j in used if any(not cells[j] for _, cells in records)]
+    gaps = [header[j] for j in column_indices if any(not cells[j] for _, cells in records)]
     dropped = len(records) - n_kept
     return f"{dropped} of {len(records)} rows dropped for an empty cell (in {', '.join(gaps)})."
 
 
 def read_jsonl(file: SourceFile, task: Task | None) -> Content:
     """Documents as strings, of which the user makes features; ValueError names the row and field that is wrong."""
-    # splitlines would also cut at the line separators of Unicode, which may stand inside a JSON string.
+    # splitlines would also cut at the line separators of Unicode, which may occur inside a JSON string.
     lines = enumerate(file.text().split("\n"), start=1)
     records = [(row, _record(file, row, line)) for row, line in lines if line.strip()]
     if not records:
@@ -195,8 +195,8 @@ def _field(file: SourceFile, row: int, record: dict[str, Any], name: str, types:
         raise ValueError(f"{file}: row {row}: the object has no field {name!r}")
     value = record[name]
     if not isinstance(value, types) or isinstance(value, bool):
-        wanted = "a string" if types == (str,) else "a string or a number"
-        raise ValueError(f"{file}: row {row}, field {name!r}: {value!r} is not {wanted}")
+        type_name = "a string" if types == (str,) else "a string or a number"
+        raise ValueError(f"{file}: row {row}, field {name!r}: {value!r} is not {type_name}")
     if name == "target" and value == "":
         raise ValueError(f"{file}: row {row}, field 'target' is empty")
     return value

@@ -1,4 +1,4 @@
-"""manifest.csv: the data sets of a directory, their files, and what these must hold."""
+"""manifest.csv: the data sets of a directory, their files, and the sizes and checksums that these must have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEEDED = ("name", "file", "task", "n", "d")
 
 @dataclass(frozen=True)
 class DataFiles:
-    """The files of one data set, with what is known about them before they are read: None without a manifest."""
+    """The files of one data set, with what the manifest says about them; None for a file that it does not list."""
 
     name: str
     files: tuple[SourceFile, ...]  # more than one only for idx files
@@ -77,11 +77,11 @@ def _count(path: Path, row: int, line: dict[str, str], column: str) -> int:
 
 
 def _about(line: dict[str, str]) -> str:
-    parts = []
+    sentences = []
     if line.get("source"):
-        parts.append(f"Source: {line['source']}.")
+        sentences.append(f"Source: {line['source']}.")
     if line.get("target"):
-        parts.append(f"Target: {line['target']}.")
+        sentences.append(f"Target: {line['target']}.")
     if line.get("note"):
-        parts.append(line["note"])
-    return " ".join(parts)
+        sentences.append(line["note"])
+    return " ".join(sentences)

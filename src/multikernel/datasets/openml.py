@@ -19,10 +19,10 @@ from multikernel.datasets.feature import Feature, indicators
 
 def load_openml(name: str) -> Dataset:
     """Fetch ``openml:NAME`` (the oldest active version) or ``openml:ID``, or take it from the cache."""
-    wanted = name.removeprefix(PREFIX).strip()
-    if not wanted:
+    identifier = name.removeprefix(PREFIX).strip()
+    if not identifier:
         raise ValueError(f"{name!r} names no data set: write openml:NAME or openml:ID, for instance openml:61")
-    bunch = _fetch(name, wanted)
+    bunch = _fetch(name, identifier)
     y = _one_target(name, bunch.target)
     X, feature_names = _spread(name, bunch.data, tuple(map(str, bunch.feature_names)), bunch.categories or {})
     keep = _complete(X, y)
@@ -41,13 +41,13 @@ def load_openml(name: str) -> Dataset:
     )
 
 
-def _fetch(name: str, wanted: str) -> Any:
-    if wanted.isdecimal():
-        which: dict[str, Any] = {"data_id": int(wanted)}
+def _fetch(name: str, identifier: str) -> Any:
+    if identifier.isdecimal():
+        query: dict[str, Any] = {"data_id": int(identifier)}
     else:
-        which = {"name": wanted}
+        query = {"name": identifier}
     try:
-        return fetch_openml(**which, as_frame=False, parser="liac-arff")
+        return fetch_openml(**query, as_frame=False, parser="liac-arff")
     except (OSError, HTTPException) as error:
         raise ConnectionError(
             f"{name} could not be fetched from openml.org ({str(error) or type(error).__name__}): "
@@ -88,7 +88,7 @@ def _block(feature: Feature, values: NDArray[np.float64]) -> NDArray[np.float64]
     if feature.levels is None:
         return values[:, None]
     block = indicators(np.nan_to_num(values).astype(np.intp), len(feature.levels))
-    block[np.isnan(values)] = np.nan  # a missing category is no category: the row is left out later
+    block[np.isnan(values)] = np.nan  # a missing category; the row is left out later
     return block
 
 

@@ -26,21 +26,21 @@ def read_rows(text: str, file: object) -> list[Row]:
 
 
 def plain_name(cell: str) -> str:
-    """The name of a column without what cannot be seen: line breaks and runs of spaces are one space, marks of the byte
-    order that programs write between files are none.
+    """The name of a column without invisible characters: line breaks and runs of spaces become one space, and byte
+    order marks, which programs write where they join files, are removed.
     """
     return " ".join(cell.replace("\ufeff", "").split())
 
 
 def check_header(file: object, header: Sequence[str]) -> None:
     """ValueError where the name of a column is empty, occurs twice, or has a character that controls a terminal."""
-    seen: set[str] = set()
+    names_before: set[str] = set()
     for j, name in enumerate(header):
-        where = f"{file}: row 1, column {j + 1}"
+        location = f"{file}: row 1, column {j + 1}"
         if not name:
-            raise ValueError(f"{where}: the column has no name; write one, or delete the column")
-        if name in seen:
-            raise ValueError(f"{where}: the name {name!r:.60} occurs twice; give each column a name of its own")
+            raise ValueError(f"{location}: the column has no name; write one, or delete the column")
+        if name in names_before:
+            raise ValueError(f"{location}: the name {name!r:.60} occurs twice; give each column a name of its own")
         if any(category(letter) == "Cc" for letter in name):
-            raise ValueError(f"{where}: the name {name!r:.60} has a control character; write it without")
-        seen.add(name)
+            raise ValueError(f"{location}: the name {name!r:.60} has a control character; write it without")
+        names_before.add(name)

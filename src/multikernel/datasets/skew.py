@@ -3,8 +3,8 @@
     J(r, c) = I(r, c + a (r - r_mean)),    a = mu_rc / mu_rr,
     mu_rr = sum I (r - r_mean)^2,  mu_rc = sum I (r - r_mean)(c - c_mean),  means over the pixels weighted by I
 
-This is a shear: each row moves sideways by a distance of its own. Values between pixels are interpolated linearly, and
-pixels outside the image are zero. The centre of mass stays where it is, and mu_rc becomes zero.
+This is a shear: each row moves sideways by a distance proportional to r - r_mean. Values between pixels are
+interpolated linearly, and pixels outside the image are zero. The shear keeps the centre of mass and makes mu_rc zero.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ def deskew(images: ArrayLike) -> NDArray[Any]:
         raise ValueError("deskew: grey values must be finite and >= 0, as their mass shows how an image slants")
     upright = np.empty_like(stack)
     for start in range(0, len(stack), _BATCH):
-        part = slice(start, start + _BATCH)
-        upright[part] = _sheared(stack[part], _shifts(stack[part].astype(np.float64)))
+        batch = slice(start, start + _BATCH)
+        upright[batch] = _sheared(stack[batch], _shifts(stack[batch].astype(np.float64)))
     return upright
 
 
 def _shifts(images: NDArray[Any]) -> NDArray[Any]:
-    """a (r - r_mean): how far to the right of its pixel each row of the result is read; shape (n, height)."""
+    """a (r - r_mean), the distance to the right from which the pixels of each row are read; shape (n, height)."""
     _, height, width = images.shape
     images = np.ldexp(images, -np.frexp(images.max(axis=(1, 2), initial=0.0, keepdims=True))[1])  # sums may overflow
     rows = images.sum(axis=2)
@@ -77,16 +77,16 @@ def _shifts(images: NDArray[Any]) -> NDArray[Any]:
 
 
 def _sheared(images: NDArray[Any], shifts: NDArray[Any]) -> NDArray[Any]:
-    """The images whose row r of image i is read ``shifts[i, r]`` further to the right."""
+    """The sheared images: row r of image i is read at a distance of ``shifts[i, r]`` to the right."""
     width = images.shape[2]
-    whole = np.floor(shifts)
-    fraction = (shifts - whole).astype(images.dtype)[:, :, None]
-    left = np.arange(width) + np.clip(whole, -width - 1, width).astype(np.intp)[:, :, None]
-    return (1 - fraction) * _read(images, left) + fraction * _read(images, left + 1)
+    integer_shifts = np.floor(shifts)
+    fraction = (shifts - integer_shifts).astype(images.dtype)[:, :, None]
+    columns = np.arange(width) + np.clip(integer_shifts, -width - 1, width).astype(np.intp)[:, :, None]
+    return (1 - fraction) * _read(images, columns) + fraction * _read(images, columns + 1)
 
 
 def _read(images: NDArray[Any], columns: NDArray[np.intp]) -> NDArray[Any]:
     """The pixels at these columns of each row, zero outside."""
     width = images.shape[2]
-    inside = (columns >= 0) & (columns < width)
-    return np.where(inside, np.take_along_axis(images, np.clip(columns, 0, width - 1), axis=2), 0)
+    in_image = (columns >= 0) & (columns < width)
+    return np.where(in_image, np.take_along_axis(images, np.clip(columns, 0, width - 1), axis=2), 0)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file and the sha256 that the manifest states for it, None where it states none."""
+    """A file and its sha256 according to the manifest, None where the manifest has none."""
 
     path: Path
     sha256: str | None = None
@@ -20,19 +20,19 @@ class SourceFile:
         return str(self.path)
 
     def read(self) -> bytes:
-        """The bytes on the disk; ValueError where their sha256 is another, FileNotFoundError where there is no file."""
+        """The bytes of the file; ValueError where their sha256 differs, FileNotFoundError where there is no file."""
         try:
             content = self.path.read_bytes()
         except FileNotFoundError:
             raise FileNotFoundError(f"the data directory has no file {self.path}") from None
         if self.sha256 is not None:
-            found = hashlib.sha256(content).hexdigest()
-            if found != self.sha256.lower():
-                raise ValueError(f"{self}: the sha256 of the file is {found}, the manifest says {self.sha256}")
+            digest = hashlib.sha256(content).hexdigest()
+            if digest != self.sha256.lower():
+                raise ValueError(f"{self}: the sha256 of the file is {digest}, the manifest says {self.sha256}")
         return content
 
     def unpack(self) -> bytes:
-        """The bytes that gzip packed; ValueError where the file is damaged."""
+        """The unpacked bytes of a gzip file; ValueError where the file is damaged."""
         try:
             return gzip.decompress(self.read())
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -43,10 +43,10 @@ class SourceFile:
         return decode(self.unpack(), self)
 
 
-def decode(content: bytes, where: object) -> str:
-    """Bytes as UTF-8 with or without a byte order mark; ValueError names ``where`` and the row that is not."""
+def decode(content: bytes, source: object) -> str:
+    """Bytes decoded as UTF-8, with or without a byte order mark; ValueError names ``source`` and the first bad row."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{where}: row {line} is not UTF-8 ({error.reason})") from None
+        raise ValueError(f"{source}: row {line} is not UTF-8 ({error.reason})") from None

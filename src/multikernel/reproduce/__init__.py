@@ -1,10 +1,12 @@
 """The experiments of five papers, measured beside what was published.
 
-published.py    the published numbers            verdict.py     what is said of a measured one beside them
-experiment.py   what an experiment is            catalogue.py   all of them, and verdicts on all published numbers
+published.py    the published numbers            verdict.py     the comparison of a measured number with a published one
+experiment.py   what an experiment is            catalogue.py   all experiments, and verdicts on all published numbers
 running.py      cells on processes               results.py     the file of finished cells
-keeping.py      that file as it is kept with the pages
-data.py         data sets, scaled and split      facts.py       sizes of the data, and what protocols set
+keeping.py      the compressed file of finished cells that is kept with the pages
+again.py        finished cells, measured again
+data.py         data sets, scaled and split      facts.py       sizes of the data, and constants of the protocols
+polynomial.py   polynomial ridge regression, which two papers use
 nkrr/ dpp/ rls2/ report/ smkl/                   a short module for each experiment
 pages/          the report
 """

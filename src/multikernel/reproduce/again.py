@@ -1,9 +1,9 @@
 """Finished cells, measured once more: ``python -m multikernel.reproduce.again DIR --data-dir DATA --also VERSION``.
 
-Two samples: cells that are drawn at random from all, each as likely as another, to see whether today's code gives the
-numbers that are kept and in which time; and of each experiment the longest cell up to a limit, in the same process as
-the drawn ones of it, to see how much memory it takes, which cells of earlier versions do not say. Writes
-DIR/again.jsonl, which the first page reports.
+There are two samples. Cells drawn at random, all with the same probability, show whether the present code gives the
+stored numbers, and in which time. The longest cell of each experiment up to a limit of time, measured in the same
+process as the drawn cells of the experiment, shows how much memory the experiment takes, which cells of earlier
+versions do not record. The result is written to DIR/again.jsonl, which the first page reports.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from multikernel.reproduce.results import Ledger, Line, plain
 from multikernel.reproduce.running import finished, in_order, measured, stamp_of
 
 NAME = "again.jsonl"
-_UNEQUAL = {"seconds", "certificate", "inner gap"}  # times, and how far below its limit a gap ended
+_UNEQUAL = {"seconds", "certificate", "inner gap"}  # times, and gaps, of which only the limit is reproducible
 _CLOSE = 1e-6
-_ROUNDING = 1e-9  # a weight that is zero comes out as 1e-17 or so: relative to this, not to itself
+_ROUNDING = 1e-9  # numbers below are compared relative to this: a weight of zero may be computed as 1e-17
 _TIMES = {"dpp/times", "nkrr/steps"}  # experiments whose results are times
 
 
@@ -40,12 +40,12 @@ class Check:
 
     Parameters
     ----------
-    experiment, fields : which
-    drawn : bool, whether it is one of those drawn at random
-    before, now : float, processor seconds
-    package : str, the version that measured it now
-    megabytes : float, the most memory of its process, which measures cells of this experiment only
-    difference : float, the largest relative difference of two numbers, infinite where they have another form
+    experiment, fields : the experiment and the fields of the cell
+    drawn : bool, whether it was drawn at random
+    before, now : float, processor seconds of the stored and of the new measurement
+    package : str, the version of the new measurement
+    megabytes : float, the peak memory of its process, which measures cells of this experiment only
+    difference : float, the largest relative difference of two numbers, infinite where results differ in structure
     number : str, the name of the number that differs most
     """
 
@@ -61,65 +61,72 @@ class Check:
 
 
 def read(directory: Path) -> list[Check]:
-    """The checks of a directory; none where none were made."""
+    """The checks of a directory; empty where no cell was measured again."""
     file = directory / NAME
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
     return [Check(**json.loads(text)) for text in lines]
 
 
-def farthest(old: Any, new: Any, place: str = "") -> tuple[float, str]:
-    """The largest relative difference of two results, but for times and certificates, and the name of its number."""
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        if old.keys() != new.keys():
-            return math.inf, place
-        parts = [farthest(old[name], new[name], f"{place} {name}".strip()) for name in sorted(old.keys() - _UNEQUAL)]
-        return max(parts, default=(0.0, place))
-    if isinstance(old, list) and isinstance(new, list):
-        if len(old) != len(new):
-            return math.inf, place
-        return max((farthest(a, b, place) for a, b in zip(old, new, strict=True)), default=(0.0, place))
-    numbers = isinstance(old, int | float) and isinstance(new, int | float)
-    if old == new or (numbers and math.isnan(old) and math.isnan(new)):
-        return 0.0, place
-    if not numbers or not math.isfinite(old) or not math.isfinite(new):
-        return math.inf, place
-    return abs(old - new) / max(abs(old), abs(new), _ROUNDING), place
+def farthest(stored: Any, remeasured: Any, path: str = "") -> tuple[float, str]:
+    """The largest relative difference of two results, without times and certificates, and the path to this number."""
+    if isinstance(stored, Mapping) and isinstance(remeasured, Mapping):
+        if stored.keys() != remeasured.keys():
+            return math.inf, path
+        differences = [
+            farthest(stored[name], remeasured[name], f"{path} {name}".strip())
+            for name in sorted(stored.keys() - _UNEQUAL)
+        ]
+        return max(differences, default=(0.0, path))
+    if isinstance(stored, list) and isinstance(remeasured, list):
+        if len(stored) != len(remeasured):
+            return math.inf, path
+        return max((farthest(a, b, path) for a, b in zip(stored, remeasured, strict=True)), default=(0.0, path))
+    numbers = isinstance(stored, int | float) and isinstance(remeasured, int | float)
+    if stored == remeasured or (numbers and math.isnan(stored) and math.isnan(remeasured)):
+        return 0.0, path
+    if not numbers or not math.isfinite(stored) or not math.isfinite(remeasured):
+        return math.inf, path
+    return abs(stored - remeasured) / max(abs(stored), abs(remeasured), _ROUNDING), path
 
 
 @dataclass(frozen=True)
 class CellAgain:
-    """A cell to measure again, with its finished line and what it is given."""
+    """A cell to measure again, with its stored line and the result of the cell that it needs."""
 
     key: str
     cell: Cell
     line: Line
-    given: Mapping[str, Any]
+    prerequisite: Mapping[str, Any]
     drawn: bool
 
 
 def chosen(ledger: Ledger, source: DataSource, count: int, limit: float, seed: int) -> list[CellAgain]:
-    """The sample, and of each experiment the longest cell that takes at most ``limit`` seconds, by experiment."""
-    every = []
+    """The random sample, and of each experiment the longest cell of at most ``limit`` seconds, by experiment."""
+    candidates = []
     longest = []
     for experiment in EXPERIMENTS:
-        done = finished(experiment, ledger)
-        own = [
+        finished_lines = finished(experiment, ledger)
+        measurable = [
             CellAgain(
-                experiment.key, cell, done[cell.fields], done[cell.needs.fields]["found"] if cell.needs else {}, True
+                experiment.key,
+                cell,
+                finished_lines[cell.fields],
+                finished_lines[cell.needs.fields]["found"] if cell.needs else {},
+                True,
             )
             for cell in in_order(experiment.cells(False))
-            if cell.fields in done
+            if cell.fields in finished_lines
             and source.has(cell.get("data", ""))
-            and "test digits" not in done[cell.fields]["found"]
+            and "test digits" not in finished_lines[cell.fields]["found"]
         ]
-        every += own
-        short = [each for each in own if each.line["seconds"] <= limit]
-        longest += sorted(short, key=lambda each: each.line["seconds"])[-1:]
-    places = np.random.default_rng(seed).choice(len(every), size=min(count, len(every)), replace=False)
-    drawn = [every[place] for place in sorted(places)]
-    others = [CellAgain(e.key, e.cell, e.line, e.given, False) for e in longest if e not in drawn]
+        candidates += measurable
+        short_cells = [check for check in measurable if check.line["seconds"] <= limit]
+        longest += sorted(short_cells, key=lambda check: check.line["seconds"])[-1:]
+    indices = np.random.default_rng(seed).choice(len(candidates), size=min(count, len(candidates)), replace=False)
+    drawn = [candidates[index] for index in sorted(indices)]
+    longest_cells = [CellAgain(e.key, e.cell, e.line, e.prerequisite, False) for e in longest if e not in drawn]
     order = [experiment.key for experiment in EXPERIMENTS]
-    return sorted([*drawn, *others], key=lambda each: order.index(each.key))
+    return sorted([*drawn, *longest_cells], key=lambda check: order.index(check.key))
 
 
 def _process() -> Executor:
@@ -127,52 +134,54 @@ def _process() -> Executor:
 
 
 def check(sample: Sequence[CellAgain], source: DataSource, pool: Callable[[], Executor] = _process) -> Iterator[Check]:
-    """Measure them, those of an experiment one after another in a process of their own."""
+    """Measure cells again; those of an experiment one after another in one process, which measures no others."""
     packages = {experiment.key: stamp_of(experiment).package for experiment in EXPERIMENTS}
-    for key in dict.fromkeys(each.key for each in sample):
+    for key in dict.fromkeys(item.key for item in sample):
         with pool() as process:
-            for each in sample:
-                if each.key != key:
+            for item in sample:
+                if item.key != key:
                     continue
-                now = process.submit(measured, source, key, each.cell, each.given).result()
-                found = json.loads(json.dumps(dict(now.found), default=plain))
-                apart, number = farthest(each.line["found"], found)
+                outcome = process.submit(measured, source, key, item.cell, item.prerequisite).result()
+                remeasured = json.loads(json.dumps(dict(outcome.measurement), default=plain))
+                difference, number = farthest(item.line["found"], remeasured)
                 yield Check(
                     experiment=key,
-                    fields=dict(each.cell.fields),
-                    drawn=each.drawn,
-                    before=each.line["seconds"],
-                    now=round(now.seconds, 3),
+                    fields=dict(item.cell.fields),
+                    drawn=item.drawn,
+                    before=item.line["seconds"],
+                    now=round(outcome.seconds, 3),
                     package=packages[key],
-                    megabytes=now.megabytes,
-                    difference=0.0 if key in _TIMES else apart,
+                    megabytes=outcome.megabytes,
+                    difference=0.0 if key in _TIMES else difference,
                     number=number,
                 )
 
 
 def said(checks: Sequence[Check]) -> str:
-    """What came out, in sentences; empty where nothing was checked."""
-    drawn = [each for each in checks if each.drawn]
+    """The result of the checks in sentences; "" where no cell was drawn."""
+    drawn = [check for check in checks if check.drawn]
     if not drawn:
         return ""
-    before = sum(each.before for each in drawn)
-    now = sum(each.now for each in drawn)
-    same = sum(each.difference == 0.0 for each in drawn)
-    close = sum(0.0 < each.difference <= _CLOSE for each in drawn)
-    apart = sorted((each for each in drawn if each.difference > _CLOSE), key=lambda each: -each.difference)
-    versions = ", ".join(dict.fromkeys(each.package for each in drawn))
-    longest = max(each.before for each in drawn)
-    others = "; ".join(f"{each.number or 'a number'} of {each.experiment} by {each.difference:.2g}" for each in apart)
+    seconds_before = sum(check.before for check in drawn)
+    seconds_now = sum(check.now for check in drawn)
+    same_count = sum(check.difference == 0.0 for check in drawn)
+    close_count = sum(0.0 < check.difference <= _CLOSE for check in drawn)
+    different = sorted((check for check in drawn if check.difference > _CLOSE), key=lambda check: -check.difference)
+    versions = ", ".join(dict.fromkeys(check.package for check in drawn))
+    longest = max(check.before for check in drawn)
+    differences = "; ".join(
+        f"{check.number or 'a number'} of {check.experiment} by {check.difference:.2g}" for check in different
+    )
     return (
         f"{len(drawn)} cells of at most {longest:.0f} seconds, drawn at random, were measured again by version "
-        f"{versions}: {same} gave the kept numbers to all digits, {close} others to {_CLOSE:g}. "
-        + (f"The largest relative differences of the {len(apart)} others: {others}. " if apart else "")
-        + f"They took {now:.0f} processor seconds, for {before:.0f} that are kept."
+        f"{versions}: {same_count} gave the kept numbers to all digits, {close_count} others to {_CLOSE:g}. "
+        + (f"The largest relative differences of the {len(different)} others: {differences}. " if different else "")
+        + f"They took {seconds_now:.0f} processor seconds, for {seconds_before:.0f} that are kept."
     )
 
 
 def main() -> None:
-    """Draw, measure, and write what came out."""
+    """Draw cells, measure them, and write the checks."""
     parser = argparse.ArgumentParser(prog="python -m multikernel.reproduce.again", description=__doc__)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--data-dir", type=Path)
@@ -180,18 +189,16 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=20.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--also", action="append", default=[])
-    given = parser.parse_args()
-    source = DataSource(given.data_dir)
-    ledger = Ledger(given.directory / "cells.jsonl", given.also)
+    arguments = parser.parse_args()
+    source = DataSource(arguments.data_dir)
+    ledger = Ledger(arguments.directory / "cells.jsonl", arguments.also)
     checks = []
-    for each in check(chosen(ledger, source, given.count, given.limit, given.seed), source):
-        checks.append(each)
-        print(
-            f"{each.experiment} {each.before} s, now {each.now} s, apart by {each.difference:.2g} {each.number}",
-            flush=True,
-        )
-    text = "".join(json.dumps(asdict(each)) + "\n" for each in checks)
-    write_whole(given.directory / NAME, text.encode())
+    for result in check(chosen(ledger, source, arguments.count, arguments.limit, arguments.seed), source):
+        checks.append(result)
+        times = f"{result.before} s, now {result.now} s"
+        print(f"{result.experiment} {times}, apart by {result.difference:.2g} {result.number}", flush=True)
+    text = "".join(json.dumps(asdict(result)) + "\n" for result in checks)
+    write_whole(arguments.directory / NAME, text.encode())
 
 
 if __name__ == "__main__":

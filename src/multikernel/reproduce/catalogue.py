@@ -1,4 +1,4 @@
-"""All experiments, and what every published number is bound to."""
+"""All experiments, and the verdicts on all published numbers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *smkl.EXPERIMENTS,
     facts.SMKL,
 )
-_BY_KEY = {each.key: each for each in EXPERIMENTS}
+_BY_KEY = {item.key: item for item in EXPERIMENTS}
 
 
 def experiment(key: str) -> Experiment:
@@ -44,30 +44,34 @@ def experiment(key: str) -> Experiment:
 
 
 def chosen(paper: str, table: int | None = None, figure: int | None = None) -> tuple[Experiment, ...]:
-    """The experiments of a paper, or of all; those of one table or figure.
+    """The experiments of a paper, or of all papers; with ``table`` or ``figure`` only the experiments of this one.
 
     Raises
     ------
     ValueError : where there is none
     """
-    of = [each for each in EXPERIMENTS if paper in ("all", each.paper)]
-    wanted = [
-        each for each in of if (table is None and figure is None) or table in each.tables or figure in each.figures
+    of_paper = [item for item in EXPERIMENTS if paper in ("all", item.paper)]
+    experiments = [
+        item
+        for item in of_paper
+        if (table is None and figure is None) or table in item.tables or figure in item.figures
     ]
-    if not wanted:
-        tables, figures = (sorted({n for each in of for n in getattr(each, kind)}) for kind in ("tables", "figures"))
+    if not experiments:
+        tables, figures = (
+            sorted({n for item in of_paper for n in getattr(item, kind)}) for kind in ("tables", "figures")
+        )
         raise ValueError(
             f"{paper} has no such table or figure here: there are tables {tables} and figures {figures}; "
             f"papers are {', '.join(PAPERS)} and all"
         )
-    return tuple(wanted)
+    return tuple(experiments)
 
 
 def bindings(row: PublishedNumber) -> Iterator[tuple[Experiment, Binding]]:
-    """The experiments that say how a published number follows, with what they say."""
-    for each in EXPERIMENTS:
-        if each.paper == row.paper and (binding := each.bind(row)) is not None:
-            yield each, binding
+    """The experiments that measure or explain a published number, with their bindings."""
+    for item in EXPERIMENTS:
+        if item.paper == row.paper and (binding := item.bind(row)) is not None:
+            yield item, binding
 
 
 def judged(row: PublishedNumber, results: Mapping[str, Results]) -> Verdict:
@@ -90,26 +94,27 @@ def _judged(row: PublishedNumber, experiment: Experiment, binding: Binding, resu
     if binding.instead:
         return Verdict(row, Mark.NOT_COMPARABLE, measured_by, cause=binding.instead)
     mark = mark_of(row, measured_by[STATED], binding.better)
-    agreeing = tuple(name for name, each in agreements.items() if name != STATED and each.within)
+    agreeing = tuple(name for name, value in agreements.items() if name != STATED and value.within)
     fitted = tuple(name for name in agreeing if name in experiment.fitted)
     if mark in DIFFERING:
-        cause, known = (binding.cause, binding.known)
+        cause, remark = (binding.cause, binding.remark)
     else:
-        cause, known = ("", "")
-    return Verdict(row, mark, measured_by, agreements, cause, known, agreeing, fitted, binding.quoted)
+        cause, remark = ("", "")
+    return Verdict(row, mark, measured_by, agreements, cause, remark, agreeing, fitted, binding.quoted)
 
 
 def _by_variant(query: Query, experiment: Experiment, results: Results) -> dict[str, Measured]:
-    """What each variant gave; cells without a variant are as stated."""
-    found = {}
+    """The measured number of each variant; cells without a variant are as the paper states."""
+    measured_by = {}
     cells = results.where(**query.where)
     for name in (STATED, *experiment.variants):
         if name == query.stated != STATED:
             continue
-        read = name in query.readings
-        wanted = query.stated if read or name == STATED else name
-        of = Results(tuple(e for e in cells if e[0].get("variant", STATED) == wanted))
-        measured = (replace(query, summary=query.readings[name]) if read else query).measured(of.found)
+        is_reading = name in query.readings
+        variant = query.stated if is_reading or name == STATED else name
+        variant_cells = Results(tuple(e for e in cells if e[0].get("variant", STATED) == variant))
+        variant_query = replace(query, summary=query.readings[name]) if is_reading else query
+        measured = variant_query.measured(variant_cells.measurements)
         if measured is not None:
-            found[name] = measured
-    return found
+            measured_by[name] = measured
+    return measured_by

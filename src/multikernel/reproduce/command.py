@@ -1,4 +1,4 @@
-"""What ``multikernel reproduce`` does: measure what is missing, then write the report."""
+"""The work of ``multikernel reproduce``: measure the missing cells, then write the report."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def reproduce(
     ----------
     paper : str, "nkrr", "dpp", "rls2", "report", "smkl" or "all"
     out : Path, the directory of the report; finished cells are kept in it
-    table, figure : int or None, only the experiments of this one
-    quick, whole : bool, a few cells of each experiment, or also those that a usual run leaves out as too long
+    table, figure : int or None, only the experiments of this table or figure
+    quick, whole : bool, a few cells of each experiment; or also the cells that a usual run leaves out as too long
     data_dir : Path or None, as in ``datasets.load``
-    jobs : int, how many processes
-    also : versions of the package whose finished cells count, too
+    jobs : int, the number of processes
+    also : versions of the package whose finished cells are accepted, too
     report : called with each line of progress
 
     Returns
@@ -62,35 +62,37 @@ def reproduce(
     out.mkdir(parents=True, exist_ok=True)
     ledger = Ledger(out / CELLS, also)
     source = DataSource(data_dir)
-    stale = sum(ledger.stale(stamp_of(each)) for each in experiments)
+    stale = sum(ledger.stale(stamp_of(experiment)) for experiment in experiments)
     if stale:
         report(f"{stale} cells in {out / CELLS} are of another version, protocol or tolerance, and are measured again")
-    missing = sorted({c["data"] for e in experiments for c in e.planned(extent) if not source.has(c.get("data", ""))})
-    if missing:
-        report(f"left out, since the data are not there: {', '.join(missing)}")
+    missing_data = sorted(
+        {c["data"] for e in experiments for c in e.planned(extent) if not source.has(c.get("data", ""))}
+    )
+    if missing_data:
+        report(f"left out, since the data are not there: {', '.join(missing_data)}")
     failed = None
     try:
         run(experiments, ledger, source, extent=extent, jobs=jobs, report=report)
-    except ValueError as error:  # some cells: the others have a report all the same
+    except ValueError as error:  # some cells failed: the report on the others is written first
         failed = error
-    results = {each.key: results_of(each, ledger, extent) for each in experiments}
-    whole_results = {each.key: results_of(each, ledger, Extent.WHOLE) for each in experiments}
+    results = {experiment.key: results_of(experiment, ledger, extent) for experiment in experiments}
+    whole_results = {experiment.key: results_of(experiment, ledger, Extent.WHOLE) for experiment in experiments}
     checks = again.read(out)
-    costs = [_cost(each, ledger, extent, checks) for each in experiments]
+    costs = [_cost(experiment, ledger, extent, checks) for experiment in experiments]
     facts = {"extent": str(extent)}
     if also:
         facts["cells of earlier versions"] = ", ".join(also)
-    first = write_pages(out, experiments, results, whole_results, costs, facts, again.said(checks))
+    first_page = write_pages(out, experiments, results, whole_results, costs, facts, again.said(checks))
     if failed is not None:
         raise failed
-    return first
+    return first_page
 
 
 def _cost(experiment: Experiment, ledger: Ledger, extent: Extent, checks: Sequence[again.Check]) -> ExperimentCost:
-    """What the finished cells of a run took."""
+    """The time and the memory of the finished cells of a run."""
     cells = in_order(experiment.planned(extent))
-    done = finished(experiment, ledger)
-    lines = [done[cell.fields] for cell in cells if cell.fields in done]
+    finished_lines = finished(experiment, ledger)
+    lines = [finished_lines[cell.fields] for cell in cells if cell.fields in finished_lines]
     peaks = [line.get("megabytes", 0.0) for line in lines]  # lines of earlier versions have none
     peaks += [check.megabytes for check in checks if check.experiment == experiment.key]
     title = f"{experiment.paper}: {experiment.title}"

@@ -3,8 +3,8 @@
     interval    each feature to [0, 1]              signed    each feature to [-1, 1]
     standard    mean 0, deviation 1                 raw       as it comes
 
-A feature that does not vary on the rows that count is left out. Every way to split says whether it is stratified, and
-has a seed.
+A feature that is constant on the rows by which features are scaled is left out. Each function that splits rows has a
+seed, and an argument that says whether the split is stratified.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class DataSource:
         return np.asarray(self.load(name).X, dtype=float), self.labels(name)
 
     def labels(self, name: str) -> Array:
-        """The labels alone, as of texts."""
+        """The labels -1 and +1 without the features, which may be texts."""
         y = self.load(name).y
         return np.where(y == np.unique(y)[-1], 1.0, -1.0)
 
     def has(self, name: str) -> bool:
-        """Whether a data set is there; "" stands for made-up samples."""
+        """Whether a data set can be loaded; "" is the name of synthetic samples."""
         return name == "" or name in _available(self.directory)
 
     def entry(self, name: str) -> Entry:
@@ -71,9 +71,9 @@ class FeatureScaling:
     Parameters
     ----------
     scaling : "interval", "signed", "standard" or "raw"
-    centring : "features", each less its mean; "examples", each row less the mean of its own features; or "none"
-    rows : "training" or "all", by which rows features are scaled and centred
-    constant : bool, whether a feature that is 1 everywhere is added in the end
+    centring : "features", each less its mean; "examples", each row less the mean of its features; or "none"
+    rows : "training" or "all", the rows by which features are scaled and centred
+    constant : bool, whether a feature that is 1 everywhere is added after scaling
     """
 
     scaling: Literal["interval", "signed", "standard", "raw"] = "interval"
@@ -82,28 +82,28 @@ class FeatureScaling:
     constant: bool = False
 
     def __call__(self, X: Array, train: Array | slice = slice(None)) -> Array:
-        """All rows, prepared by the training rows or by all."""
-        by = X if self.rows == "all" else X[train]
-        used = np.ptp(by, axis=0) > 0
-        X = X[:, used]
-        by = by[:, used]
-        shift, spread = self._scales(by)
+        """All rows, scaled and centred by the training rows or by all rows."""
+        fitting_rows = X if self.rows == "all" else X[train]
+        varying = np.ptp(fitting_rows, axis=0) > 0
+        X = X[:, varying]
+        fitting_rows = fitting_rows[:, varying]
+        shift, spread = self._scales(fitting_rows)
         Z = (X - shift) / spread
         if self.centring == "features":
-            Z = Z - ((by - shift) / spread).mean(axis=0)
+            Z = Z - ((fitting_rows - shift) / spread).mean(axis=0)
         if self.centring == "examples":
             Z = Z - Z.mean(axis=1, keepdims=True)
         if self.constant:
             return np.column_stack([Z, np.ones(len(Z))])
         return Z
 
-    def _scales(self, by: Array) -> tuple[Array, Array]:
-        low = by.min(axis=0)
-        width = np.ptp(by, axis=0)
+    def _scales(self, fitting_rows: Array) -> tuple[Array, Array]:
+        low = fitting_rows.min(axis=0)
+        width = np.ptp(fitting_rows, axis=0)
         if self.scaling == "raw":
             return np.zeros_like(low), np.ones_like(low)
         if self.scaling == "standard":
-            return by.mean(axis=0), by.std(axis=0)
+            return fitting_rows.mean(axis=0), fitting_rows.std(axis=0)
         if self.scaling == "interval":
             return (low, width)
         return (low + 0.5 * width, 0.5 * width)
@@ -112,15 +112,15 @@ class FeatureScaling:
 Split = tuple[Array, Array]
 
 
-def share(y: Array, part: float, seed: int, *, stratified: bool) -> Split:
+def share(y: Array, fraction: float, seed: int, *, stratified: bool) -> Split:
     """A random part of the rows for training, the others for testing."""
     rows = np.arange(len(y))
-    train, test = train_test_split(rows, train_size=part, random_state=seed, stratify=y if stratified else None)
+    train, test = train_test_split(rows, train_size=fraction, random_state=seed, stratify=y if stratified else None)
     return train, test
 
 
 def folds(y: Array, count: int, seed: int, *, stratified: bool, rows: Array | None = None) -> list[Split]:
-    """Shuffled folds of these rows, in the numbering of all."""
+    """Shuffled folds of ``rows``, as indices of all rows."""
     if rows is None:
         rows = np.arange(len(y))
     kind = StratifiedKFold if stratified else KFold

@@ -18,12 +18,12 @@ Scalar = str | int | float
 
 @dataclass(frozen=True)
 class Cell:
-    """A data set, a method, a setting and a repetition: what is measured in one go.
+    """The unit of measurement: a data set, a method, a setting and a repetition.
 
     Parameters
     ----------
-    fields : pairs of a name and a value; ``data`` names the data set that is loaded, or is "" for made-up samples
-    needs : a cell that is measured before, and whose result this one is given; None if there is none
+    fields : pairs of a name and a value; ``data`` is the name of the data set, "" for synthetic samples
+    needs : a cell that is measured before, and whose result is used to measure this one; None if there is none
     """
 
     fields: tuple[tuple[str, Scalar], ...]
@@ -34,11 +34,11 @@ class Cell:
         return cls(tuple(fields.items()))
 
     def after(self, needs: Cell) -> Cell:
-        """This cell, to be measured with what another one gave."""
+        """This cell, to be measured with the result of another one."""
         return replace(self, needs=needs)
 
     def followed_by(self, **fields: Scalar) -> Cell:
-        """The cell with these fields in place of its own, or behind them, that is measured with what this one gave."""
+        """A cell that is measured with the result of this one: its fields, changed or extended by ``fields``."""
         return Cell.of(**{**dict(self.fields), **fields}).after(self)
 
     def __getitem__(self, name: str) -> Any:
@@ -72,9 +72,9 @@ class Figure:
     Parameters
     ----------
     title : str
-    see : str, a sentence of what there is to see
-    draw : called with axes and those results of the experiment
-    where : fields of the cells that it shows; without any it is left out
+    see : str, a sentence about what the figure shows
+    draw : called with axes and the results of the cells that it shows
+    where : fields of these cells; where no such cell is finished, the figure is left out
     """
 
     title: str
@@ -91,19 +91,20 @@ class Experiment:
     ----------
     paper, name : str, such as "nkrr" and "table1"
     title : str, a few words
-    protocol : str, what is done, in plain sentences, with what the paper leaves open
-    cells : called with True for a quick run of a few cells, and with False for a usual one
-    measure : what is found in one cell, given the data and what the cell that it needs gave
-    bind : for a published number of this paper how it follows from the cells; None for one of another experiment
-    tables, figures : the numbers of the paper's tables and figures that this one repeats
-    variants : the names of what is measured beside "stated", each with a plain sentence
-    fitted : those of them that were chosen by looking at the published numbers
-    version : int, raised whenever the protocol changes, so that earlier results are not taken for its own
+    protocol : str, what is done, in plain sentences, and the choices that the paper does not state
+    cells : function of a bool: the cells of a quick run for True, those of a usual run for False
+    measure : function of a cell, the data source, and the result of the cell that it needs ({} if there is none)
+    bind : function of a published number of this paper: how the number follows from the cells; None where it belongs
+        to another experiment
+    tables, figures : the numbers of the paper's tables and figures that are repeated
+    variants : the variants that are measured beside "stated", each with a plain sentence
+    fitted : the variants that were chosen by looking at the published numbers
+    version : int, raised whenever the protocol changes, so that results of the earlier protocol are not used
     tol : float, the relative certificate that the fits reach
-    seconds : float, what a cell takes about, before any was measured
+    seconds : float, the estimated time of a cell, before any was measured
     draw : figures of the report
-    whole : all cells of the paper's experiment, where a usual run has a part of them; else None
-    part : which part that is, and how long the rest takes
+    whole : all cells of the paper's experiment, where a usual run has a part of them; otherwise None
+    part : a description of this part, and how long the other cells take
     """
 
     paper: str

@@ -1,4 +1,4 @@
-"""The sizes of the data sets beside the printed ones, and the numbers that the protocol of each paper sets."""
+"""The sizes of the data sets beside the printed ones, and the constants of the protocol of each paper."""
 
 from __future__ import annotations
 
@@ -34,40 +34,40 @@ _QUANTITIES = {
 def facts(
     paper: str,
     data: Mapping[str, str],
-    places: tuple[str, ...],
-    others: Callable[[PublishedNumber], Binding | None],
+    size_tables: tuple[str, ...],
+    other_bindings: Callable[[PublishedNumber], Binding | None],
     *,
     constant: bool = True,
     cut: Mapping[str, int] | None = None,
     causes: Mapping[str, str] | None = None,
-    more: Callable[[DataSource, str], Mapping[str, int]] = lambda source, name: {},
+    count: Callable[[DataSource, str], Mapping[str, int]] = lambda source, name: {},
 ) -> Experiment:
     """An experiment that counts rows and features.
 
     Parameters
     ----------
     paper : str
-    data : the paper's names of data sets, and ours
-    places : the tables in which their sizes stand
-    others : what the other numbers of the paper are bound to, which no other experiment measures
+    data : from the paper's names of data sets to those of this package
+    size_tables : the tables that contain the sizes of the data sets
+    other_bindings : the bindings of the numbers that no other experiment measures
     constant : whether features that do not vary are counted
-    cut : how many rows are taken, where not all are
+    cut : the number of rows that are used, for data sets that are cut
     causes : by the paper's name of a data set, why a size differs
-    more : what else is counted, given our name of a data set
+    count : function of the data source and the name of a data set: further sizes
     """
-    taken = cut or {}
+    row_limits = cut or {}
     reasons = causes or {}
 
-    def measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    def measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
         name = cell["data"]
-        sizes = {**_sizes(source, name, constant), **more(source, name)}
-        return {**sizes, "examples": min(taken.get(name, sizes["examples"]), sizes["examples"])}
+        sizes = {**_sizes(source, name, constant), **count(source, name)}
+        return {**sizes, "examples": min(row_limits.get(name, sizes["examples"]), sizes["examples"])}
 
     def bind(row: PublishedNumber) -> Binding | None:
-        other = others(row)
-        if other is not None:
-            return other
-        if row.place in places and row.data in data and not row.method and row.metric in _QUANTITIES:
+        binding = other_bindings(row)
+        if binding is not None:
+            return binding
+        if row.place in size_tables and row.data in data and not row.method and row.metric in _QUANTITIES:
             return Query({"data": data[row.data]}, (_QUANTITIES[row.metric],), cause=reasons.get(row.data, ""))
         return None
 
@@ -82,7 +82,7 @@ def facts(
         cells=lambda quick: [Cell.of(data=name) for name in dict.fromkeys(data.values())],
         measure=measure,
         bind=bind,
-        tables=tuple(int(place[-1]) for place in places if place.startswith("Table")),
+        tables=tuple(int(table[-1]) for table in size_tables if table.startswith("Table")),
         seconds=0.03,
     )
 
@@ -164,7 +164,7 @@ def _rls2_others(row: PublishedNumber) -> Binding | None:
 
 RLS2 = facts(
     "rls2",
-    {name: each.source for name, each in SETS.items()},
+    {name: benchmark_set.source for name, benchmark_set in SETS.items()},
     ("Table 2",),
     _rls2_others,
     constant=False,
@@ -174,7 +174,7 @@ RLS2 = facts(
         "Cpu": "the paper takes PRP as a feature, and ERP, its estimate by others, as the target",
         "Servo": "the paper has 156 kernels, which belong to 11 indicators; the public file gives 12",
     },
-    more=_kernels,
+    count=_kernels,
 )
 
 

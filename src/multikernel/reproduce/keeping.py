@@ -1,7 +1,7 @@
-"""The file of finished cells as it is kept with the pages: ``python -m multikernel.reproduce.keeping FILE``.
+"""The compressed file of finished cells that is kept with the pages: ``python -m multikernel.reproduce.keeping FILE``.
 
-Writes FILE.gz beside it. All lines stay as they are, but for the decision values of MNIST's ten digits, which are
-large: of these it keeps those of the test digits that some pair of digits names wrongly, which give the same votes.
+Writes FILE.gz beside FILE. All lines are unchanged, except that the decision values of MNIST's ten digits, which are
+large, are kept only for the test digits that some pair of digits classifies wrongly. These decide the number of errors.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from multikernel.reproduce.results import Line
 
 
 def kept(lines: Iterable[Line]) -> list[Line]:
-    """The lines, those of ten digits summarised where all pairs of a run are there, and left out where not."""
-    others = []
+    """The lines, where those of the ten digits are reduced, or left out for runs without all pairs of digits."""
+    kept_lines = []
     runs: dict[tuple[str, ...], dict[tuple[int, int], Line]] = {}
     for line in lines:
         if line["experiment"] != digits.EXPERIMENT.key:
-            others.append(line)
+            kept_lines.append(line)
             continue
         fields = line["fields"]
         run = (line["package"], *(str(fields[name]) for name in ("images", "variant", "train")))
         runs.setdefault(run, {})[fields["a"], fields["b"]] = line
     for pairs in runs.values():
         if len(pairs) == len(digits.PAIRS):
-            found = digits.kept([pairs[pair]["found"] for pair in digits.PAIRS])
-            others += [{**pairs[pair], "found": each} for pair, each in zip(digits.PAIRS, found, strict=True)]
-    return others
+            results = digits.reduced([pairs[pair]["found"] for pair in digits.PAIRS])
+            kept_lines += [{**pairs[pair], "found": result} for pair, result in zip(digits.PAIRS, results, strict=True)]
+    return kept_lines
 
 
 def main(file: Path) -> None:
-    """Write the cells of a file that pages need beside it, compressed."""
+    """Write the compressed file beside the file."""
     lines = [json.loads(text) for text in file.read_text(encoding="utf-8").splitlines()]
     text = "".join(json.dumps(line) + "\n" for line in kept(lines))
     write_whole(file.with_name(file.name + ".gz"), gzip.compress(text.encode(), mtime=0))

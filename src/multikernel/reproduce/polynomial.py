@@ -17,14 +17,14 @@ Grid = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True)
 class PolynomialMethod:
-    """What is learned.
+    """Polynomial ridge regression with learned or fixed weights.
 
     Parameters
     ----------
     degree : int
     norm : float or None, of the ball around weights 1; None where all weights are 1
-    penalised : bool, whether a penalty takes the place of the ball
-    intercept : bool, whether labels lose their mean
+    penalised : bool, whether there is a penalty instead of the ball
+    intercept : bool, whether the mean of the labels is subtracted
     """
 
     degree: int
@@ -43,13 +43,13 @@ class PolynomialMethod:
         )
 
     def grid(self, alphas: Sequence[float], sizes: Sequence[float]) -> Grid:
-        """lambda with radii, or with strengths of the penalty; radius 0 where nothing is learned."""
+        """The grid of lambda and the radius, or the strength of the penalty; radius 0 where weights are fixed."""
         if self.penalised:
             return {"penalty": list(sizes), "alpha": list(alphas)}
         return {"radius": [0.0] if self.norm is None else list(sizes), "alpha": list(alphas)}
 
-    def chosen(self, X: Array, y: Array, grid: Grid, count: int = 10, seed: int = 0) -> dict[str, Any]:
-        """The parameters of the least squared error over folds, and the least error for each lambda."""
+    def choice(self, X: Array, y: Array, grid: Grid, count: int = 10, seed: int = 0) -> dict[str, Any]:
+        """The parameters with the least squared error over folds, and the least error for each lambda."""
         search = BankSearchCV(
             self.model(1e-3),
             grid,
@@ -57,12 +57,14 @@ class PolynomialMethod:
             scoring="neg_mean_squared_error",
         ).fit(X, y)
         errors = np.sqrt(-search.cv_results_["mean_test_score"])
-        at = [each["alpha"] for each in search.cv_results_["params"]]
-        curve = [float(min(e for e, a in zip(errors, at, strict=True) if a == alpha)) for alpha in grid["alpha"]]
+        alphas = [candidate["alpha"] for candidate in search.cv_results_["params"]]
+        curve = [float(min(e for e, a in zip(errors, alphas, strict=True) if a == alpha)) for alpha in grid["alpha"]]
         parameters = {name: float(value) for name, value in search.best_params_.items()}
         return {"parameters": parameters, "error": float(errors.min()), "curve": curve}
 
-    def tested(self, X: Array, y: Array, split: Split, parameters: Mapping[str, float], tol: float) -> dict[str, float]:
+    def test_errors(
+        self, X: Array, y: Array, split: Split, parameters: Mapping[str, float], tol: float
+    ) -> dict[str, float]:
         """Errors on the test rows."""
         train, test = split
         model = self.model(tol, **parameters).fit(X[train], y[train])

@@ -1,4 +1,4 @@
-"""The published numbers, as facts: a line for each, in the order of the papers."""
+"""The published numbers, one line for each, in the order of the papers."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _BOUND = re.compile(r"([<>~])(\d+(?:\.\d+)?)")
 
 
 class Kind(StrEnum):
-    """What a published number is; only results are judged, and counted."""
+    """The kind of a published number; only results are judged and counted."""
 
     RESULT = "result"
     SIZE = "size"  # of a data set
     PROTOCOL = "protocol"  # a constant that the paper sets
-    TIME = "time"  # seconds, of a processor of its day
+    TIME = "time"  # seconds, on the authors' processor
     BLANK = "blank"  # a cell without a number
 
 
@@ -50,7 +50,7 @@ class PublishedNumber:
     value : str, as printed: a number, a range "1.40-1.70", a bound "<25" or ">7", an order of magnitude "~0.005", or a
         word; empty for a dash in the paper
     deviation : float or None, the published standard deviation
-    repetitions : int, over how many repetitions the published number is a mean
+    repetitions : int, the number of repetitions of which the published number is the mean
     kind : Kind
     """
 
@@ -67,19 +67,19 @@ class PublishedNumber:
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """The least and the largest number that this value stands for; None for a word.
+        """The least and the largest number that agree with this value; None for a word.
 
-        A number stands for those that print alike, and an order of magnitude for those from half to twice of it.
+        These are the numbers that round to the printed one; for an order of magnitude, those from half to twice of it.
         """
         bound = _BOUND.fullmatch(self.value)
         if bound is not None:
             number = float(bound[2])
             return {"<": (-math.inf, number), ">": (number, math.inf), "~": (0.5 * number, 2.0 * number)}[bound[1]]
-        found = _RANGE.fullmatch(self.value)
-        if found is None:
+        ends = _RANGE.fullmatch(self.value)
+        if ends is None:
             return None
-        low = found[1]
-        high = found[2] or low
+        low = ends[1]
+        high = ends[2] or low
         return float(low) - _half(low), float(high) + _half(high)
 
 

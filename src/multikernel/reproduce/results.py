@@ -34,13 +34,13 @@ class Stamp:
     def of(cls, key: str, protocol: int, tol: float) -> Stamp:
         return cls(key, protocol, version("multikernel"), tol)
 
-    def stands_on(self, line: Line) -> bool:
+    def matches(self, line: Line) -> bool:
         return all(line.get(name) == value for name, value in vars(self).items())
 
 
 @dataclass(frozen=True)
 class Results:
-    """Finished cells of one experiment: pairs of their fields and of what was found, in the order of the cells."""
+    """Finished cells of one experiment: pairs of their fields and their measurement, in the order of the cells."""
 
     entries: tuple[tuple[Mapping[str, Any], Mapping[str, Any]], ...]
 
@@ -51,16 +51,16 @@ class Results:
         return len(self.entries)
 
     def where(self, **fields: Any) -> Results:
-        """Those with these fields."""
+        """The cells with these fields."""
         return Results(tuple(e for e in self.entries if all(e[0].get(name) == v for name, v in fields.items())))
 
     def values(self, name: str) -> list[Any]:
-        """The different values of a field, in the order in which they come."""
+        """The different values of a field, in the order of the cells."""
         return list(dict.fromkeys(fields[name] for fields, _ in self.entries if name in fields))
 
     @property
-    def found(self) -> list[Mapping[str, Any]]:
-        return [found for _, found in self.entries]
+    def measurements(self) -> list[Mapping[str, Any]]:
+        return [measurement for _, measurement in self.entries]
 
 
 class Ledger:
@@ -69,7 +69,7 @@ class Ledger:
     Parameters
     ----------
     file : Path
-    also : versions of the package whose cells count like those of this version
+    also : versions of the package whose cells are accepted like those of this version
     """
 
     def __init__(self, file: Path, also: Collection[str] = ()) -> None:
@@ -78,11 +78,11 @@ class Ledger:
         self._lines = list(_readable(file))
 
     def add(
-        self, stamp: Stamp, fields: Mapping[str, Any], found: Mapping[str, Any], seconds: float, megabytes: float
+        self, stamp: Stamp, fields: Mapping[str, Any], measurement: Mapping[str, Any], seconds: float, megabytes: float
     ) -> None:
-        """Keep a finished cell; the line is handed to the system in one piece."""
-        took = {"seconds": round(seconds, 3), "megabytes": round(megabytes)}
-        line = {**vars(stamp), "fields": dict(fields), **took, "found": dict(found)}
+        """Append a finished cell to the file; the line is written in one call."""
+        cost = {"seconds": round(seconds, 3), "megabytes": round(megabytes)}
+        line = {**vars(stamp), "fields": dict(fields), **cost, "found": dict(measurement)}
         text = json.dumps(line, default=plain) + "\n"
         if self._cut_off():
             text = "\n" + text
@@ -94,21 +94,21 @@ class Ledger:
         self._lines.append(line)
 
     def lines(self, stamp: Stamp) -> list[Line]:
-        """The finished cells that stand under this stamp."""
+        """The finished cells that are accepted for this stamp."""
         return [line for line in self._lines if self._counts(stamp, line)]
 
     def stale(self, stamp: Stamp) -> int:
-        """How many cells of the experiment were measured by another version, protocol or tolerance."""
+        """The number of cells of the experiment that were measured with another version, protocol or tolerance."""
         return sum(line["experiment"] == stamp.experiment and not self._counts(stamp, line) for line in self._lines)
 
     def _counts(self, stamp: Stamp, line: Line) -> bool:
         if line["experiment"] != stamp.experiment:
             return False
         accepted = (stamp, *(replace(stamp, package=package) for package in self._also))
-        return any(each.stands_on(line) for each in accepted)
+        return any(candidate.matches(line) for candidate in accepted)
 
     def _cut_off(self) -> bool:
-        """Whether the last line has no end, because the process that wrote it was killed."""
+        """Whether the last line is incomplete, because the process that wrote it was killed."""
         if not self.file.exists() or not self.file.stat().st_size:
             return False
         with self.file.open("rb") as file:
@@ -117,7 +117,7 @@ class Ledger:
 
 
 def _readable(file: Path) -> Iterator[Line]:
-    """The lines that are whole."""
+    """The lines that are complete."""
     if not file.exists():
         return
     for text in file.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -130,5 +130,5 @@ def _readable(file: Path) -> Iterator[Line]:
 
 
 def plain(value: Any) -> Any:
-    """Arrays and numbers of NumPy as JSON has them."""
+    """Arrays and numbers of NumPy as values that JSON can represent."""
     return value.tolist()

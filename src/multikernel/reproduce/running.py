@@ -1,4 +1,4 @@
-"""Measuring cells: those that are not in the file yet, on processes, each kept as soon as it is finished."""
+"""Measuring the cells that are not in the file yet, on processes; each is kept as soon as it is finished."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from multikernel.reproduce.results import Ledger, Results, Stamp
 Report = Callable[[str], None]
 Fields = tuple[tuple[str, Any], ...]
 _STATUS = Path("/proc/self/status")  # what Linux says of this process
-_REFERENCES = Path("/proc/self/clear_refs")  # 5, written to it, lets the peak of the memory begin anew
+_REFERENCES = Path("/proc/self/clear_refs")  # writing "5" to it resets the peak of the memory
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a cell gave.
+    """The result of measuring a cell.
 
     Parameters
     ----------
-    found : by name
+    measurement : dict of numbers and lists
     seconds : float, of a processor
-    megabytes : float, the most memory that the process held meanwhile, with what it had held before the cell; 0 where
-        the system does not say. Where it cannot begin anew, as on macOS, the most that the process has held so far
+    megabytes : float, the peak memory of the process during the cell, or since its start where the system cannot reset
+        the peak, as on macOS; 0 where the system does not report it
     """
 
-    found: Mapping[str, Any]
+    measurement: Mapping[str, Any]
     seconds: float
     megabytes: float
 
@@ -53,7 +53,7 @@ class CellTask:
 
 
 def stamp_of(experiment: Experiment) -> Stamp:
-    """What cells of an experiment must have been computed with to count."""
+    """The stamp that cells of an experiment must have to be accepted."""
     return Stamp.of(experiment.key, experiment.version, experiment.tol)
 
 
@@ -63,45 +63,45 @@ def finished(experiment: Experiment, ledger: Ledger) -> dict[Fields, Any]:
 
 
 def results_of(experiment: Experiment, ledger: Ledger, extent: Extent = Extent.USUAL) -> Results:
-    """What there is of an experiment, in the order of its cells."""
-    done = finished(experiment, ledger)
-    cells = [cell for cell in experiment.planned(extent) if cell.fields in done]
-    return Results(tuple((dict(cell.fields), done[cell.fields]["found"]) for cell in cells))
+    """The finished cells of an experiment, in the order of its cells."""
+    finished_lines = finished(experiment, ledger)
+    cells = [cell for cell in experiment.planned(extent) if cell.fields in finished_lines]
+    return Results(tuple((dict(cell.fields), finished_lines[cell.fields]["found"]) for cell in cells))
 
 
 def run(
     experiments: Sequence[Experiment], ledger: Ledger, source: DataSource, *, extent: Extent, jobs: int, report: Report
 ) -> None:
-    """Measure what is missing of some experiments.
+    """Measure the missing cells of some experiments.
 
     Parameters
     ----------
     experiments : in the order in which they are run
     ledger : where finished cells are kept
-    source : where the data are; cells whose data are not there are left out
-    extent : Extent, how much of each
-    jobs : int, how many processes; with 1 everything happens in this one
+    source : of the data sets; cells whose data set cannot be loaded are left out
+    extent : Extent, which cells of each experiment
+    jobs : int, the number of processes; with 1 cells are measured in this process
     report : called with a line for each finished cell
     """
-    done = {experiment.key: finished(experiment, ledger) for experiment in experiments}
+    finished_cells = {experiment.key: finished(experiment, ledger) for experiment in experiments}
     tasks = [
         CellTask(experiment, cell)
         for experiment in experiments
         for cell in in_order(experiment.planned(extent))
-        if cell.fields not in done[experiment.key] and source.has(cell.get("data", ""))
+        if cell.fields not in finished_cells[experiment.key] and source.has(cell.get("data", ""))
     ]
     clock = _Clock(tasks, jobs)
     failures = list[str]()
-    with _one_sentence(), _workers(jobs, source) as submit:
-        for task, future in _outcomes(tasks, done, submit, 1 if jobs == 1 else 2 * jobs):
+    with _broken_pool_as_value_error(), _workers(jobs, source) as submit:
+        for task, future in _outcomes(tasks, finished_cells, submit, 1 if jobs == 1 else 2 * jobs):
             try:
                 outcome = future.result()
-            except Exception as error:  # the other cells are measured all the same
+            except Exception as error:  # the other cells are measured nevertheless
                 failures.append(f"{task.experiment.key} {task.cell}: {type(error).__name__}: {error}")
                 report(f"failed: {failures[-1]}")
-                done[task.experiment.key][task.cell.fields] = {"found": None}
+                finished_cells[task.experiment.key][task.cell.fields] = {"found": None}
                 continue
-            done[task.experiment.key][task.cell.fields] = {"found": outcome.found}
+            finished_cells[task.experiment.key][task.cell.fields] = {"found": outcome.measurement}
             ledger.add(stamp_of(task.experiment), dict(task.cell.fields), **vars(outcome))
             seconds = outcome.seconds
             report(f"{task.experiment.key} {task.cell}: {seconds:.1f} s, {clock.after(task, seconds)}")
@@ -110,7 +110,7 @@ def run(
 
 
 @contextmanager
-def _one_sentence() -> Iterator[None]:
+def _broken_pool_as_value_error() -> Iterator[None]:
     """ValueError where a process that measures was killed, after which no further cell can be measured."""
     try:
         yield
@@ -123,69 +123,72 @@ def _one_sentence() -> Iterator[None]:
 
 def in_order(cells: Iterable[Cell]) -> list[Cell]:
     """Each cell once, after the one that it needs."""
-    every: dict[Fields, Cell] = {}
+    ordered: dict[Fields, Cell] = {}
     for cell in cells:
-        for one in (cell.needs, cell):
-            if one is not None:
-                every.setdefault(one.fields, one)
-    return list(every.values())
+        for item in (cell.needs, cell):
+            if item is not None:
+                ordered.setdefault(item.fields, item)
+    return list(ordered.values())
 
 
 def _outcomes(
     tasks: Sequence[CellTask],
-    done: Mapping[str, Mapping[Fields, Any]],
+    finished_cells: Mapping[str, Mapping[Fields, Any]],
     submit: Callable[..., Future[Outcome]],
-    most: int,
+    limit: int,
 ) -> Iterator[tuple[CellTask, Future[Outcome]]]:
-    """Every task as it is finished, at most ``most`` at a time; one starts once the cell that it needs is there."""
-    waiting = list(tasks)
+    """Each task when it is finished; ``limit`` run at a time, each after the cell that it needs is finished."""
+    pending = list(tasks)
     running = dict[Future[Outcome], CellTask]()
-    while waiting or running:
-        ready = (place for place, task in enumerate(waiting) if _given(task, done) is not None)
-        for place in reversed(list(islice(ready, most - len(running)))):
-            task = waiting.pop(place)
-            running[submit(task.experiment.key, task.cell, _given(task, done))] = task
-        if not running:  # what the others need could not be measured
+    while pending or running:
+        ready = (index for index, task in enumerate(pending) if _prerequisite(task, finished_cells) is not None)
+        for index in reversed(list(islice(ready, limit - len(running)))):
+            task = pending.pop(index)
+            running[submit(task.experiment.key, task.cell, _prerequisite(task, finished_cells))] = task
+        if not running:  # the cells that the pending tasks need could not be measured
             return
         for future in wait(running, return_when=FIRST_COMPLETED).done:
             yield running.pop(future), future
 
 
-def _given(task: CellTask, done: Mapping[str, Mapping[Fields, Any]]) -> Mapping[str, Any] | None:
-    """What the cell that the task needs gave; None while it is not there."""
+def _prerequisite(task: CellTask, finished_cells: Mapping[str, Mapping[Fields, Any]]) -> Mapping[str, Any] | None:
+    """The measurement of the cell that the task needs; None while it is not finished."""
     needs = task.cell.needs
     if needs is None:
         return {}
-    line = done[task.experiment.key].get(needs.fields)
+    line = finished_cells[task.experiment.key].get(needs.fields)
     if line is None:
         return None
     return line["found"]
 
 
 class _Clock:
-    """How many cells are left, and how long they will take."""
+    """The number of finished cells, and an estimate of the remaining time."""
 
     def __init__(self, tasks: Sequence[CellTask], jobs: int) -> None:
         self._jobs = jobs
         self._count = 0
         self._total = len(tasks)
-        self._left: dict[str, int] = {}
+        self._remaining: dict[str, int] = {}
         self._seconds: dict[str, list[float]] = {}
         self._first = {task.experiment.key: task.experiment.seconds for task in tasks}
         for task in tasks:
             key = task.experiment.key
-            self._left[key] = self._left.get(key, 0) + 1
+            self._remaining[key] = self._remaining.get(key, 0) + 1
             self._seconds.setdefault(key, [])
 
     def after(self, task: CellTask, seconds: float) -> str:
-        """What is said once a task is finished."""
+        """A text about the progress, after a task is finished."""
         key = task.experiment.key
         self._count += 1
-        self._left[key] -= 1
+        self._remaining[key] -= 1
         self._seconds[key].append(seconds)
-        each = {name: sum(taken) / len(taken) if taken else self._first[name] for name, taken in self._seconds.items()}
-        left = sum(each[name] * count for name, count in self._left.items()) / self._jobs
-        return f"cell {self._count} of {self._total}, {_duration(left)} left"
+        mean_seconds = {
+            name: sum(seconds_of_cells) / len(seconds_of_cells) if seconds_of_cells else self._first[name]
+            for name, seconds_of_cells in self._seconds.items()
+        }
+        remaining = sum(mean_seconds[name] * count for name, count in self._remaining.items()) / self._jobs
+        return f"cell {self._count} of {self._total}, {_duration(remaining)} left"
 
 
 def _duration(seconds: float) -> str:
@@ -198,9 +201,9 @@ def _duration(seconds: float) -> str:
 
 @contextmanager
 def _workers(jobs: int, source: DataSource) -> Iterator[Callable[..., Future[Outcome]]]:
-    """A function that measures a cell, here or on another process."""
+    """A function that measures a cell, in this process or in another one."""
     if jobs == 1:
-        yield lambda *task: _at_once(source, *task)
+        yield lambda *task: _immediate(source, *task)
         return
     context = multiprocessing.get_context("spawn")  # a process that has threads cannot be forked safely
     with ProcessPoolExecutor(jobs, context, _end_with_parent) as pool:
@@ -211,7 +214,7 @@ def _workers(jobs: int, source: DataSource) -> Iterator[Callable[..., Future[Out
             raise
 
 
-def _at_once(source: DataSource, *task: Any) -> Future[Outcome]:
+def _immediate(source: DataSource, *task: Any) -> Future[Outcome]:
     future: Future[Outcome] = Future()
     try:
         future.set_result(measured(source, *task))
@@ -220,24 +223,24 @@ def _at_once(source: DataSource, *task: Any) -> Future[Outcome]:
     return future
 
 
-def measured(source: DataSource, key: str, cell: Cell, given: Mapping[str, Any]) -> Outcome:
-    """What is found in a cell, with linear algebra on one thread, and what it took."""
+def measured(source: DataSource, key: str, cell: Cell, prerequisite: Mapping[str, Any]) -> Outcome:
+    """The measurement of a cell, with linear algebra on one thread, and its time and memory."""
     from multikernel.reproduce.catalogue import experiment  # which imports every experiment
 
     with suppress(OSError):
         _REFERENCES.write_text("5")
     start = time.process_time()
     with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what was reached stands in the results
-        found = experiment(key).measure(cell, source, given)
-    return Outcome(found, time.process_time() - start, _peak_memory())
+        warnings.simplefilter("ignore")  # the certificates that were reached are in the results
+        measurement = experiment(key).measure(cell, source, prerequisite)
+    return Outcome(measurement, time.process_time() - start, _peak_memory())
 
 
 def _peak_memory() -> float:
-    """The most megabytes that this process has held; 0 where the system does not say."""
+    """The peak memory of this process in megabytes; 0 where the system does not report it."""
     if _STATUS.exists():
-        known = dict(line.split(":", 1) for line in _STATUS.read_text().splitlines() if ":" in line)
-        return float(known.get("VmHWM", "0").split()[0]) / 1024.0
+        status = dict(line.split(":", 1) for line in _STATUS.read_text().splitlines() if ":" in line)
+        return float(status.get("VmHWM", "0").split()[0]) / 1024.0
     try:
         import resource
     except ImportError:  # on Windows
@@ -246,7 +249,7 @@ def _peak_memory() -> float:
 
 
 def _end_with_parent() -> None:
-    """End this process once the one that started it has ended, even where that was killed."""
+    """End this process when the process that started it has ended, even if it was killed."""
     parent = os.getppid()
 
     def watch() -> None:

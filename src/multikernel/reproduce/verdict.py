@@ -1,13 +1,13 @@
-"""What is said of a measured number beside the published one.
+"""The comparison of a measured number with a published one.
 
-A result agrees with a published mean x of n repetitions with deviation s where ours, y of m with deviation t, is
+A measured mean y of m repetitions with deviation t agrees with a published mean x of n repetitions with deviation s if
 
-    |y - x| <= s                                    within one published deviation (the paper's own measure), or
-    |y - x| <= 2 sqrt(s^2 / n + t^2 / m)            within two standard errors of the difference
+    |y - x| <= s                                    it is within one published deviation (the paper's measure), or
+    |y - x| <= 2 sqrt(s^2 / n + t^2 / m)            within two standard errors of the difference,
 
-both up to the rounding of print. The first asks whether one repetition could have given the other mean, the second
-whether the two means differ by more than chance; both are shown. Everything else differs: for the better, for the
-worse, or, where neither more nor less is better, as such.
+both up to the rounding of the printed number. The first asks whether one repetition could have given the other mean,
+the second whether the two means differ by more than chance; both are shown. All other results differ: they are better
+or worse, or neither, where it is not defined whether higher or lower numbers are better.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from multikernel.reproduce.published import PublishedNumber
 
-Found = Mapping[str, Any]  # what the measurement of one cell gave: numbers, lists of numbers, or one of these by name
+Measurement = Mapping[str, Any]  # of one cell: numbers, lists of numbers, or dictionaries of these
 Better = Literal["lower", "higher", "neither"]
 STATED = "stated"
 
@@ -33,7 +33,7 @@ class Mark(StrEnum):
     WITHIN = "within"
     BETTER = "differs: better"
     WORSE = "differs: worse"
-    OTHER = "differs"  # where neither more nor less is better
+    OTHER = "differs"  # where neither higher nor lower numbers are better
     NOT_COMPARABLE = "not comparable"
     NOT_RUN = "not run"
 
@@ -43,14 +43,14 @@ DIFFERING = (Mark.BETTER, Mark.WORSE, Mark.OTHER)
 
 @dataclass(frozen=True)
 class Measured:
-    """A number over repetitions.
+    """The mean of a number over repetitions.
 
     Parameters
     ----------
     value : float or str, the mean, or a word
-    deviation : float, of the repetitions; 0 where there is one, and where none applies
-    count : int, how many repetitions
-    low, high : float or None, the ends of what was measured, where the paper states a range
+    deviation : float, of the repetitions; 0 for a single repetition, and where it is not defined
+    count : int, the number of repetitions
+    low, high : float or None, the least and the largest measured number, where the paper states a range
     """
 
     value: float | str
@@ -68,26 +68,26 @@ def over_repetitions(values: Sequence[float]) -> Measured:
 
 
 def extent(values: Sequence[float]) -> Measured:
-    """From the least to the largest number; all of it counts."""
+    """The range of the numbers, all of which has to agree."""
     numbers = np.asarray(values, dtype=float)
     return Measured(float(numbers.mean()), 0.0, 1, float(numbers.min()), float(numbers.max()))
 
 
 @dataclass(frozen=True)
 class Query:
-    """Which cells measure a published number, and how it follows from them.
+    """The cells that measure a published number, and how the number follows from them.
 
     Parameters
     ----------
     where : fields of the cells
-    quantity : where the number stands in what a cell gave, name by name; each entry of a list counts as a repetition
+    quantity : the path of names to the number in the measurement of a cell; each entry of a list is a repetition
     better : whether lower or higher numbers are better
-    summary : what makes one number of those of all cells, or None where some of these are missing that it needs
-    cause : the name of the cause where the number differs from the published one; empty while it is not known
-    readings : other summaries of the cells of what is stated, by the name of the variant
-    stated : str, the variant of the cells that are what the paper states
-    known : what is known of a difference whose cause is not
-    instead : why what is measured is not what the paper measured, and both are not compared; empty where it is
+    summary : function of the numbers of all cells: the measured number, or None where cells that it needs are missing
+    cause : the cause where the number differs from the published one; empty while it is unknown
+    readings : other summaries of the stated cells, by the name of the variant
+    stated : str, the variant of the cells that follow the paper
+    remark : on a difference whose cause is unknown
+    instead : why the measured number is not the one of the paper, so that they are not compared; empty if it is
     quoted : whether the paper quotes the number from others
     """
 
@@ -98,15 +98,15 @@ class Query:
     cause: str = ""
     readings: Mapping[str, Callable[[Sequence[Any]], Measured | None]] = field(default_factory=dict)
     stated: str = STATED
-    known: str = ""
+    remark: str = ""
     instead: str = ""
     quoted: bool = False
 
-    def measured(self, found: Sequence[Found]) -> Measured | None:
-        """The number, from what the cells gave."""
+    def measured(self, measurements: Sequence[Measurement]) -> Measured | None:
+        """The measured number, from the measurements of the cells; None where there are none."""
         values: list[Any] = []
-        for each in found:
-            value: Any = each
+        for measurement in measurements:
+            value: Any = measurement
             for name in self.quantity:
                 value = None if value is None else value.get(name)
             if value is None:  # this cell measures other methods
@@ -124,12 +124,12 @@ class Query:
 
 @dataclass(frozen=True)
 class Constant:
-    """A number that the protocol sets: what the code of the experiment takes.
+    """A constant of the protocol, as the code of the experiment uses it.
 
     Parameters
     ----------
     value : float or str
-    cause : str, why it is another one than the published; empty where it is the same
+    cause : str, why it differs from the published one; empty where it is the same
     """
 
     value: float | str
@@ -148,7 +148,7 @@ Binding = Query | Constant | NotComparable
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far a measured number is from the published one.
+    """The two measures of agreement of a measured number with the published one.
 
     Parameters
     ----------
@@ -168,18 +168,18 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of one published number.
+    """The verdict on one published number.
 
     Parameters
     ----------
     row : the published number
-    mark : Mark, by what was measured as the paper states it
+    mark : Mark, for the number measured as the paper states
     measured : by the name of the variant, "stated" first
-    agreement : of each of these
-    cause : str, why the number differs or is not comparable; empty while that is open
-    known : what is known of a difference without a cause
-    agreeing : the variants, other than "stated", that are within
-    fitted : those of them that were chosen by looking at the published numbers
+    agreement : by the name of the variant
+    cause : str, why the number differs or is not comparable; empty while it is unknown
+    remark : on a difference whose cause is unknown
+    agreeing : the variants, other than "stated", that agree
+    fitted : the agreeing variants that were chosen by looking at the published numbers
     quoted : whether the paper quotes the number from others
     """
 
@@ -188,24 +188,24 @@ class Verdict:
     measured: Mapping[str, Measured] = field(default_factory=dict)
     agreement: Mapping[str, Agreement] = field(default_factory=dict)
     cause: str = ""
-    known: str = ""
+    remark: str = ""
     agreeing: tuple[str, ...] = ()
     fitted: tuple[str, ...] = ()
     quoted: bool = False
 
     @property
     def differs(self) -> bool:
-        """Whether it does as stated."""
+        """Whether the number measured as stated differs."""
         return self.mark in DIFFERING
 
     @property
     def explained(self) -> bool:
-        """Whether a number that differs as stated has a cause with a name."""
+        """Whether the difference has a stated cause, or a variant agrees."""
         return bool(self.cause or self.agreeing)
 
 
 def standard_error(row: PublishedNumber, measured: Measured) -> float:
-    """Of the difference of two means over repetitions; a deviation that is not published is taken to be as ours."""
+    """The standard error of the difference of two means; where no deviation is published, the measured one is used."""
     published = measured.deviation if row.deviation is None else row.deviation
     return math.hypot(published / math.sqrt(row.repetitions), measured.deviation / math.sqrt(measured.count))
 
@@ -220,7 +220,7 @@ def agreement(row: PublishedNumber, measured: Measured) -> Agreement:
 
 
 def mark_of(row: PublishedNumber, measured: Measured, better: Better) -> Mark:
-    """The verdict: within by one of the two measures, or else on which side."""
+    """The verdict: within, by one of the two measures of agreement; otherwise better, worse or just different."""
     if agreement(row, measured).within:
         return Mark.WITHIN
     side = _apart(row, measured, 0.0)
@@ -232,15 +232,18 @@ def mark_of(row: PublishedNumber, measured: Measured, better: Better) -> Mark:
     return Mark.WORSE
 
 
-def _apart(row: PublishedNumber, measured: Measured, allowed: float) -> int:
-    """-1 where it is below what is allowed, 1 where it is above, or on both sides; 0 inside; words are 0 or 1."""
+def _apart(row: PublishedNumber, measured: Measured, tolerance: float) -> int:
+    """0 where the measured number is within the tolerance, -1 where it is below, 1 where it is above or on both sides.
+
+    A word gives 0 where it is the published word, else 1.
+    """
     limits = row.limits
     if isinstance(measured.value, str) or limits is None:
         return int(str(measured.value) != row.value)
     low, high = (measured.value if end is None else end for end in (measured.low, measured.high))
     if not math.isfinite(low) or not math.isfinite(high):
         return 1
-    slack = allowed + 1e-9 * max(abs(low), abs(high))
+    slack = tolerance + 1e-9 * max(abs(low), abs(high))
     if high > limits[1] + slack:
         return 1
     if low < limits[0] - slack:

@@ -60,8 +60,8 @@ def _defaults(path: Path, command: str, names: Mapping[str, str], lists: Collect
         raise ValueError(f"{path} has no options of this command; it needs a table [{command}]")
     for key in options:
         if key not in names:
-            close = get_close_matches(key, names, 1)
-            guess = f"did you mean {close[0]!r}? It" if close else "it"
+            close_matches = get_close_matches(key, names, 1)
+            guess = f"did you mean {close_matches[0]!r}? It" if close_matches else "it"
             raise ValueError(f"{path}: {command} has no option {key!r:.60}; {guess} has {', '.join(names)}")
     return {
         name: _as_words(path, key, options[key]) if name in lists else options[key]

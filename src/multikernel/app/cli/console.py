@@ -374,7 +374,7 @@ def show_table(
     if terminal:
         Console(highlight=False).print(Text(title, style="bold"), table)
         return
-    plain = Console(file=io.StringIO(), width=_PIPE_WIDTH, color_system=None, force_terminal=False)
-    plain.print(table)
-    lines = [line.rstrip() for line in plain.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+    text_console = Console(file=io.StringIO(), width=_PIPE_WIDTH, color_system=None, force_terminal=False)
+    text_console.print(table)
+    lines = [line.rstrip() for line in text_console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
     typer.echo("\n".join([title, *lines]))

@@ -86,7 +86,7 @@ Views = Annotated[
     typer.Option(
         "--view",
         metavar="[NAME=]FILE",
-        help="A further file of the same samples, repeatable; each file has kernels of its own.",
+        help="A further file of the same samples, repeatable; each file has separate kernels.",
     ),
 ]
 Key = Annotated[

@@ -153,9 +153,9 @@ def compare_methods(
     models = methods_to_compare(decided, X.shape[1], seed, types, held_out.decided)
     views = table.by_view(X.columns)
     kernel_samples = mk.views(split(X, views)) if views else X
-    unknown = [name for name in only or () if name not in models]
-    if unknown:
-        raise ValueError(f"--only {unknown[0]!r} is none of the methods; they are {', '.join(models)}")
+    unknown_names = [name for name in only or () if name not in models]
+    if unknown_names:
+        raise ValueError(f"--only {unknown_names[0]!r} is none of the methods; they are {', '.join(models)}")
     store = Checkpoint.of(checkpoint, "comparison", X, y, models, folds, seed, held_out.groups, held_out.times)
     chosen = {name: model for name, model in models.items() if only is None or name in only}
     store.expect([_part_name(name, fold) for name in chosen for fold in range(folds)])
@@ -192,11 +192,11 @@ def kernel_learner(model: Any) -> Any | None:
     ----------
     model : an estimator, or a pipeline, whose last step is returned
     """
-    last = learner = learner_of(model)
-    if isinstance(last, BankSearchCV):
-        learner = last.estimator
+    final_step = learner = learner_of(model)
+    if isinstance(final_step, BankSearchCV):
+        learner = final_step.estimator
     if isinstance(learner, MultiKernelClassifier | MultiKernelRegressor) or "kernels" in learner.get_params():
-        return last
+        return final_step
     return None
 
 

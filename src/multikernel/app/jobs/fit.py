@@ -233,19 +233,20 @@ def train_automatic(table: CsvTable, request: FitRequest, watch: Watch) -> tuple
 
 def automatic_metadata(model: Any, columns: ColumnKinds, table: CsvTable, request: FitRequest) -> dict[str, Any]:
     """The metadata of a model's file: the columns that predictions need, and their views, ranges and number formats."""
-    needed = set(model.preparation_.needed)
+    needed_columns = set(model.preparation_.needed)
     types = {column.name: column.type for column in model.preparation_.columns}
+    # A view without any needed column keeps all its columns, so that its file is recognised at predictions.
     views = {
-        view: {full: name for full, name in view_columns.items() if full in needed} or view_columns  # no view is empty
+        view: {full: name for full, name in view_columns.items() if full in needed_columns} or view_columns
         for view, view_columns in table.by_view(columns.numeric).items()
     }
-    taken = [name for view_columns in views.values() for name in view_columns] or list(model.preparation_.needed)
-    taken = taken or list(columns.numeric)  # a model that predicts a constant needs a table with rows
+    column_names = [name for view_columns in views.values() for name in view_columns] or list(model.preparation_.needed)
+    column_names = column_names or list(columns.numeric)  # a model that predicts a constant needs a table with rows
     return {
-        "columns": {name: columns.numeric[name] for name in taken},
+        "columns": {name: columns.numeric[name] for name in column_names},
         "target": request.target,
-        "numerals": table.as_written(taken),
-        **TrainingRanges.learn(table.columns, {name: types[name] for name in taken}).to_metadata(),
+        "numerals": table.as_written(column_names),
+        **TrainingRanges.learn(table.columns, {name: types[name] for name in column_names}).to_metadata(),
         **({"views": views} if views else {}),
     }
 

@@ -80,15 +80,15 @@ class StreamOptions:
         rows = make(path, target, **arguments)
         if not self.leave_out:
             return rows
-        unknown = [name for name in self.leave_out if name not in rows.names]
-        if unknown:
-            raise ValueError(f"{path} has no column {unknown[0]!r}, which --leave-out names")
+        unknown_names = [name for name in self.leave_out if name not in rows.names]
+        if unknown_names:
+            raise ValueError(f"{path} has no column {unknown_names[0]!r}, which --leave-out names")
         names = tuple(name for name in rows.taken if name not in self.leave_out)
         if not names:
             raise ValueError(f"--leave-out leaves no column of {path} to learn from")
         return make(path, target, features=names, **arguments)
 
-    def written(self, path: Path, before: Mapping[str, Any] | None = None) -> WrittenNumbers:
+    def written(self, path: Path, training_numerals: Mapping[str, Any] | None = None) -> WrittenNumbers:
         """How the numbers of the file, or the first one of a directory, are written; a warning says what is unusual."""
         if _is_parquet(path):
             return WrittenNumbers()
@@ -96,7 +96,7 @@ class StreamOptions:
             first_file = next(iter(sorted(path.glob("*.csv*"))), path)
         else:
             first_file = path
-        numbers = written_in(first_file, before)
+        numbers = written_in(first_file, training_numerals)
         if numbers.note:
             warnings.warn(f"{first_file}: {numbers.note}", PredictionWarning, stacklevel=2)
         return numbers
@@ -200,8 +200,8 @@ def _is_parquet(path: Path) -> bool:
 
 def watched_rows(path: Path, metadata: Mapping[str, Any], streaming: StreamOptions) -> WatchedRows:
     """The rows that a model of a stream has to predict, which are compared with training while they are read."""
-    written = streaming.written(path, metadata.get("numerals", {}))
-    rows = streaming.source(path, None, tuple(metadata["stream"]["features"]), comma=written.comma)
+    numbers = streaming.written(path, metadata.get("numerals", {}))
+    rows = streaming.source(path, None, tuple(metadata["stream"]["features"]), comma=numbers.comma)
     return WatchedRows(rows, path, TrainingRanges.of(metadata))
 
 

@@ -92,8 +92,8 @@ class Inspected:
         ]
         several: dict[str, Any] = {}
         if len(self.targets) > 1:
-            named = [{"target": result.target, **test} for result, test in zip(self.tested, tests, strict=True)]
-            several = {"targets": list(self.targets), "tests": named or None}
+            named_tests = [{"target": result.target, **test} for result, test in zip(self.tested, tests, strict=True)]
+            several = {"targets": list(self.targets), "tests": named_tests or None}
         return {
             "file": self.file,
             "method": self.method,
@@ -199,9 +199,9 @@ def tested_on(model: Any, X: Any, truth: Array, file: str, column: str) -> Teste
 def _tested(model: Any, truth: Array, predicted: Array, file: str, column: str, target: str) -> Tested:
     if not is_classifier(model):
         return _of_numbers(truth, predicted, file, target)
-    unknown = np.setdiff1d(truth, model.classes_)
-    if len(unknown):
-        raise ValueError(f"{column} holds {unknown[0]!s}, a class that training did not have")
+    unknown_classes = np.setdiff1d(truth, model.classes_)
+    if len(unknown_classes):
+        raise ValueError(f"{column} holds {unknown_classes[0]!s}, a class that training did not have")
     score = float(np.mean(truth == predicted))
     commonest = float(np.unique(truth, return_counts=True)[1].max() / len(truth))
     counts = confusion_matrix(truth, predicted, labels=model.classes_)

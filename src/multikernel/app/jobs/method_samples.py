@@ -78,12 +78,13 @@ class MethodSamples:
         table.check_types(request.types, request.target)
         frame = ColumnKinds.learn(feature_columns, request.types).frame(table)
         columns = [_column(table, frame, name, request.types) for name in map(str, frame)]
-        plain = all(column.type in _PLAIN and not column.gaps for column in columns)
-        if plain or not kernels_by_type(request, task) or as_numbers:  # kernels by the types of columns warn themselves
+        all_plain = all(column.type in _PLAIN and not column.gaps for column in columns)
+        # Kernels by the types of columns warn of these notes themselves.
+        if all_plain or not kernels_by_type(request, task) or as_numbers:
             for column in columns:
                 if column.note:
                     warnings.warn(f"{table.file}: {column.note}", PredictionWarning, stacklevel=2)
-        if plain:
+        if all_plain:
             return cls._plain(table, request)
         column_types = {str(column.key): column.type for column in columns if column.used}
         if not column_types:

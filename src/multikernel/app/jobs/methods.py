@@ -375,7 +375,7 @@ def check(estimator: Callable[..., Any], values: Mapping[str, Any]) -> None:
         if name in _ELSEWHERE:
             raise ValueError(f"{name!r} cannot be set here; {_ELSEWHERE[name]}")
         if name not in parameters:
-            close = get_close_matches(name, parameters, 1)
-            guess = f"did you mean {close[0]!r}? It" if close else "it"
+            close_matches = get_close_matches(name, parameters, 1)
+            guess = f"did you mean {close_matches[0]!r}? It" if close_matches else "it"
             raise ValueError(f"{estimator.__name__} has no parameter {name!r:.60}; {guess} has {', '.join(parameters)}")
         parameters[name].check(value, f"{estimator.__name__}: {name}")

@@ -66,9 +66,9 @@ class Predictions:
         """The predictions as a dictionary, with decision values (for two classes of the second) or probabilities."""
         decision = None
         if self.decision is not None:
-            one = self.decision.ndim == 1
+            two_classes = self.decision.ndim == 1
             classes = self.classes or []
-            if one:
+            if two_classes:
                 decision = {str(classes[-1]): self.decision.tolist()}
             else:
                 decision = self._of_classes("", self.decision)
@@ -160,8 +160,8 @@ def _samples(metadata: Mapping[str, Any], table: CsvTable, table_views: Mapping[
     columns = ColumnKinds.of(metadata)
     if not table_views:
         return columns.frame(table)
-    taken = {name: columns.numeric[name] for names in table_views.values() for name in names}
-    return split(replace(columns, numeric=taken).frame(table), table_views)
+    numeric = {name: columns.numeric[name] for names in table_views.values() for name in names}
+    return split(replace(columns, numeric=numeric).frame(table), table_views)
 
 
 def views_in(metadata: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
@@ -179,8 +179,8 @@ def as_views(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> CsvTab
     views = views_in(metadata)
     if not views:
         return table
-    joined = any(name.startswith(f"{view}: ") for view in views for name in table.columns)
-    if table.tables is not None or not joined:
+    has_view_columns = any(name.startswith(f"{view}: ") for view in views for name in table.columns)
+    if table.tables is not None or not has_view_columns:
         tables = table.tables or ViewTables({view_name(table.file): table})
         tables_by_view = _by_columns(_needed(metadata), tables.by_view)
         if table.tables is None or list(tables_by_view) != list(tables.by_view):

@@ -109,7 +109,7 @@ def worth_of(
             permutations=permutations,
             pairs=pairs,
             random_state=request.seed,
-            observe=lambda done, total: observe(f"fold {done}"),
+            observe=lambda step, total: observe(f"fold {step}"),
         )
     name = type(model).__name__ if request.automatic else request.chosen(task)
     if table.views:
@@ -136,8 +136,8 @@ def sources_of(words: Sequence[str], columns: Sequence[str]) -> dict[str, list[s
         return {name: [name] for name in columns}
     columns_by_source: dict[str, dict[str, None]] = {}
     for word in words:
-        name, sign, listed = word.partition("=")
-        patterns = [pattern.strip() for pattern in listed.split(",") if pattern.strip()]
+        name, sign, column_text = word.partition("=")
+        patterns = [pattern.strip() for pattern in column_text.split(",") if pattern.strip()]
         if not sign or not name.strip() or not patterns:
             raise ValueError(
                 f"--source {word!r} is written like genes=gene_* or clinic=age,pressure: a name, an equals sign and "
@@ -145,10 +145,12 @@ def sources_of(words: Sequence[str], columns: Sequence[str]) -> dict[str, list[s
             )
         selected: set[str] = set()
         for pattern in patterns:
-            named = [pattern] if pattern in columns else [column for column in columns if fnmatchcase(column, pattern)]
-            if not named:
+            matches = (
+                [pattern] if pattern in columns else [column for column in columns if fnmatchcase(column, pattern)]
+            )
+            if not matches:
                 raise ValueError(f"--source {word!r}: no column to learn from is named {pattern!r}")
-            selected.update(named)
+            selected.update(matches)
         source_columns = columns_by_source.setdefault(
             name.strip(), {}
         )  # used as a set, for a dictionary keeps the order of its keys

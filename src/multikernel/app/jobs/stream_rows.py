@@ -44,13 +44,13 @@ class WrittenNumbers:
     comma: bool = False
 
 
-def written_in(path: Path, before: Mapping[str, Any] | None = None) -> WrittenNumbers:
+def written_in(path: Path, training_numerals: Mapping[str, Any] | None = None) -> WrittenNumbers:
     """How the numbers of a CSV file are written, by its first rows.
 
     Parameters
     ----------
     path : the file, which is no Parquet file
-    before : how the numbers of training were written, for columns that can be read in two ways
+    training_numerals : how the numbers of training were written, for columns that can be read in two ways
 
     Raises
     ------
@@ -64,7 +64,7 @@ def written_in(path: Path, before: Mapping[str, Any] | None = None) -> WrittenNu
     if not rows:
         return WrittenNumbers()
     cells = dict(zip(records.names, zip(*rows, strict=True), strict=True))
-    stored = {name: Numerals(*marks) for name, marks in (before or {}).items() if name in cells}
+    stored = {name: Numerals(*marks) for name, marks in (training_numerals or {}).items() if name in cells}
     columns, numerals, notes = plainly(cells, records.delimiter, is_missing, stored)
     for name in stored:
         _check_numbers(Column(str(path), name, list(columns[name]), list(numbers)))
@@ -85,13 +85,13 @@ def _check_numbers(column: Column) -> None:
             raise single_cell.error(0, "is not a number, and the column was numeric in training")
 
 
-def learned_of(source: Any, written: WrittenNumbers) -> dict[str, Any]:
+def learned_of(source: Any, numbers: WrittenNumbers) -> dict[str, Any]:
     """The metadata of a model's file about the columns of its training rows, from one pass over these rows.
 
     Parameters
     ----------
     source : the rows
-    written : how their numbers are written
+    numbers : how their numbers are written
     """
     low: dict[str, float] = {}
     high: dict[str, float] = {}
@@ -108,7 +108,7 @@ def learned_of(source: Any, written: WrittenNumbers) -> dict[str, Any]:
                 low[name] = min(low.get(name, np.inf), float(finite.min()))
                 high[name] = max(high.get(name, -np.inf), float(finite.max()))
     ranges = TrainingRanges({name: (low[name], high[name]) for name in low}, orders)
-    return {"numerals": {name: list(written.numerals.get(name, (".", ""))) for name in low}, **ranges.to_metadata()}
+    return {"numerals": {name: list(numbers.numerals.get(name, (".", ""))) for name in low}, **ranges.to_metadata()}
 
 
 def _numbers(values: Any) -> Array | None:

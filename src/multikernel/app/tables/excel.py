@@ -189,11 +189,13 @@ def sheet_of(content: BinaryIO, name: str, limits: WorkbookLimits) -> Sheet:
         raise ValueError(f"There is no sheet {name!r}; the file has {listed([repr(title) for title in titles])}.")
     sheets = [sheet for sheet in book.worksheets if not name or sheet.title == name]
     texts = [(candidate, _text_of(archive, vars(candidate)["_worksheet_path"], limits)) for candidate in sheets]
-    filled = [(candidate, text) for candidate, text in texts if text.filled] or texts[:1]
-    if not filled:
+    filled_sheets = [(candidate, text) for candidate, text in texts if text.filled] or texts[:1]
+    if not filled_sheets:
         raise ValueError("The file has no sheet of cells; give one with a table.")
-    shown = [(candidate, text) for candidate, text in filled if candidate.sheet_state == "visible"] or filled
-    sheet, text = shown[0]
+    visible_sheets = [
+        (candidate, text) for candidate, text in filled_sheets if candidate.sheet_state == "visible"
+    ] or filled_sheets
+    sheet, text = visible_sheets[0]
     if text.cells > limits.most_cells:
         raise ValueError(
             f"The sheet {sheet.title!r} has more than {limits.most_cells} cells, the most that are read from Excel, "
@@ -202,8 +204,8 @@ def sheet_of(content: BinaryIO, name: str, limits: WorkbookLimits) -> Sheet:
     if name:
         other_titles = ()
     else:
-        other_titles = tuple(other.title for other, _ in shown if other is not sheet)
-    unread = [other.title for other, _ in filled if other is not sheet]
+        other_titles = tuple(other.title for other, _ in visible_sheets if other is not sheet)
+    unread = [other.title for other, _ in filled_sheets if other is not sheet]
     sheet.reset_dimensions()  # the size that a file declares may be wrong by millions of cells
     return Sheet(sheet.title, _rows(sheet, text, limits), tuple(_notes(sheet.title, unread, text)), other_titles)
 
@@ -325,7 +327,7 @@ def _rows(sheet: Any, text: SheetText, limits: WorkbookLimits) -> Iterator[tuple
 
 def _filled_rows(sheet: Any, limits: WorkbookLimits) -> NumberedRows:
     """The position of each row that has a value, and its cells, as many as up to the last value of the first row."""
-    width = filled = cell_count = 0
+    width = filled_rows = cell_count = 0
     rows = sheet.iter_rows(values_only=True)
     for k in count():
         with _openpyxl_errors():
@@ -347,8 +349,8 @@ def _filled_rows(sheet: Any, limits: WorkbookLimits) -> NumberedRows:
                 f"Row {k + 1} of the sheet has a cell in column {len(cells)}, and its first row ends in column "
                 f"{width}: begin the sheet with the names of all columns, without a title above them."
             )
-        filled += 1
-        if filled > limits.most_rows + 1:
+        filled_rows += 1
+        if filled_rows > limits.most_rows + 1:
             raise ValueError(f"The sheet has more than {limits.most_rows} rows; give a part of them.")
         yield k, cells + [None] * (width - len(cells))
 

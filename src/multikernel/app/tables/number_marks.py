@@ -19,8 +19,8 @@ NAMED_COLUMNS = 5  # names that a sentence lists
 def plainly(
     columns: Mapping[str, Sequence[str]],
     delimiter: str,
-    missing: Callable[[str], bool],
-    before: Mapping[str, Numerals] | None = None,
+    is_missing: Callable[[str], bool],
+    training_numerals: Mapping[str, Numerals] | None = None,
 ) -> tuple[dict[str, Sequence[str]], dict[str, Numerals], list[str]]:
     """Columns with numbers as Python writes them, how the numbers were written, and sentences about changed columns.
 
@@ -28,13 +28,13 @@ def plainly(
     ----------
     columns : the cells of each column
     delimiter : between cells
-    missing : whether a cell is a missing value
-    before : how the numbers of columns were written in training
+    is_missing : whether a cell is a missing value
+    training_numerals : how the numbers of columns were written in training
     """
-    known_cells = {name: [cell for cell in cells if not missing(cell)] for name, cells in columns.items()}
+    known_cells = {name: [cell for cell in cells if not is_missing(cell)] for name, cells in columns.items()}
     readings = {name: written_in(cells) for name, cells in known_cells.items() if cells}
     certain_decimals = {reading.only for reading in readings.values()} - {""}
-    changed: dict[str, Sequence[str]] = {}
+    changed_columns: dict[str, Sequence[str]] = {}
     numerals: dict[str, Numerals] = {}
     notes: dict[str, list[tuple[str, str]]] = {}
     for name, reading in readings.items():
@@ -43,42 +43,48 @@ def plainly(
         if reading.twofold:
             reading = written_in(
                 known_cells[name],
-                comma=_comma(certain_decimals, delimiter, known_cells[name], (before or {}).get(name)),
+                comma=_comma(certain_decimals, delimiter, known_cells[name], (training_numerals or {}).get(name)),
             )
         if reading.numerals is None:
             continue
         numerals[name] = reading.numerals
         if reading.numerals == PLAIN and not any(map(isnan, map(as_float, known_cells[name]))):
             continue
-        cells = [cell if missing(cell) else _plain(cell, reading.numerals) for cell in columns[name]]
+        cells = [cell if is_missing(cell) else _plain(cell, reading.numerals) for cell in columns[name]]
         pairs = [(original, plain) for original, plain in zip(columns[name], cells, strict=True) if original != plain]
         if pairs:
-            changed[name] = cells
+            changed_columns[name] = cells
             peculiarity, (original, plain) = _peculiarity(reading.numerals, pairs)
             notes.setdefault(peculiarity, []).append((name, f"{original!r} is {plain}"))
         if reading.doubt:
             alternative = f"{reading.doubt!r} might be {other_reading(reading.doubt):g}"
             notes.setdefault("numbers that can be read in two ways", []).append((name, alternative))
-    return dict(columns) | changed, numerals, [_sentence(peculiarity, pairs) for peculiarity, pairs in notes.items()]
+    return (
+        dict(columns) | changed_columns,
+        numerals,
+        [_sentence(peculiarity, pairs) for peculiarity, pairs in notes.items()],
+    )
 
 
-def in_plain(cell: str, written: Sequence[str]) -> str:
+def in_plain(cell: str, marks: Sequence[str]) -> str:
     """A typed cell as Python writes its number, whether it is written like this already or as in training.
 
     Parameters
     ----------
     cell : what the user typed; a cell that is not a number in either way is returned unchanged
-    written : the decimal mark and the unit in training
+    marks : the decimal mark and the unit in training
     """
     if not isnan(as_float(cell)):
         return cell
-    value = Numerals(*written)(cell)
+    value = Numerals(*marks)(cell)
     if isnan(value):
         return cell
     return in_writing(value)
 
 
-def _comma(certain_decimals: set[str], delimiter: str, cells: Sequence[str], before: Numerals | None) -> bool | None:
+def _comma(
+    certain_decimals: set[str], delimiter: str, cells: Sequence[str], training_numerals: Numerals | None
+) -> bool | None:
     """Whether the comma is the decimal mark in a column that can be read in two ways; None where it is unknown."""
     if len(certain_decimals) == 1:
         return certain_decimals == {","}
@@ -86,9 +92,9 @@ def _comma(certain_decimals: set[str], delimiter: str, cells: Sequence[str], bef
         return True
     if delimiter == "," and not any("," in cell for cell in cells):
         return None  # programs that write points as decimal marks write such files
-    if before is None:
+    if training_numerals is None:
         return None
-    return before.decimal == ","
+    return training_numerals.decimal == ","
 
 
 def _plain(cell: str, numerals: Numerals) -> str:

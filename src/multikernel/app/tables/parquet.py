@@ -77,12 +77,12 @@ def note_of(schema: Any) -> str:
     """
     import pyarrow.types as types
 
-    odd = [field.name for field in schema if types.is_nested(field.type) or types.is_binary(field.type)]
-    if not odd:
+    names = [field.name for field in schema if types.is_nested(field.type) or types.is_binary(field.type)]
+    if not names:
         return ""
     return (
-        f"cells of {listed(list(map(repr, odd)))} are lists, records or bytes, which are read as words; if numbers in "
-        "them count, give each a column of its own"
+        f"cells of {listed(list(map(repr, names)))} are lists, records or bytes, which are read as words; if numbers "
+        "in them count, give each a column of its own"
     )
 
 

@@ -114,9 +114,10 @@ class CsvTable:
 
     def _check_there(self, name: str) -> None:
         if name not in self.columns:
-            close = get_close_matches(name.lower(), {column.lower(): None for column in self.columns}, 1, 0.75)
+            close_matches = get_close_matches(name.lower(), {column.lower(): None for column in self.columns}, 1, 0.75)
             guess = next(
-                (f"did you mean {column!r}? It has " for column in self.columns if column.lower() in close), "it has "
+                (f"did you mean {column!r}? It has " for column in self.columns if column.lower() in close_matches),
+                "it has ",
             )
             raise ValueError(f"{self.file} has no column {name!r}; {guess}{listed(list(self.columns))}")
 
@@ -177,8 +178,8 @@ class CsvTable:
         if self.tables is not None:
             joined = self.tables.written_as(stored).joined()
             return replace(self, columns=joined.columns, numerals=joined.numerals)
-        before = {name: Numerals(*marks) for name, marks in stored.items() if name in self.columns}
-        for name, training in before.items():
+        training_numerals = {name: Numerals(*marks) for name, marks in stored.items() if name in self.columns}
+        for name, training in training_numerals.items():
             unit = self.numerals.get(name, training).unit
             if unit not in training.units:
                 unit_now = f"{unit!r} as the unit" if unit else "no unit"
@@ -186,9 +187,9 @@ class CsvTable:
                 raise ValueError(
                     f"{self.file}: column {name!r} has {unit_now} of its numbers, and in training it had {unit_before}"
                 )
-        columns, numerals, _ = plainly(self.raw, self.delimiter, is_missing, before)
-        plain = {name: replace(column, cells=columns[name]) for name, column in self.columns.items()}
-        return replace(self, columns=plain, numerals=numerals)
+        columns, numerals, _ = plainly(self.raw, self.delimiter, is_missing, training_numerals)
+        plain_columns = {name: replace(column, cells=columns[name]) for name, column in self.columns.items()}
+        return replace(self, columns=plain_columns, numerals=numerals)
 
     @property
     def n(self) -> int:

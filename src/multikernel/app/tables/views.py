@@ -111,8 +111,10 @@ def matched(
     common = [name for name in all_names if all(name in rows_by_name for rows_by_name in rows_by_view.values())]
     overlap = len(all_names) < sum(map(len, rows_by_view.values()))  # some sample is in two files
     if not (common or (keep and overlap)):
-        where = "two files" if keep and len(files) > 2 else "all files"
-        raise ValueError(f"No cell of {key!r} occurs in {where}; match by another column{_correction(rows_by_view)}.")
+        file_words = "two files" if keep and len(files) > 2 else "all files"
+        raise ValueError(
+            f"No cell of {key!r} occurs in {file_words}; match by another column{_correction(rows_by_view)}."
+        )
     names = common
     if keep:
         names = list(next(iter(rows_by_view.values()))) if of_first else all_names
@@ -175,9 +177,9 @@ def _matched_file(
 
 def _rows_of_names(cells: Sequence[str]) -> dict[str, int] | None:
     """The row of each name; None where a name occurs twice. Rows without a name are left out."""
-    named = [(cell, i) for i, cell in enumerate(cells) if not is_missing(cell)]
-    rows_by_name = dict(named)
-    if len(rows_by_name) == len(named):
+    named_cells = [(cell, i) for i, cell in enumerate(cells) if not is_missing(cell)]
+    rows_by_name = dict(named_cells)
+    if len(rows_by_name) == len(named_cells):
         return rows_by_name
     return None
 
@@ -384,12 +386,14 @@ class ViewTables:
                 columns[full] = Column(table.file, full, match.cells(view, column.cells), rows)
             numerals |= {full: table.numerals[name] for full, name in names.items() if name in table.numerals}
             views[view] = View(names, frozenset(i for i, row in enumerate(rows_of_samples) if row < 0))
-        hidden = [full for view in views.values() for full, name in view.columns.items() if name.startswith("_")]
+        hidden_columns = [
+            full for view in views.values() for full, name in view.columns.items() if name.startswith("_")
+        ]
         return CsvTable(
             file,
             columns,
             "\n".join(filter(None, [match.note, *(table.note for table in self.by_view.values())])),
-            unused=frozenset([match.key, *hidden]),
+            unused=frozenset([match.key, *hidden_columns]),
             numerals=numerals,
             views=views,
             key=match.key,

@@ -24,14 +24,14 @@ from multikernel.reproduce.dpp.protocol import (
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
 
-CUT = 20  # the largest degree of a Gaussian: what lies beyond weighs less than 1e-7
+CUT = 20  # the largest degree of a Gaussian: higher degrees have weights below 1e-7
 FREE = ("K_D,c", "K_RBF")  # the parameter that is best on the test folds is reported, as in the paper
 ORDER = ("K_MKL", "K_D", "K_sum", *FREE)
 
 
 @dataclass(frozen=True)
 class CurvePlan:
-    """What is run of the protocol: ``outer`` of the ten test folds, ``inner`` folds to choose lam."""
+    """The part of the protocol that is run: ``outer`` of the ten test folds, ``inner`` folds to choose lam."""
 
     degrees: tuple[int, ...] = (1, 2, 3, 4, 5, 7, 10, 15, 20, 25, 30)
     outer: int = 10
@@ -44,8 +44,8 @@ class CurvePlan:
         """The fixed weightings of degrees 0..D that are run."""
         names = ["K_D", "K_sum"] + [f"K_D,c {c:g}" for c in self.constants]
         names += [f"K_RBF {gamma:g}" for gamma in self.gammas] if D <= CUT else []
-        every = fixed_weights(D)
-        return {name: every[name] for name in names}
+        weights_of_all = fixed_weights(D)
+        return {name: weights_of_all[name] for name in names}
 
 
 PLANS = {
@@ -76,7 +76,7 @@ def _whole() -> Sequence[Cell]:
 
 
 def _plan(name: str, variant: str) -> str:
-    """All of it for small data sets; what fits into an hour and a half for the others."""
+    """The plan of a data set: the whole protocol for small ones, the part that takes 1.5 hours for the others."""
     if name in _LARGE:
         return "3 x 3 folds"
     if name in _SMALL and variant == "stated":
@@ -85,11 +85,11 @@ def _plan(name: str, variant: str) -> str:
 
 
 def _of(name: str, variant: str, plan: str) -> list[Cell]:
-    own = PLANS[plan]
-    return grid(data=[name], variant=[variant], plan=[plan], D=own.degrees, fold=range(own.outer))
+    curve_plan = PLANS[plan]
+    return grid(data=[name], variant=[variant], plan=[plan], D=curve_plan.degrees, fold=range(curve_plan.outer))
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = load(source, cell["data"])
     plan = PLANS[cell["plan"]]
     D = cell["D"]
@@ -107,16 +107,16 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
 
 
 def curves(results: Results) -> dict[str, list[tuple[int, float]]]:
-    """For each method D and the mean area over the folds; of K_D,c and K_RBF that of the best parameter."""
-    found: dict[str, list[tuple[int, float]]] = {kind: [] for kind in ORDER}
+    """For each method D and the mean area over the folds; for K_D,c and K_RBF that of the best parameter."""
+    curves_of_methods: dict[str, list[tuple[int, float]]] = {kind: [] for kind in ORDER}
     for D in sorted(results.values("D")):
-        areas = [each["auc"] for each in results.where(D=D).found]
+        areas = [measurement["auc"] for measurement in results.where(D=D).measurements]
         mean = {name: float(np.mean([area[name] for area in areas])) for name in areas[0]}
         for kind in ORDER:
-            own = [value for name, value in mean.items() if name == kind or name.startswith(f"{kind} ")]
-            if own:
-                found[kind].append((D, max(own)))
-    return found
+            areas_of_kind = [value for name, value in mean.items() if name == kind or name.startswith(f"{kind} ")]
+            if areas_of_kind:
+                curves_of_methods[kind].append((D, max(areas_of_kind)))
+    return curves_of_methods
 
 
 def _draw(ax: Any, results: Results) -> None:

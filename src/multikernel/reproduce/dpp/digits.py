@@ -31,9 +31,9 @@ def _digits(source: DataSource, images: str, train: int) -> tuple[Array, Array, 
     split = np.asarray(data.split)
     if images == "deskewed":
         X = datasets.deskew(X.reshape(-1, 28, 28)).reshape(X.shape)
-    own = np.flatnonzero(split == "train")[:train]
+    training = np.flatnonzero(split == "train")[:train]
     test = split == "test"
-    return X[own], data.y[own], X[test], data.y[test]
+    return X[training], data.y[training], X[test], data.y[test]
 
 
 def _cells(quick: bool) -> Sequence[Cell]:
@@ -49,7 +49,7 @@ def _cells(quick: bool) -> Sequence[Cell]:
     ]
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y, X_test, y_test = _digits(source, cell["images"], cell["train"])
     rows = np.flatnonzero((y == cell["a"]) | (y == cell["b"]))
     target = np.where(y[rows] == cell["a"], 1, -1)
@@ -57,8 +57,8 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
     model = EasyMKLClassifier(family, lam=OVO_LAM, learner="svc", C=OVO_C, tol=EXPERIMENT.tol)
     model.fit(bind(family, X[rows]), target)
     if cell["variant"] == MOVED:
-        own = np.flatnonzero(model.dual_coef_)
-        model.fit(bind(family, _moved(X[rows][own])), np.tile(target[own], 5))
+        support = np.flatnonzero(model.dual_coef_)
+        model.fit(bind(family, _with_moved(X[rows][support])), np.tile(target[support], 5))
     return {
         "decisions": _packed(model.decision_function(X_test)),
         "truth": _packed(y_test) if (cell["a"], cell["b"]) == PAIRS[0] else "",
@@ -68,7 +68,7 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
     }
 
 
-def _moved(X: Array) -> Array:
+def _with_moved(X: Array) -> Array:
     """The images, and each moved by a pixel to the four sides."""
     images = X.reshape(-1, 28, 28)
     sides = [np.roll(images, step, axis) for axis in (1, 2) for step in (-1, 1)]
@@ -95,45 +95,46 @@ def _votes(decisions: Array) -> Array:
     return votes + sums / (3.0 * (1.0 + np.abs(sums)))  # sums decide between as many votes
 
 
-def _errors(found: Sequence[Any]) -> tuple[int, int] | None:
-    """How many test digits the votes of all pairs name wrongly, and how many there are; None where not all voted."""
-    if len(found) < len(PAIRS):
+def _errors(measurements: Sequence[Any]) -> tuple[int, int] | None:
+    """The number of test digits that the votes of all pairs misclassify, and of all; None where a pair is missing."""
+    if len(measurements) < len(PAIRS):
         return None
-    decisions = np.stack([_unpacked(each["decisions"]) for each in found], axis=1)
-    wrong = _votes(decisions).argmax(axis=1) != _unpacked(found[0]["truth"])
-    return int(wrong.sum()), found[0].get("test digits", len(wrong))
+    decisions = np.stack([_unpacked(measurement["decisions"]) for measurement in measurements], axis=1)
+    misclassified = _votes(decisions).argmax(axis=1) != _unpacked(measurements[0]["truth"])
+    return int(misclassified.sum()), measurements[0].get("test digits", len(misclassified))
 
 
-def kept(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The results of all pairs, with the decision values of those test digits that some pair of theirs names wrongly.
+def reduced(measurements: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The measurements of all pairs, with decision values only of digits that a pair with their class misclassifies.
 
-    A digit that wins its nine pairs has nine votes, and no other has more than eight: it is named rightly.
+    The true class of any other test digit wins its nine pairs and has nine votes, while no other class has more than
+    eight: the votes classify it correctly.
     """
-    decisions = np.stack([_unpacked(each["decisions"]) for each in found], axis=1)
-    truth = _unpacked(found[0]["truth"])
-    lost = np.zeros(len(truth), dtype=bool)
+    decisions = np.stack([_unpacked(measurement["decisions"]) for measurement in measurements], axis=1)
+    truth = _unpacked(measurements[0]["truth"])
+    relevant = np.zeros(len(truth), dtype=bool)
     for (first, second), values in zip(PAIRS, decisions.T, strict=True):
-        lost |= ((truth == first) & (values < 0)) | ((truth == second) & (values >= 0))
+        relevant |= ((truth == first) & (values < 0)) | ((truth == second) & (values >= 0))
     return [
         {
-            **each,
-            "decisions": _packed(values[lost]),
-            "truth": _packed(truth[lost]) if each["truth"] else "",
-            "test digits": each.get("test digits", len(truth)),
+            **measurement,
+            "decisions": _packed(values[relevant]),
+            "truth": _packed(truth[relevant]) if measurement["truth"] else "",
+            "test digits": measurement.get("test digits", len(truth)),
         }
-        for each, values in zip(found, decisions.T, strict=True)
+        for measurement, values in zip(measurements, decisions.T, strict=True)
     ]
 
 
-def _share(found: Sequence[Any]) -> Measured | None:
-    errors = _errors(found)
+def _share(measurements: Sequence[Any]) -> Measured | None:
+    errors = _errors(measurements)
     if errors is None:
         return None
     return Measured(100.0 * errors[0] / errors[1])
 
 
-def _count(found: Sequence[Any]) -> Measured | None:
-    errors = _errors(found)
+def _count(measurements: Sequence[Any]) -> Measured | None:
+    errors = _errors(measurements)
     if errors is None:
         return None
     return Measured(float(errors[0]))

@@ -29,7 +29,7 @@ def _cells(quick: bool) -> Sequence[Cell]:
     return [*ratios, *grid(data=BALLS, variant=variants, what=["ball"], D=range(1, 31))]
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = load(source, cell["data"])
     bank = powers(SCALINGS[cell["variant"]](X), cell["D"])
     if cell["what"] == "ball":
@@ -51,27 +51,35 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
 
 def _draw_balls(ax: Any, results: Results) -> None:
     for quantity in ("squared radius", "average"):
-        ax.plot(results.values("D"), [found[quantity] for found in results.found], linewidth=1.4)
+        ax.plot(results.values("D"), [measurement[quantity] for measurement in results.measurements], linewidth=1.4)
     ax.set(xlabel="degree", ylabel="size")
     ax.legend(["squared radius of the ball", "1 - mean of K"], frameon=False)
 
 
 def _draw_ratios(ax: Any, results: Results) -> None:
     for mix in MIXES:
-        ax.plot(results.values("D"), [found["ratio"][mix] for found in results.found], "o-", markersize=3, label=mix)
+        ax.plot(
+            results.values("D"),
+            [measurement["ratio"][mix] for measurement in results.measurements],
+            "o-",
+            markersize=3,
+            label=mix,
+        )
     ax.set(xlabel="largest degree D", ylabel="spectral ratio")
     ax.legend(frameon=False)
 
 
 def _draw_weights(ax: Any, results: Results) -> None:
-    for fields, found in results:
-        ax.plot(range(len(found["weights"])), found["weights"], "o-", markersize=3, label=f"D = {fields['D']}")
+    for fields, measurement in results:
+        ax.plot(
+            range(len(measurement["weights"])), measurement["weights"], "o-", markersize=3, label=f"D = {fields['D']}"
+        )
     ax.set(xlabel="degree", ylabel="weight")
     ax.legend(frameon=False, fontsize=8)
 
 
-def _where(what: str, name: str) -> dict[str, Any]:
-    return {"what": what, "variant": "stated", "data": name}
+def _where(quantity: str, name: str) -> dict[str, Any]:
+    return {"what": quantity, "variant": "stated", "data": name}
 
 
 EXPERIMENT = Experiment(

@@ -21,14 +21,14 @@ SAMPLES = 500
 PERCENTAGES = (*range(11), *range(20, 101, 10))
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     seed = cell["seed"]
     X, labels = make_classification(
         SAMPLES, n_features=2, n_informative=1, n_redundant=0, n_clusters_per_class=1, random_state=seed
     )
     y = np.where(labels == 1, 1.0, -1.0)
-    drawn = np.random.default_rng(seed).integers(SAMPLES, size=round(SAMPLES * cell["percent"] / 100))
-    swapped = np.where(np.bincount(drawn, minlength=SAMPLES) % 2 == 1, -y, y)
+    drawn_rows = np.random.default_rng(seed).integers(SAMPLES, size=round(SAMPLES * cell["percent"] / 100))
+    swapped = np.where(np.bincount(drawn_rows, minlength=SAMPLES) % 2 == 1, -y, y)
     learned = easymkl(powers(X, DEGREE), swapped, OUTER.machine(LAMBDA / (1 + LAMBDA), SAMPLES))
     return {
         "mass": diagnostics.center_of_mass(learned.values),
@@ -39,7 +39,7 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
 
 def _draw(ax: Any, results: Results) -> None:
     percent = sorted(results.values("percent"))
-    masses = [[found["mass"] for found in results.where(percent=each).found] for each in percent]
+    masses = [[measurement["mass"] for measurement in results.where(percent=value).measurements] for value in percent]
     ax.errorbar(percent, [np.mean(m) for m in masses], [np.std(m) for m in masses], fmt="o-", capsize=2)
     ax.set(xlabel="labels swapped, %", ylabel="centre of mass of the weights")
 

@@ -25,56 +25,60 @@ HELD_OUT = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class ParityPart:
-    """A training bank with its targets, and the samples that are predicted from it with theirs."""
+class ParityTask:
+    """A training bank with its targets, and the test samples with their targets."""
 
     bank: KernelBank
     target: Array
-    new: Array
+    test_samples: Array
     truth: Array
 
 
 @lru_cache(maxsize=1)
-def _parts(source: DataSource, train: int, held_out: int, D: int) -> tuple[ParityPart, ParityPart]:
-    """What C is chosen on, and what is reported: fitted on the first rows, or with ``train`` of all on all of them."""
+def _tasks(source: DataSource, train: int, held_out: int, D: int) -> tuple[ParityTask, ParityTask]:
+    """The task by which C is chosen, tested on the last training rows, and the reported one, tested on the test rows.
+
+    The first task is fitted to the first ``train`` rows before the held-out ones. So is the second one where ``train``
+    is less than the number of all training rows; otherwise it is fitted to all of these, with the held-out ones.
+    """
     data = source.load("mnist")
     y = np.where(data.y % 2 == 0, 1.0, -1.0)
     split = np.asarray(data.split)
-    own = np.flatnonzero(split == "train")
+    training = np.flatnonzero(split == "train")
     test = np.flatnonzero(split == "test")
-    fit = own[:-held_out][:train]
-    held = own[-held_out:]
+    fit_rows = training[:-held_out][:train]
+    held_out_rows = training[-held_out:]
     family = kernels.homogeneous_polynomials(D)
-    bank = bind(family, data.X[fit])
-    choice = ParityPart(bank, y[fit], data.X[held], y[held])
-    if train < len(own):
-        return choice, ParityPart(bank, y[fit], data.X[test], y[test])
-    return choice, ParityPart(bind(family, data.X[own]), y[own], data.X[test], y[test])
+    bank = bind(family, data.X[fit_rows])
+    choice = ParityTask(bank, y[fit_rows], data.X[held_out_rows], y[held_out_rows])
+    if train < len(training):
+        return choice, ParityTask(bank, y[fit_rows], data.X[test], y[test])
+    return choice, ParityTask(bind(family, data.X[training]), y[training], data.X[test], y[test])
 
 
-def _weights(method: str, part: ParityPart) -> Array:
-    D = len(part.bank) - 1
+def _weights(method: str, task: ParityTask) -> Array:
+    D = len(task.bank) - 1
     if method == "K_MKL":
-        return easymkl(part.bank, part.target, MarginMachine(OVO_LAM, EXPERIMENT.tol)).values
+        return easymkl(task.bank, task.target, MarginMachine(OVO_LAM, EXPERIMENT.tol)).values
     return fixed_weights(D)[method]
 
 
-def _errors(part: ParityPart, w: Array, penalties: Sequence[float]) -> list[float]:
-    """Error in percent of the machine of each C; each starts from the last."""
-    gram = part.bank.combine(w)
+def _errors(task: ParityTask, w: Array, penalties: Sequence[float]) -> list[float]:
+    """The error in percent of the machine for each C, where each machine starts from the solution of the one before."""
+    gram = task.bank.combine(w)
     warm = None
     errors = []
     for C in penalties:
-        found = HingeMachine(C).solve(gram, part.target, warm)
-        warm = found.warm
-        S = np.flatnonzero(found.coef)
-        f = part.bank.reference(S).cross(part.new).combine(w).multiply(found.coef[S]) + found.intercept
-        errors.append(100.0 * float(np.mean((f >= 0) != (part.truth > 0))))
+        solution = HingeMachine(C).solve(gram, task.target, warm)
+        warm = solution.warm
+        S = np.flatnonzero(solution.coef)
+        f = task.bank.reference(S).cross(task.test_samples).combine(w).multiply(solution.coef[S]) + solution.intercept
+        errors.append(100.0 * float(np.mean((f >= 0) != (task.truth > 0))))
     return errors
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    choice, final = _parts(source, cell["train"], cell["held"], cell["D"])
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
+    choice, final = _tasks(source, cell["train"], cell["held"], cell["D"])
     held_out = _errors(choice, _weights(cell["method"], choice), PENALTIES)
     C = PENALTIES[int(np.argmin(held_out))]
     w = _weights(cell["method"], final)
@@ -84,8 +88,8 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
 def _cells(quick: bool) -> Sequence[Cell]:
     if quick:
         return grid(data=["mnist"], train=[300], held=[300], D=[2, 10], method=METHODS)
-    part = grid(data=["mnist"], train=[10_000], held=[HELD_OUT], D=DEGREES, method=METHODS)
-    return [*part, *grid(data=["mnist"], train=[60_000], held=[HELD_OUT], D=[5, 10], method=METHODS)]
+    small = grid(data=["mnist"], train=[10_000], held=[HELD_OUT], D=DEGREES, method=METHODS)
+    return [*small, *grid(data=["mnist"], train=[60_000], held=[HELD_OUT], D=[5, 10], method=METHODS)]
 
 
 def _whole() -> Sequence[Cell]:
@@ -93,10 +97,16 @@ def _whole() -> Sequence[Cell]:
 
 
 def _draw(ax: Any, results: Results) -> None:
-    of = results.where(train=results.values("train")[0])
+    of_size = results.where(train=results.values("train")[0])
     for method in METHODS:
-        own = of.where(method=method)
-        ax.plot(own.values("D"), [found["error"] for found in own.found], "o-", markersize=4, label=method)
+        of_method = of_size.where(method=method)
+        ax.plot(
+            of_method.values("D"),
+            [measurement["error"] for measurement in of_method.measurements],
+            "o-",
+            markersize=4,
+            label=method,
+        )
     ax.set(xlabel="largest degree D", ylabel="error in %")
     ax.legend(frameon=False)
 

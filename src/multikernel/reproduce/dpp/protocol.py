@@ -1,10 +1,11 @@
-"""What the experiments on dot-product polynomials share: kernels, fixed weights, the choice of lam by inner folds.
+"""The protocol of the experiments on dot-product polynomials: kernels, fixed weights, the choice of lam by inner folds.
 
-Stratified outer folds test; on the other samples stratified inner folds choose lam, the paper's Lambda = lam / (1 -
-lam), by the mean area under the curve (the largest lam of the best); the model is fitted anew on all of them, to a
-duality gap of 1e-6. The machines of the inner folds stop at 1e-3, or after six pairwise steps a sample: lam = 0 often
-needs more, and their worst gap is reported for lam > 0. Every method ends with the same machine, the largest margin
-between two hulls, and all share one matrix of cosines: its powers are the kernels, and the folds are blocks of it.
+Stratified outer folds test. On the samples outside of a fold, stratified inner folds choose lam (the paper's Lambda is
+lam / (1 - lam)) by the mean area under the curve, and among the best values the largest. The model is then fitted to
+all of these samples, to a duality gap of 1e-6. The machines of the inner folds stop at a gap of 1e-3, or after six
+pairwise steps for each sample; as lam = 0 often needs more, their largest gap is reported for lam > 0. All methods end
+with the same machine, the largest margin between two hulls, and share one matrix of cosines: its powers are the
+kernels, and the folds are blocks of it.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ class FoldRun:
 
 @dataclass(frozen=True)
 class Solver:
-    """How exactly machines are solved; ``pairs``: how many pairwise steps a sample at most."""
+    """The accuracy of machines: the tolerance, and the number of pairwise steps for each sample at most."""
 
     tol: float
     pairs: int
@@ -109,31 +110,31 @@ def along_lam(
 ) -> FoldRun:
     """The area under the curve for each lam, of a matrix of all samples or, with learned weights, of a bank."""
     learned = isinstance(kernel, KernelBank)
-    own: Any  # a bank or a matrix, as the kernel is
-    new: Any
+    train_kernel: Any  # a bank or a matrix, as the kernel is
+    test_kernel: Any
     if isinstance(kernel, KernelBank):
-        own = kernel.block(train, train)
-        new = kernel.block(test, train)
+        train_kernel = kernel.block(train, train)
+        test_kernel = kernel.block(test, train)
     else:
-        own = DenseGram(kernel[np.ix_(train, train)])
-        new = DenseGram(kernel[np.ix_(test, train)])
+        train_kernel = DenseGram(kernel[np.ix_(train, train)])
+        test_kernel = DenseGram(kernel[np.ix_(test, train)])
     areas = dict[float, float]()
     gaps = dict[float, float]()
     weights = np.ones(1)
-    hulls = last = None
-    for lam in sorted(lams, reverse=True):  # from the class means, which are known, to the hard margin
+    hulls = warm_start = None
+    for lam in sorted(lams, reverse=True):  # from lam = 1, whose solution is the class means, to the hard margin
         machine = solver.machine(lam, len(train))
         gap = 0.0
         if learned:
-            found = easymkl(own, y[train], machine, hulls)
-            weights = found.values
-            hulls = found.variables
-            gap = float(found.gap or 0.0)
-        gram = own.combine(weights) if learned else own
-        solution = machine.solve(gram, y[train], hulls if last is None else last)
-        last = solution.warm
+            learned_mix = easymkl(train_kernel, y[train], machine, hulls)
+            weights = learned_mix.values
+            hulls = learned_mix.variables
+            gap = float(learned_mix.gap or 0.0)
+        gram = train_kernel.combine(weights) if learned else train_kernel
+        solution = machine.solve(gram, y[train], hulls if warm_start is None else warm_start)
+        warm_start = solution.warm
         gaps[lam] = max(gap, solution.gap)
-        values = (new.combine(weights) if learned else new).multiply(solution.coef)
+        values = (test_kernel.combine(weights) if learned else test_kernel).multiply(solution.coef)
         areas[lam] = area_under_curve(y[test], values)
     return FoldRun(np.array([areas[lam] for lam in lams]), np.array([gaps[lam] for lam in lams]), weights)
 
@@ -151,7 +152,7 @@ def chosen(
 def nested(
     kernel: Array | KernelBank, y: Array, split: Split, inner: int, seed: int, lams: Sequence[float] = LAMS
 ) -> Mapping[str, Any]:
-    """The area under the curve on the test samples, lam chosen by inner folds; gaps of the final fit and of those."""
+    """The area under the curve on the test samples with lam chosen by inner folds; the final gap and the inner one."""
     train, test = split
     lam, inner_gap = chosen(kernel, y, train, inner, seed, lams)
     final = along_lam(kernel, y, train, test, (lam,), OUTER)
@@ -165,7 +166,7 @@ def nested(
 
 
 def area_under_curve(y: Array, values: Array) -> float:
-    """The share of pairs, one sample of each class, in the right order; ties count half."""
+    """The share of pairs of a sample of each class that have the correct order; ties count half."""
     positive = values[y > 0][:, None]
     negative = values[y < 0]
     return float(((positive > negative).mean() + (positive >= negative).mean()) / 2)

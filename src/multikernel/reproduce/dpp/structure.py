@@ -33,7 +33,7 @@ def _cells(quick: bool) -> Sequence[Cell]:
 
 
 def _whole() -> Sequence[Cell]:
-    """All rows, and ten inner folds, as in the paper; a draw, as it names no more."""
+    """All rows and ten inner folds, as in the paper; one draw, as the paper mentions no more."""
     degrees = DEGREES["ionosphere"]
     return [
         Cell.of(data=name, D=D, draw=0, family=family, folds=10, drawn=DRAWN, inner=10, rows="all")
@@ -43,7 +43,7 @@ def _whole() -> Sequence[Cell]:
     ]
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = load(source, cell["data"])
     if len(y) > ROWS and cell.get("rows") != "all":
         rows = np.random.default_rng(0).permutation(len(y))[:ROWS]
@@ -55,30 +55,32 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
         cell["D"], n_monomials=cell["drawn"], grouping=FAMILIES[cell["family"]], random_state=cell["draw"]
     )
     bank = bind(family, X)
-    there = bank.traces() > 0
+    nonzero = bank.traces() > 0
     runs = [
         nested(bank, y, split, cell.get("inner", INNER), 0)
         for split in folds(y, 10, 0, stratified=True)[: cell["folds"]]
     ]
     return {
         "auc": [run["auc"] for run in runs],
-        "zero": int((~there).sum()),
-        "even": [_evenness(np.array(run["weights"]), there) for run in runs],
+        "zero": int((~nonzero).sum()),
+        "even": [_evenness(np.array(run["weights"]), nonzero) for run in runs],
         "certificate": max(run["certificate"] for run in runs),
     }
 
 
-def _evenness(weights: Array, there: Array) -> float:
-    """exp(entropy) of the weights, as a share of the number of kernels that are there."""
+def _evenness(weights: Array, nonzero: Array) -> float:
+    """exp(entropy) of the weights, divided by the number of kernels that are not zero."""
     w = weights[weights > 0]
-    return float(np.exp(-(w @ np.log(w))) / there.sum())
+    return float(np.exp(-(w @ np.log(w))) / nonzero.sum())
 
 
 def _draw(ax: Any, results: Results) -> None:
     for family in FAMILIES:
-        of = results.where(family=family)
-        degrees = sorted(of.values("D"))
-        areas = [np.concatenate([found["auc"] for found in of.where(D=D).found]) for D in degrees]
+        of_family = results.where(family=family)
+        degrees = sorted(of_family.values("D"))
+        areas = [
+            np.concatenate([measurement["auc"] for measurement in of_family.where(D=D).measurements]) for D in degrees
+        ]
         ax.errorbar(
             degrees, [a.mean() for a in areas], [a.std(ddof=1) for a in areas], fmt="o-", label=family, capsize=2
         )

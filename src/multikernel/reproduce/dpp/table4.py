@@ -72,7 +72,7 @@ def _cells(quick: bool) -> Sequence[Cell]:
     ]
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = load(source, cell["data"])
     split = folds(y, 10, 0, stratified=True)[cell["fold"]]
     scaled = _PREPARATIONS[cell["variant"]](X, split[0])
@@ -92,11 +92,13 @@ def _hierarchical(bank: KernelBank, y: Array, split: Split, rho: float, costs: S
     train, test = split
     areas = []
     gaps = []
-    for own, held in folds(y, 3, 0, stratified=True, rows=train):
-        along = path(HKLClassifier(rho=rho, tol=INNER), bank.block(own, own), y[own], "C", costs)
-        new = bank.block(held, own)
-        areas.append([area_under_curve(y[held], model.decision_function(new)) for model in along.models])
-        gaps.append(float(along.duality_gap.max()))
+    for fit_rows, held_out_rows in folds(y, 3, 0, stratified=True, rows=train):
+        cost_path = path(HKLClassifier(rho=rho, tol=INNER), bank.block(fit_rows, fit_rows), y[fit_rows], "C", costs)
+        held_out_bank = bank.block(held_out_rows, fit_rows)
+        areas.append(
+            [area_under_curve(y[held_out_rows], model.decision_function(held_out_bank)) for model in cost_path.models]
+        )
+        gaps.append(float(cost_path.duality_gap.max()))
     mean = np.mean(areas, axis=0)
     C = min(C for C, area in zip(costs, mean, strict=True) if area >= mean.max() - 1e-12)
     model = HKLClassifier(C=C, rho=rho, tol=OUTER).fit(bank.block(train, train), y[train])
@@ -113,8 +115,8 @@ def _hierarchical(bank: KernelBank, y: Array, split: Split, rho: float, costs: S
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.place != "Table 4":
         return None
-    where = {"data": NAMES[row.data], "method": row.method}
-    return Query(where, ("auc",), "higher", cause=_cause(row))
+    fields = {"data": NAMES[row.data], "method": row.method}
+    return Query(fields, ("auc",), "higher", cause=_cause(row))
 
 
 def _cause(row: PublishedNumber) -> str:

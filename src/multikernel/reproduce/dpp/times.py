@@ -33,14 +33,14 @@ def _seconds(make: Callable[[], Any], X: Array, y: Array) -> float:
     return time.perf_counter() - start
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = load(source, cell["data"])
     train = folds(y, 10, 0, stratified=True)[cell["fold"]][0]
     rows = normalize(SCALINGS["stated"](X, train)[train])
-    for make in METHODS.values():  # compiled and in memory, before anything counts
+    for make in METHODS.values():  # compiles functions and fills caches before times are measured
         make().fit(rows, y[train])
     rounds = [{name: _seconds(make, rows, y[train]) for name, make in METHODS.items()} for _ in range(ROUNDS)]
-    return {name: min(taken[name] for taken in rounds) for name in METHODS}
+    return {name: min(seconds[name] for seconds in rounds) for name in METHODS}
 
 
 def _bind(row: PublishedNumber) -> Binding | None:

@@ -36,7 +36,7 @@ CAUSE = (
 
 
 def reviews(source: DataSource, name: str, rows: int, bigrams: int) -> tuple[Any, Array]:
-    """Counts of the bigrams that most reviews have, with a constant, and the stars, of some random reviews."""
+    """Counts of the bigrams that most reviews have, with a constant, and the stars, for random reviews."""
     data = source.load(name)
     chosen = np.random.default_rng(0).permutation(len(data.y))[:rows]
     counts = CountVectorizer(ngram_range=(2, 2)).fit_transform(data.X[chosen]).tocsc()
@@ -53,20 +53,22 @@ def _model(method: str, tol: float, **parameters: Any) -> PolynomialMKLRegressor
     )
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = reviews(source, cell["data"], cell["rows"], cell["bigrams"])
     method = cell["method"]
     size = X.shape[1] ** (1.0 / (METHODS[cell["method"]] or 2.0))
     if cell["step"] == "choice":
         factors = [0.0] if METHODS[method] is None else list(FACTORS)
         grid_ = {"radius": [factor * size for factor in factors], "alpha": list(ALPHAS)}
-        some = np.arange(min(CHOOSING, len(y) // 2))
-        inner = folds(y[some], cell["folds"], 0, stratified=False)
+        choice_rows = np.arange(min(CHOOSING, len(y) // 2))
+        inner = folds(y[choice_rows], cell["folds"], 0, stratified=False)
         search = BankSearchCV(_model(method, 1e-2), grid_, cv=inner, scoring="neg_mean_squared_error")
-        best = search.fit(X[some], y[some]).best_params_
+        best = search.fit(X[choice_rows], y[choice_rows]).best_params_
         return {"alpha": float(best["alpha"]), "factor": float(best["radius"]) / size}
     train, test = share(y, 0.5, cell["seed"], stratified=False)
-    model = _model(method, EXPERIMENT.tol, alpha=given["alpha"], radius=given["factor"] * size).fit(X[train], y[train])
+    model = _model(method, EXPERIMENT.tol, alpha=prerequisite["alpha"], radius=prerequisite["factor"] * size).fit(
+        X[train], y[train]
+    )
     return {
         "point": f"{method} {cell['bigrams']}",
         "error": float(np.sqrt(np.mean((model.predict(X[test]) - y[test]) ** 2))),
@@ -84,22 +86,22 @@ def _cells(quick: bool) -> Sequence[Cell]:
 def _of(
     numbers: Mapping[str, Sequence[int]], methods: Sequence[str], splits: int, rows: int, folds: int, bigrams: int
 ) -> Sequence[Cell]:
-    """Of numbers of bigrams by data set; ``rows``, ``folds`` and ``bigrams`` are those of the choice."""
+    """Cells for numbers of bigrams by data set; ``rows``, ``folds`` and ``bigrams`` are those of the choice."""
     return [
         choice.followed_by(bigrams=count, step="test", seed=seed)
-        for name, each in numbers.items()
+        for name, counts in numbers.items()
         for method in methods
         for choice in [Cell.of(data=name, rows=rows, folds=folds, method=method, bigrams=bigrams, step="choice")]
-        for count in each
+        for count in counts
         for seed in range(splits)
     ]
 
 
-def _means(found: Sequence[Any]) -> Measured:
+def _means(measurements: Sequence[Any]) -> Measured:
     """The ends of the curves: of the mean errors of a method at a number of bigrams."""
     points: dict[str, list[float]] = {}
-    for each in found:
-        points.setdefault(each["point"], []).append(each["error"])
+    for measurement in measurements:
+        points.setdefault(measurement["point"], []).append(measurement["error"])
     return extent([float(np.mean(errors)) for errors in points.values()])
 
 
@@ -114,9 +116,9 @@ def _bind(row: PublishedNumber) -> Binding | None:
 
 def _draw(ax: Any, results: Results) -> None:
     for method in results.values("method"):
-        own = results.where(method=method)
-        numbers = sorted(own.values("bigrams"))
-        errors = [[found["error"] for found in own.where(bigrams=n).found] for n in numbers]
+        of_method = results.where(method=method)
+        numbers = sorted(of_method.values("bigrams"))
+        errors = [[measurement["error"] for measurement in of_method.where(bigrams=n).measurements] for n in numbers]
         mean = [np.mean(e) for e in errors]
         spread = [np.std(e) for e in errors]
         ax.errorbar(numbers, mean, spread, fmt="o-", capsize=2, label=method)

@@ -31,9 +31,9 @@ VARIANTS = {
 
 
 def _cells(quick: bool) -> Sequence[Cell]:
-    some: dict[str, Sequence[Any]]
+    options: dict[str, Sequence[Any]]
     if quick:
-        some = {
+        options = {
             "variant": ["stated", "constant"],
             "factor": [100],
             "degree": [2],
@@ -41,14 +41,14 @@ def _cells(quick: bool) -> Sequence[Cell]:
             "grid": ["coarse"],
         }
     else:
-        some = {
+        options = {
             "variant": list(PREPARATIONS),
             "factor": FACTORS,
             "degree": DEGREES,
             "learned": ["no", "yes"],
             "grid": ["full"],
         }
-    choices = grid(data=["kin8nm"], **some, step=["choice"])
+    choices = grid(data=["kin8nm"], **options, step=["choice"])
     return [
         choice.followed_by(step="test", seed=seed)
         for choice in choices
@@ -57,7 +57,7 @@ def _cells(quick: bool) -> Sequence[Cell]:
 
 
 def _halves(factor: int) -> int:
-    """How many random halves: the fewer rows take part, the more."""
+    """The number of random halves, which is larger where fewer rows are used."""
     if factor >= 50:
         return 30
     if factor >= 10:
@@ -65,17 +65,17 @@ def _halves(factor: int) -> int:
     return 3
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     data = source.load(cell["data"])
     train, test = share(data.y, 0.5, cell.get("seed", 0), stratified=False)
     rows = train[:: cell["factor"]]
     X = PREPARATIONS[cell["variant"]](np.asarray(data.X, dtype=float), rows)
     method = PolynomialMethod(cell["degree"], 2.0 if cell["learned"] == "yes" else None)
     if cell["step"] == "choice":
-        some = rows[:MOST]
+        choice_rows = rows[:MOST]
         step, count = (1, 10) if cell["grid"] == "full" else (4, 3)
-        return method.chosen(X[some], data.y[some], method.grid(ALPHAS[::step], RADII[::step]), count)
-    return method.tested(X, data.y, (rows, test), given["parameters"], EXPERIMENT.tol)
+        return method.choice(X[choice_rows], data.y[choice_rows], method.grid(ALPHAS[::step], RADII[::step]), count)
+    return method.test_errors(X, data.y, (rows, test), prerequisite["parameters"], EXPERIMENT.tol)
 
 
 def _bind(row: PublishedNumber) -> Binding | None:
@@ -83,11 +83,11 @@ def _bind(row: PublishedNumber) -> Binding | None:
         cause = "homogeneous polynomials of centred features have no lower degrees; a constant gives them"
         return Query({"step": "test"}, ("error",), "lower", extent, cause)
     if row.data == "kin-8nm" and row.metric.startswith("standard deviation"):
-        where = {"factor": 10, "learned": "yes", "degree": 4, "step": "test"}
+        fields = {"factor": 10, "learned": "yes", "degree": 4, "step": "test"}
         cause = (
             "an order of magnitude: the mean over all degrees with one row in 10 to 50 is 0.003, with a constant 0.005"
         )
-        return Query(where, ("error",), summary=_deviation, cause=cause)
+        return Query(fields, ("error",), summary=_deviation, cause=cause)
     return None
 
 
@@ -98,9 +98,12 @@ def _deviation(values: Sequence[Any]) -> Measured:
 def _draw(ax: Any, results: Results) -> None:
     for degree, color in zip(DEGREES, ("#4a7fe0", "#dd8a33", "#3f9c6b", "#b5526b"), strict=True):
         for learned, style in (("no", "o-"), ("yes", "o--")):
-            own = results.where(degree=degree, learned=learned)
-            factors = own.values("factor")
-            mean = [np.mean([found["error"] for found in own.where(factor=f).found]) for f in factors]
+            of_degree = results.where(degree=degree, learned=learned)
+            factors = of_degree.values("factor")
+            mean = [
+                np.mean([measurement["error"] for measurement in of_degree.where(factor=f).measurements])
+                for f in factors
+            ]
             label = f"degree {degree}" if learned == "no" and factors else None
             ax.plot(factors, mean, style, color=color, markersize=3, label=label)
     ax.set_xscale("log")

@@ -29,7 +29,7 @@ NUMBERS = ("parkinsons", "ionosphere", "sonar", "breast_wisconsin")
 TEXTS = "sentiment_kitchen"
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     if cell["data"] == TEXTS:
         X, y = reviews(source, TEXTS, cell["rows"], cell["bigrams"])
     else:
@@ -39,14 +39,14 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
     bank = bind(kernels.linear_features(), X)
     machine = RidgeMachine(cell["alpha"], fit_intercept=False)
     problem = Problem(bank, HadamardPower(2), machine, NormBall(cell["norm"], cell["radius"], 1.0), y)
-    known = HiddenConvexProblem.of(problem) if hidden_convex(problem) else problem
+    convex_problem = HiddenConvexProblem.of(problem) if hidden_convex(problem) else problem
     start = time.perf_counter()
-    found = PublishedGradient(tol=1e-300, max_iter=MOST, change=CHANGE).minimise(known)
+    result = PublishedGradient(tol=1e-300, max_iter=MOST, change=CHANGE).minimise(convex_problem)
     seconds = time.perf_counter() - start
     return {
-        "iterations": found.n_iter,
-        "seconds": seconds / max(found.n_iter, 1),
-        "certificate": found.certificate.value,
+        "iterations": result.n_iter,
+        "seconds": seconds / max(result.n_iter, 1),
+        "certificate": result.certificate.value,
     }
 
 
@@ -72,8 +72,8 @@ def _bind(row: PublishedNumber) -> Binding | None:
     if row.metric == "seconds per iteration":
         return Query({"data": TEXTS, "rows": REVIEWS}, ("seconds",), "lower", _median)
     if row.metric == "iterations":
-        where = {"data": TEXTS, "rows": REVIEWS, "norm": int(row.method[-1])}
-        return Query(where, ("iterations",), "lower", _median, cause=_END)
+        fields = {"data": TEXTS, "rows": REVIEWS, "norm": int(row.method[-1])}
+        return Query(fields, ("iterations",), "lower", _median, cause=_END)
     return None
 
 

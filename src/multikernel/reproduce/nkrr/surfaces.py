@@ -17,7 +17,7 @@ LAMBDAS = (1, 10, 100)
 STEPS = 21
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = source.signs(cell["data"])
     X = FeatureScaling("interval")(X)[:, :2]
     mu = np.linspace(0.0, 1.0, STEPS)
@@ -26,8 +26,8 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
         for j, b in enumerate(mu):
             K = ((X * [a, b]) @ X.T) ** 2
             values[i, j] = y @ np.linalg.solve(K + cell["lambda"] * np.eye(len(y)), y)
-    second = np.diff(values, 2, axis=0)
-    return {"values": values.ravel(), "concave": float((second < 0).mean())}
+    second_differences = np.diff(values, 2, axis=0)
+    return {"values": values.ravel(), "concave": float((second_differences < 0).mean())}
 
 
 def _bind(row: PublishedNumber) -> Binding | None:
@@ -38,7 +38,7 @@ def _bind(row: PublishedNumber) -> Binding | None:
 
 
 def _draw(ax: Any, results: Results) -> None:
-    values = np.reshape(results.found[0]["values"], (STEPS, STEPS))
+    values = np.reshape(results.measurements[0]["values"], (STEPS, STEPS))
     mu = np.linspace(0.0, 1.0, STEPS)
     lines = ax.contour(mu, mu, values.T, levels=10, cmap="viridis", linewidths=1.3)
     ax.clabel(lines, fontsize=8)

@@ -61,23 +61,23 @@ def _cells(quick: bool) -> Sequence[Cell]:
     return [choice.followed_by(step="test", seed=seed) for choice in choices for seed in range(splits)]
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = source.signs(cell["data"])
     prepare = PREPARATIONS[cell["variant"]]
     method = METHODS[cell["method"]]
     if cell["step"] == "choice":
         Z = prepare(X)
         alphas = (1.0,) if cell["variant"] in (ONE, HALF) else ALPHAS
-        return method.chosen(Z, y, method.grid(alphas, [f * Z.shape[1] ** (1 / (method.norm or 2)) for f in RADII]))
+        return method.choice(Z, y, method.grid(alphas, [f * Z.shape[1] ** (1 / (method.norm or 2)) for f in RADII]))
     train, test = share(y, 0.5, cell["seed"], stratified=True)
-    return method.tested(prepare(X, train), y, (train, test), given["parameters"], EXPERIMENT.tol)
+    return method.test_errors(prepare(X, train), y, (train, test), prerequisite["parameters"], EXPERIMENT.tol)
 
 
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.place != "Table 1" or row.metric != "RMSE":
         return None
-    where = {"data": DATA[row.data], "method": row.method, "step": "test"}
-    return Query(where, ("error",), "lower", cause=_cause(row))
+    fields = {"data": DATA[row.data], "method": row.method, "step": "test"}
+    return Query(fields, ("error",), "lower", cause=_cause(row))
 
 
 _SONAR = (

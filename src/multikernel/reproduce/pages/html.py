@@ -1,4 +1,4 @@
-"""Pages that are one HTML file each, and their figures: SVG that takes its ink from the page, light or dark."""
+"""Pages that are one HTML file each, and their figures: SVG in the text colour of the page, light or dark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_INK = "#010203"  # stands for the page's text colour until the SVG is written
+_INK = "#010203"  # a placeholder, which is replaced by the text colour of the page
 STYLE = {
     "svg.fonttype": "none",  # text stays text: the page's font, selectable, small
     "font.size": 10.5,
@@ -52,7 +52,7 @@ def templates(package: str) -> Environment:
 
 
 def provenance() -> dict[str, Any]:
-    """When and on what a page is made: "made", "machine" and "versions"."""
+    """The time, the machine and the versions of libraries of a page: "made", "machine" and "versions"."""
     system = f"{platform.system()} {platform.machine()}"
     return {
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -62,15 +62,15 @@ def provenance() -> dict[str, Any]:
 
 
 def inline_svg(plot: Callable[[Any], None], title: str, size: tuple[float, float]) -> str:
-    """A figure as wide as its place on the page, in the page's font and ink, without outside references.
+    """A figure that fills its place on the page, in the page's font and colour, without references to other files.
 
     Parameters
     ----------
     plot : called with the axes
-    title : str, for those who cannot see it
-    size : width and height in inches, for the proportions and the size of the text
+    title : str, the text for screen readers
+    size : width and height in inches, which set the proportions and the size of the text
     """
-    import matplotlib as mpl  # takes long to import, and most pages have no figure of it
+    import matplotlib as mpl  # imported here, as it takes long and most pages have no figure of matplotlib
     from matplotlib.figure import Figure
 
     with mpl.rc_context(STYLE):
@@ -83,7 +83,7 @@ def svg_of(figure: Figure, title: str) -> str:
     """A figure of matplotlib, drawn in ``STYLE``, as an element of a page."""
     import matplotlib as mpl
 
-    with mpl.rc_context({"svg.hashsalt": title}):  # equal figures, equal bytes
+    with mpl.rc_context({"svg.hashsalt": title}):  # so that equal figures have equal bytes
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     text = buffer.getvalue()

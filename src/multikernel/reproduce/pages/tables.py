@@ -22,18 +22,18 @@ SIGNS = {
 
 @dataclass(frozen=True)
 class Counts:
-    """How many published results have which verdict.
+    """The numbers of published results by their verdict.
 
     Parameters
     ----------
-    within : as the paper states it, by one of the two measures of agreement
-    by_deviation, by_errors : those within one published deviation, and within two standard errors of the difference
-    with_deviation : how many of those that are judged have a published deviation
-    variant : not as stated, and within in a named variant that was not chosen by looking at the published numbers
-    fitted : only in one that was
-    better, worse, other : in no variant, and on which side as stated
-    unexplained : those of these three whose cause is not known
-    not_comparable, not_run : without a measured number
+    within : results that agree as the paper states them, by one of the two measures of agreement
+    by_deviation, by_errors : of these, within one published deviation, and within two standard errors of the difference
+    with_deviation : judged results with a published deviation
+    variant : results that agree only in a variant that was not chosen by looking at the published numbers
+    fitted : results that agree only in a variant that was
+    better, worse, other : results that agree in no variant, by how they differ as stated
+    unexplained : of these three, results without a known cause
+    not_comparable, not_run : results without a measured number
     """
 
     within: int
@@ -51,14 +51,14 @@ class Counts:
 
     @classmethod
     def of(cls, verdicts: Sequence[Verdict]) -> Counts:
-        """Of results; numbers of another kind are left out."""
+        """The counts of some verdicts; numbers that are not results are ignored."""
         results = [v for v in verdicts if v.row.kind is Kind.RESULT]
         within = [v for v in results if v.mark is Mark.WITHIN]
         differing = [v for v in results if v.differs]
-        nowhere = [v for v in differing if not v.agreeing]
+        in_no_variant = [v for v in differing if not v.agreeing]
         fitted = sum(bool(v.agreeing) and set(v.agreeing) == set(v.fitted) for v in differing)
 
-        def marked(mark: Mark, among: Sequence[Verdict] = nowhere) -> int:
+        def marked(mark: Mark, among: Sequence[Verdict] = in_no_variant) -> int:
             return sum(v.mark is mark for v in among)
 
         return cls(
@@ -66,19 +66,19 @@ class Counts:
             by_deviation=sum(bool(v.agreement[STATED].deviation) for v in within),
             by_errors=sum(v.agreement[STATED].errors for v in within),
             with_deviation=sum(v.row.deviation is not None for v in (*within, *differing)),
-            variant=len(differing) - len(nowhere) - fitted,
+            variant=len(differing) - len(in_no_variant) - fitted,
             fitted=fitted,
             better=marked(Mark.BETTER),
             worse=marked(Mark.WORSE),
             other=marked(Mark.OTHER),
-            unexplained=sum(not v.explained for v in nowhere),
+            unexplained=sum(not v.explained for v in in_no_variant),
             not_comparable=marked(Mark.NOT_COMPARABLE, results),
             not_run=marked(Mark.NOT_RUN, results),
         )
 
     @property
     def judged(self) -> int:
-        """Those that have a measured number beside them."""
+        """The number of results that are compared with a measured number."""
         return self.within + self.variant + self.fitted + self.better + self.worse + self.other
 
     @property
@@ -86,7 +86,7 @@ class Counts:
         return self.judged + self.not_comparable + self.not_run
 
     def share(self, count: int) -> str:
-        """Of those that are judged, in percent."""
+        """A count in percent of the judged results."""
         if self.judged:
             return f"{100 * count / self.judged:.0f} %"
         return "-"
@@ -102,14 +102,14 @@ class Counts:
 
 @dataclass(frozen=True)
 class ExperimentCost:
-    """What an experiment takes.
+    """The time and the memory of an experiment.
 
     Parameters
     ----------
     title : str
-    finished, count : how many of its cells are measured, and how many there are
-    seconds : float, of a processor, for those that are measured
-    megabytes : float, the most memory that a process took which measured some of them; 0 where that is not known
+    finished, count : the number of finished cells, and of all cells
+    seconds : float, of a processor, for the finished cells
+    megabytes : float, the peak memory of a process that measured cells; 0 where it is unknown
     """
 
     title: str
@@ -120,7 +120,7 @@ class ExperimentCost:
 
     @classmethod
     def of(cls, costs: Sequence[ExperimentCost]) -> ExperimentCost:
-        """All of them together."""
+        """The cost of all experiments together."""
         return cls(
             "in all",
             sum(c.finished for c in costs),
@@ -149,7 +149,7 @@ class ExperimentCost:
 
 
 def number(value: float | str, like: str = "") -> str:
-    """A number with one digit more than the published one has; a word as it is."""
+    """A number with one digit more than the published one, ``like``; a word is returned unchanged."""
     if isinstance(value, str):
         return value or "left out"
     if not np.isfinite(value):
@@ -182,10 +182,10 @@ def measure(agreement: Agreement | None, by_errors: bool) -> str:
     """One measure of agreement, as a tick; empty where it does not apply."""
     if agreement is None:
         return ""
-    held = agreement.errors if by_errors else agreement.deviation
-    if held is None:
+    agrees = agreement.errors if by_errors else agreement.deviation
+    if agrees is None:
         return ""
-    if held:
+    if agrees:
         return "✓"
     return "–"
 
@@ -214,12 +214,12 @@ def table_line(verdict: Verdict) -> TableLine:
     """A published number beside the measured ones, with the verdict."""
     row = verdict.row
     spread = f" ({row.deviation:g})" if row.deviation else ""
-    stated = verdict.measured.get(STATED)
-    others = []
+    stated_number = verdict.measured.get(STATED)
+    variants = []
     for name, measured in verdict.measured.items():
         if name != STATED:
             tick = " ✓" if name in verdict.agreeing else ""
-            others.append(f"{name} {printed(measured, row.value)}{tick}")
+            variants.append(f"{name} {printed(measured, row.value)}{tick}")
     sign = SIGNS[verdict.mark]
     style = verdict.mark.name.lower().replace("_", "-")
     remark = verdict.cause
@@ -227,40 +227,40 @@ def table_line(verdict: Verdict) -> TableLine:
         style += " differs"
         if verdict.agreeing:
             if set(verdict.agreeing) == set(verdict.fitted):
-                by = "fitted"
+                kind = "fitted"
             else:
-                by = "variant"
-            sign += f" ({by} ✓)"
+                kind = "variant"
+            sign += f" ({kind} ✓)"
             style += " agreeing"
         else:
-            remark = remark or ". ".join(filter(None, ("open", verdict.known[:1].upper() + verdict.known[1:])))
+            remark = remark or ". ".join(filter(None, ("open", verdict.remark[:1].upper() + verdict.remark[1:])))
     agreement = verdict.agreement.get(STATED)
-    own = ""
+    measured_text = ""
     count = ""
-    if stated:
-        own = printed(stated, row.value)
-        if stated.count > 1:
-            count = str(stated.count)
+    if stated_number:
+        measured_text = printed(stated_number, row.value)
+        if stated_number.count > 1:
+            count = str(stated_number.count)
     return TableLine(
         place=row.place,
         data=row.data,
         method=row.method,
         what=", ".join(filter(None, (row.setting, row.metric))),
         published=(row.value or "left out") + spread,
-        stated=own,
+        stated=measured_text,
         count=count,
         by_deviation=measure(agreement, by_errors=False),
         by_errors=measure(agreement, by_errors=True),
         sign=sign,
         style=style,
-        variants="; ".join(others),
+        variants="; ".join(variants),
         remark=remark[:1].upper() + remark[1:],
-        ratio=_ratio(row.value, stated),
+        ratio=_ratio(row.value, stated_number),
     )
 
 
 def _ratio(value: str, measured: Measured | None) -> str:
-    """How many times less time is measured than published."""
+    """The published time divided by the measured one."""
     if measured is None or isinstance(measured.value, str) or not value.replace(".", "").isdigit():
         return ""
     if measured.value:
@@ -270,13 +270,13 @@ def _ratio(value: str, measured: Measured | None) -> str:
 
 @dataclass(frozen=True)
 class VariantCount:
-    """How many results of an experiment one way to run it reproduces.
+    """The numbers of results of an experiment that one variant reproduces.
 
     Parameters
     ----------
     name : "stated", or the variant
-    judged : how many results it has
-    by_deviation, by_errors, within : how many of them agree by the first measure, the second, and one of the two
+    judged : the number of its results
+    by_deviation, by_errors, within : the numbers that agree by the first measure, by the second, and by one of the two
     """
 
     name: str
@@ -287,41 +287,41 @@ class VariantCount:
 
 
 def variant_counts(verdicts: Sequence[Verdict], names: Sequence[str]) -> list[VariantCount]:
-    """Of each way for itself: none picks for a row what suits it."""
+    """The counts of each variant separately, so that no row takes the variant that fits it best."""
     counts = []
     for name in names:
-        found = [v.agreement[name] for v in verdicts if name in v.agreement and v.row.kind is Kind.RESULT]
+        agreements = [v.agreement[name] for v in verdicts if name in v.agreement and v.row.kind is Kind.RESULT]
         counts.append(
             VariantCount(
                 name,
-                len(found),
-                sum(bool(a.deviation) for a in found),
-                sum(a.errors for a in found),
-                sum(a.within for a in found),
+                len(agreements),
+                sum(bool(a.deviation) for a in agreements),
+                sum(a.errors for a in agreements),
+                sum(a.within for a in agreements),
             )
         )
-    return [each for each in counts if each.judged]
+    return [count for count in counts if count.judged]
 
 
 def headline(verdicts: Sequence[Verdict]) -> str:
     """The state of the reproduction in a few sentences."""
     counts = Counts.of(verdicts)
-    apart = counts.better + counts.worse + counts.other
+    differing = counts.better + counts.worse + counts.other
     tries = max((len(v.measured) - 1 for v in verdicts if v.row.kind is Kind.RESULT and v.agreeing), default=0)
     text = (
         f"Of {counts.judged} published results, {counts.within} ({counts.stated_share}) are reproduced as the papers "
         f"state the experiments: {counts.by_errors} within two standard errors of the difference, and "
         f"{counts.by_deviation} of the {counts.with_deviation} with a published deviation within that. "
         f"{counts.variant} more are reproduced in one of up to {tries} named variants ({counts.variant_share} in all), "
-        f"{counts.fitted} only where a parameter is fitted to the published numbers, and {apart} differ in every "
+        f"{counts.fitted} only where a parameter is fitted to the published numbers, and {differing} differ in every "
         f"variant: {counts.better} better, {counts.worse} worse, {counts.other} neither; for {counts.unexplained} of "
         "these no cause is known."
     )
-    own = Counts.of([verdict for verdict in verdicts if not verdict.quoted])
-    if own.judged == counts.judged:
+    unquoted = Counts.of([verdict for verdict in verdicts if not verdict.quoted])
+    if unquoted.judged == counts.judged:
         return text
     return (
-        f"{text} {counts.judged - own.judged} of the {counts.judged} are numbers that a paper quotes from others: "
-        f"without them {own.within} of {own.judged} ({own.stated_share}) are reproduced as stated, "
-        f"{own.variant_share} with variants."
+        f"{text} {counts.judged - unquoted.judged} of the {counts.judged} are numbers that a paper quotes from others: "
+        f"without them {unquoted.within} of {unquoted.judged} ({unquoted.stated_share}) are reproduced as stated, "
+        f"{unquoted.variant_share} with variants."
     )

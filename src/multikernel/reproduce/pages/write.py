@@ -37,13 +37,13 @@ class Section:
     ----------
     experiment : Experiment
     results : of the cells of this run
-    whole : of the finished cells of a whole run; the same where the experiment is not cut
+    whole_results : of the finished cells of a whole run; the same where the experiment is not cut
     verdicts : on the published numbers
     """
 
     experiment: Experiment
     results: Results
-    whole: Results
+    whole_results: Results
     verdicts: tuple[Verdict, ...]
 
     def of(self, *kinds: Kind) -> list[Verdict]:
@@ -53,48 +53,51 @@ class Section:
     @property
     def places(self) -> dict[str, list[TableLine]]:
         """The results of each table or figure of the paper."""
-        found: dict[str, list[TableLine]] = {}
+        lines_by_place: dict[str, list[TableLine]] = {}
         for verdict in self.of(Kind.RESULT):
-            found.setdefault(verdict.row.place, []).append(table_line(verdict))
-        return found
+            lines_by_place.setdefault(verdict.row.place, []).append(table_line(verdict))
+        return lines_by_place
 
     @property
     def variants(self) -> dict[str, str]:
         """The variants that were measured."""
-        there = {name for verdict in self.verdicts for name in verdict.measured} | set(self.results.values("variant"))
-        return {name: text for name, text in self.experiment.variants.items() if name in there}
+        measured = {name for verdict in self.verdicts for name in verdict.measured} | set(
+            self.results.values("variant")
+        )
+        return {name: text for name, text in self.experiment.variants.items() if name in measured}
 
     @cached_property
     def variant_counts(self) -> list[VariantCount]:
-        """How many results each way to run the experiment reproduces; none where there is one way."""
+        """The numbers of results that each variant reproduces; empty where there are no variants."""
         if not self.variants:
             return []
         return variant_counts(self.verdicts, [STATED, *self.variants])
 
     @cached_property
     def figures(self) -> list[tuple[str, str, Markup]]:
-        """Titles, sentences and pictures, once there are results."""
-        found = []
+        """Titles, sentences and pictures of the figures that have results."""
+        pictures = []
         for figure in self.experiment.draw:
             results, extent = self._shown(figure)
             if results:
-                found.append((figure.title, f"{figure.see} {extent}".strip(), Markup(_drawn(figure, results))))
-        return found
+                pictures.append((figure.title, f"{figure.see} {extent}".strip(), Markup(_drawn(figure, results))))
+        return pictures
 
     def _shown(self, figure: Figure) -> tuple[Results, str]:
-        """The cells of a whole run, where all that the figure needs are finished, or else those of this run.
+        """The cells that a figure shows, and a sentence that says whether this is the whole protocol or a part.
 
-        Also says which of the two, where they differ.
+        These are the cells of a whole run where all of them are finished, otherwise those of this run. The sentence is
+        empty where the experiment is not cut.
         """
         usual = self.results.where(**figure.where)
         if self.experiment.whole is None:
             return usual, ""
         cells = Results(tuple((dict(cell.fields), {}) for cell in self.experiment.whole()))
-        needed = cells.where(**figure.where)
-        if [fields for fields, _ in usual] == [fields for fields, _ in needed]:
+        needed_cells = cells.where(**figure.where)
+        if [fields for fields, _ in usual] == [fields for fields, _ in needed_cells]:
             return usual, ""
-        finished = self.whole.where(**figure.where)
-        if len(finished) == len(needed):
+        finished = self.whole_results.where(**figure.where)
+        if len(finished) == len(needed_cells):
             return finished, "The whole protocol."
         return usual, "A part of the protocol."
 
@@ -141,14 +144,16 @@ class Page:
 
     @property
     def facts(self) -> dict[str, list[TableLine]]:
-        """What is printed beside results: sizes of data, and constants of the protocol."""
+        """The printed numbers that are not results: sizes of data, and constants of the protocol."""
         kinds = {"Sizes of the data": Kind.SIZE, "Constants of the protocol": Kind.PROTOCOL}
-        found = {title: [table_line(v) for v in self.verdicts if v.row.kind is kind] for title, kind in kinds.items()}
-        return {title: lines for title, lines in found.items() if lines}
+        lines_by_title = {
+            title: [table_line(v) for v in self.verdicts if v.row.kind is kind] for title, kind in kinds.items()
+        }
+        return {title: lines for title, lines in lines_by_title.items() if lines}
 
     @property
     def times(self) -> list[TableLine]:
-        """Running times, of another processor."""
+        """The published running times, which are those of another processor."""
         return [table_line(v) for v in self.verdicts if v.row.kind is Kind.TIME]
 
     @property
@@ -157,16 +162,19 @@ class Page:
 
 
 def page(
-    paper: str, experiments: Sequence[Experiment], results: Mapping[str, Results], whole: Mapping[str, Results]
+    paper: str, experiments: Sequence[Experiment], results: Mapping[str, Results], whole_results: Mapping[str, Results]
 ) -> Page:
     """The sections of a paper: its experiments, each with the published numbers that it is bound to."""
-    verdicts: dict[str, list[Verdict]] = {each.key: [] for each in experiments}
+    verdicts: dict[str, list[Verdict]] = {experiment.key: [] for experiment in experiments}
     for row in published():
         if row.paper == paper:
             owner = next(experiment.key for experiment, _ in bindings(row))
             if owner in verdicts:
                 verdicts[owner].append(judged(row, results))
-    sections = [Section(each, results[each.key], whole[each.key], tuple(verdicts[each.key])) for each in experiments]
+    sections = [
+        Section(experiment, results[experiment.key], whole_results[experiment.key], tuple(verdicts[experiment.key]))
+        for experiment in experiments
+    ]
     return Page(paper, tuple(sections))
 
 
@@ -174,7 +182,7 @@ def write_pages(
     out: Path,
     experiments: Sequence[Experiment],
     results: Mapping[str, Results],
-    whole: Mapping[str, Results],
+    whole_results: Mapping[str, Results],
     costs: Sequence[ExperimentCost],
     facts: Mapping[str, str],
     checked: str = "",
@@ -187,30 +195,37 @@ def write_pages(
     ----------
     out : Path, the directory
     experiments : the requested ones
-    results : what there is of each, by its key
-    whole : finished cells of a whole run of each, by its key: figures show them where all are there
-    costs : what each experiment took
+    results : the finished cells of each experiment, by its key
+    whole_results : those of a whole run, by the key of the experiment; figures show them where all are finished
+    costs : of each experiment
     facts : further facts about the run
-    checked : what came out where cells were measured again
+    checked : sentences about the cells that were measured again
     """
-    papers = [paper for paper in PAPERS if any(each.paper == paper for each in experiments)]
-    pages = [page(paper, [each for each in experiments if each.paper == paper], results, whole) for paper in papers]
+    papers = [paper for paper in PAPERS if any(experiment.paper == paper for experiment in experiments)]
+    pages = [
+        page(paper, [experiment for experiment in experiments if experiment.paper == paper], results, whole_results)
+        for paper in papers
+    ]
     environment = templates("multikernel.reproduce.pages")
     environment.globals |= provenance() | {"facts": facts}
-    for each in pages:
-        text = environment.get_template("paper.html.j2").render(page=each)
-        write_whole(out / each.file, text.encode())
-    verdicts = [verdict for each in pages for verdict in each.verdicts]
+    for paper_page in pages:
+        text = environment.get_template("paper.html.j2").render(page=paper_page)
+        write_whole(out / paper_page.file, text.encode())
+    verdicts = [verdict for paper_page in pages for verdict in paper_page.verdicts]
     total = Counts.of(verdicts)
     text = environment.get_template("index.html.j2").render(
         pages=pages,
         total=total,
         headline=headline(verdicts),
-        others=_others(verdicts),
+        others=_other_counts(verdicts),
         costs=costs,
         cost=ExperimentCost.of(costs),
         checked=checked,
-        parts=[(f"{each.paper}: {each.title}", each.part) for each in experiments if each.part],
+        parts=[
+            (f"{experiment.paper}: {experiment.title}", experiment.part)
+            for experiment in experiments
+            if experiment.part
+        ],
     )
     write_whole(out / "index.html", text.encode())
     text = environment.get_template("headline.md.j2").render(pages=pages, total=total, headline=headline(verdicts))
@@ -218,23 +233,25 @@ def write_pages(
     return out / "index.html"
 
 
-def _others(verdicts: Sequence[Verdict]) -> list[tuple[str, int, int, int]]:
-    """Of the numbers that are no results: what they are, how many there are, and how many are the same and another."""
+def _other_counts(verdicts: Sequence[Verdict]) -> list[tuple[str, int, int, int]]:
+    """For each kind of number that is not a result: its name, and the counts of all, of agreeing and differing ones."""
     words = {Kind.SIZE: "sizes of data sets", Kind.PROTOCOL: "constants of protocols"}
     counts = []
     for kind, name in words.items():
-        of = [v for v in verdicts if v.row.kind is kind]
-        counts.append((name, len(of), sum(v.mark is Mark.WITHIN for v in of), sum(v.differs for v in of)))
+        of_kind = [v for v in verdicts if v.row.kind is kind]
+        counts.append(
+            (name, len(of_kind), sum(v.mark is Mark.WITHIN for v in of_kind), sum(v.differs for v in of_kind))
+        )
     return counts
 
 
 @dataclass(frozen=True)
 class Erratum:
-    """One of them.
+    """An error in a paper.
 
     Parameters
     ----------
-    paper, where, printed, right, see : str; ``see`` says how to find out
+    paper, where, printed, right, see : str; ``see`` says how to verify it
     """
 
     paper: str
@@ -245,6 +262,6 @@ class Erratum:
 
 
 def errata(paper: str) -> list[Erratum]:
-    """Those of a paper."""
+    """The errata of a paper."""
     text = files("multikernel.reproduce.pages").joinpath("errata.csv").read_text(encoding="utf-8")
     return [Erratum(**line) for line in csv.DictReader(text.splitlines()) if line["paper"] == paper]

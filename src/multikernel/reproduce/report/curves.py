@@ -36,16 +36,18 @@ def _cells(quick: bool) -> Sequence[Cell]:
     return [*errors, *grid(data=MACHINES, degree=[1, 2, 3], what=["machine"], count=[5], seed=range(5))]
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = _load(source, cell["data"])
     method = PolynomialMethod(cell["degree"], 2)
     train, test = share(y, 0.5, cell["seed"], stratified=True)
     Z = PREPARATIONS["stated"](X, train)
     if cell["what"] == "ridge":
-        found = method.chosen(Z[train], y[train], method.grid(LAMBDAS, RADII), cell["count"], cell["seed"])
-        radius = found["parameters"]["radius"]
-        tested = [method.tested(Z, y, (train, test), {"alpha": a, "radius": radius}, 1e-4)["error"] for a in LAMBDAS]
-        return {"lambda": LAMBDAS, "folds": found["curve"], "test": tested}
+        choice = method.choice(Z[train], y[train], method.grid(LAMBDAS, RADII), cell["count"], cell["seed"])
+        radius = choice["parameters"]["radius"]
+        test_errors = [
+            method.test_errors(Z, y, (train, test), {"alpha": a, "radius": radius}, 1e-4)["error"] for a in LAMBDAS
+        ]
+        return {"lambda": LAMBDAS, "folds": choice["curve"], "test": test_errors}
     runs = [_machine(method, Z, y, train, test, alpha, cell["count"]) for alpha in LAMBDAS]
     return {"lambda": LAMBDAS, "wrong": [wrong for wrong, _ in runs], "ratio": [ratio for _, ratio in runs]}
 
@@ -75,9 +77,9 @@ def _kernel(ridge: Any, X: Any, Z: Any) -> Any:
 def _draw(quantity: str, label: str) -> Callable[[Any, Results], None]:
     def draw(ax: Any, results: Results) -> None:
         for degree in results.values("degree"):
-            found = results.where(degree=degree).found
-            mean = np.mean([each[quantity] for each in found], axis=0)
-            ax.plot(found[0]["lambda"], mean, "o-", markersize=3, label=f"degree {degree}")
+            measurements = results.where(degree=degree).measurements
+            mean = np.mean([measurement[quantity] for measurement in measurements], axis=0)
+            ax.plot(measurements[0]["lambda"], mean, "o-", markersize=3, label=f"degree {degree}")
         ax.set_xscale("log")
         ax.set(xlabel="lambda", ylabel=label)
         ax.legend(frameon=False)

@@ -1,6 +1,6 @@
 """The methods of the paper: descent (PGD) and interpolation (IIA) in a ball or with a penalty (rPGD, rIIA).
 
-For degree 1 PGD and IIA solve the same problem, as do rPGD and rIIA, so one solution to a certificate stands for both.
+For degree 1 PGD and IIA solve the same problem, as do rPGD and rIIA, so one certified solution is reported for both.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ VARIANTS = {
 
 
 def sizes(method: PolynomialMethod) -> tuple[float, ...]:
-    """The grid beside lambda."""
+    """The grid of the second parameter: the strength of the penalty, or the radius."""
     if method.penalised:
         return PENALTIES
     return RADII

@@ -26,13 +26,13 @@ CHANGE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class End:
-    """Where the algorithm ends.
+    """The result of the algorithm.
 
     Parameters
     ----------
     weights : array (p,)
     steps : int
-    risen : int, how often F rose
+    risen : int, the number of steps in which F rose
     """
 
     weights: Array
@@ -44,24 +44,24 @@ def descent(X: Array, y: Array, degree: int, alpha: float, radius: float, change
     """The weights of the features; y is without its mean, and a step shorter than ``change`` is the last."""
     theta = np.ones(X.shape[1])
     step = ETA
-    before = np.inf
+    last_value = np.inf
     risen = 0
     steps = 0
-    moved = np.inf
-    while moved >= change and steps < MOST:
+    step_length = np.inf
+    while step_length >= change and steps < MOST:
         coef, S = _dual(X, y, theta, degree, alpha)
         value = float(y @ coef)
-        if value > before:
+        if value > last_value:
             step = step * SHRINK
             risen = risen + 1
-        before = value
+        last_value = value
         Z = X * coef[:, None]
         slope = -degree * ((Z.T @ (S if degree == 2 else np.ones_like(S))) * Z.T).sum(axis=1)
         outward = theta - step * slope - 1.0
         length = float(np.linalg.norm(outward))
-        new = 1.0 + radius * outward / length if length > 0 else theta
-        moved = float(np.linalg.norm(new - theta))
-        theta = new
+        next_theta = 1.0 + radius * outward / length if length > 0 else theta
+        step_length = float(np.linalg.norm(next_theta - theta))
+        theta = next_theta
         steps = steps + 1
     return End(theta, steps, risen)
 
@@ -83,7 +83,7 @@ def chosen(
     seed: int,
     change: float = CHANGE,
 ) -> dict[str, Any]:
-    """The least error over folds, and how many runs had not ended after the most steps, or had a step up."""
+    """The least error over folds, and the shares of runs that reached the limit of steps, and in which F rose."""
     squares = np.zeros((len(alphas), len(radii)))
     ends = []
     for train, test in folds(y, count, seed, stratified=False):

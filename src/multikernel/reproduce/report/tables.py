@@ -78,7 +78,7 @@ def _cells(quick: bool) -> Sequence[Cell]:
 
 
 def _swapped(choices: Sequence[Cell]) -> list[Cell]:
-    """Table 2 on the samples of Sonar, with what its folds choose, or with fitted parameters."""
+    """Table 2 on the samples of Sonar, with the parameters that its folds choose, or with fitted ones."""
     return [
         choice.followed_by(data="ionosphere", variant=variant, step="test", seed=seed)
         for choice in choices
@@ -100,7 +100,7 @@ def _printed() -> list[Cell]:
     )
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     variant = cell["variant"]
     X, y = source.signs("sonar" if variant in (SONAR, PROGRAM) else cell["data"])
     prepare = PREPARATIONS.get(variant, STATED)
@@ -109,13 +109,13 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
         change = CHANGES[variant]
         return printed.chosen(prepare(X), y, method.degree, LAMBDAS, RADII, cell["count"], cell["seed"], change)
     if cell["step"] == "folds":
-        return method.chosen(prepare(X), y, method.grid(LAMBDAS, sizes(method)), cell["count"], cell["seed"])
+        return method.choice(prepare(X), y, method.grid(LAMBDAS, sizes(method)), cell["count"], cell["seed"])
     if variant == PROGRAM:
         parameters = FITTED[cell["method"]]
     else:
-        parameters = given["parameters"]
+        parameters = prerequisite["parameters"]
     split = share(y, 0.5, cell["seed"], stratified=variant != NO_INTERCEPT)
-    return method.tested(prepare(X, split[0]), y, split, parameters, EXPERIMENT.tol)
+    return method.test_errors(prepare(X, split[0]), y, split, parameters, EXPERIMENT.tol)
 
 
 def _bind(row: PublishedNumber) -> Binding | None:
@@ -124,21 +124,21 @@ def _bind(row: PublishedNumber) -> Binding | None:
             return NotComparable("no number is printed: the method is for degree 1")
         if row.method in ("IIA", "rIIA") and "d=2" in row.setting:
             return NotComparable("a number is printed for a method that is not defined for degree 2")
-        form = "penalty" if row.method.startswith("r") else "ball"
-        method = f"{form}, degree {2 if 'd=2' in row.setting else 1}"
-        where = {"data": DATA[row.data], "method": method, "step": "folds"}
-        return Query(where, ("error",), "lower", cause="")
+        constraint = "penalty" if row.method.startswith("r") else "ball"
+        method = f"{constraint}, degree {2 if 'd=2' in row.setting else 1}"
+        fields = {"data": DATA[row.data], "method": method, "step": "folds"}
+        return Query(fields, ("error",), "lower", cause="")
     if row.metric == "iterations range":
         return Query({"step": "folds"}, ("steps",), summary=extent, cause=_END, stated=PRINTED)
     if row.place not in ("Table 2", "Table 4"):
         return None
     if row.place == "Table 4" and row.method in ("IIA", "rIIA", "BM") and row.metric.startswith("sqrt"):
         return NotComparable("this number of Table 4 is that of another row of Table 2, digit by digit")
-    where = {"data": DATA[row.data], "method": _ON_TEST[row.method], "step": "test"}
+    fields = {"data": DATA[row.data], "method": _ON_TEST[row.method], "step": "test"}
     quantity = "misclassified" if row.metric.startswith("misclass") else "error"
     if row.place == "Table 2":
-        return Query(where, (quantity,), "lower", cause=_SAMPLES)
-    return Query(where, (quantity,), "lower", known=_UNIFORM if row.value == "1.69" else "")
+        return Query(fields, (quantity,), "lower", cause=_SAMPLES)
+    return Query(fields, (quantity,), "lower", remark=_UNIFORM if row.value == "1.69" else "")
 
 
 _END = (

@@ -32,7 +32,7 @@ _ZERO = 1e-10  # of the largest weight
 
 @dataclass(frozen=True)
 class BenchmarkSet:
-    """A data set of the benchmark: our name, and what Table 2 says of it."""
+    """A data set of the benchmark: its name in this package, and its properties in Table 2."""
 
     source: str
     standardised: bool
@@ -51,7 +51,7 @@ SETS = {
     "Wpbc": BenchmarkSet("wpbc", True),
     "Sonar": BenchmarkSet("sonar", False),
 }
-_BY_SOURCE = {each.source: each for each in SETS.values()}
+_BY_SOURCE = {benchmark_set.source: benchmark_set for benchmark_set in SETS.values()}
 
 
 Solver = Literal["conjugate", "paper", "certified"]
@@ -63,10 +63,10 @@ class Mode:
 
     Parameters
     ----------
-    solver : "conjugate", the printed algorithm with conjugate gradients; "paper", with exact systems; "certified",
-        every lambda to a duality gap of 1e-4
-    stratified : bool, whether splits of classes are
-    centred : bool, whether labels lose their mean; targets of regression always do
+    solver : "conjugate", the printed algorithm with conjugate gradients; "paper", the same with exact linear systems;
+        "certified", every lambda solved to a duality gap of 1e-4
+    stratified : bool, whether splits of classification are stratified
+    centred : bool, whether the mean of the labels is subtracted, as that of regression targets always is
     """
 
     solver: Solver
@@ -122,7 +122,7 @@ def features(source: DataSource, name: str) -> Array:
 
 
 def _estimates(source: DataSource) -> Array:
-    """ERP, a column of the file of Cpu that is no feature."""
+    """ERP, a column of the file of Cpu that is not a feature."""
     directory = DataDirectory.find(source.directory)
     if directory is None:
         raise FileNotFoundError("cpu: the column _ERP is read from a directory of data files, and there is none")
@@ -135,11 +135,11 @@ def _cells(quick: bool) -> Sequence[Cell]:
         return grid(data=["servo", "liver_bupa"], variant=["stated"], part=[0.6, 0.7], seed=range(2))
     return [
         cell
-        for each in SETS.values()
+        for benchmark_set in SETS.values()
         for variant in MODES
-        if (variant != CENTRED or not each.regression) and (variant != ERP or each.source == "cpu")
+        if (variant != CENTRED or not benchmark_set.regression) and (variant != ERP or benchmark_set.source == "cpu")
         for cell in grid(
-            data=[each.source],
+            data=[benchmark_set.source],
             variant=[variant],
             part=[0.6, 0.7],
             seed=range(SPLITS if variant in ("stated", CENTRED, ERP) else FEWER),
@@ -147,23 +147,23 @@ def _cells(quick: bool) -> Sequence[Cell]:
     ]
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     mode = MODES[cell["variant"]]
     bank, y = _prepared(source, cell["data"], cell["variant"] == ERP)
     regression = _BY_SOURCE[cell["data"]].regression
     train, test = share(y, cell["part"], cell["seed"], stratified=mode.stratified and not regression)
-    own = bank.block(train, train).compact()
-    new = bank.block(test, train)
+    train_bank = bank.block(train, train).compact()
+    test_bank = bank.block(test, train)
     mean = float(y[train].mean()) if regression or mode.centred else 0.0
     start = time.perf_counter()
-    weights, coefs, iterations, gap = _solved(own, y[train] - mean, mode.solver)
+    weights, coefs, iterations, gap = _solved(train_bank, y[train] - mean, mode.solver)
     seconds = time.perf_counter() - start
-    values = np.stack([new.combine(d).multiply(c) + mean for d, c in zip(weights, coefs, strict=True)])
+    values = np.stack([test_bank.combine(d).multiply(c) + mean for d, c in zip(weights, coefs, strict=True)])
     if regression:
         performance = np.sqrt(((values - y[test]) ** 2).mean(axis=1))
     else:
-        wrong = np.where(values >= 0, 1.0, -1.0) != y[test]
-        performance = 100.0 * (1.0 - wrong.mean(axis=1))
+        misclassified = np.where(values >= 0, 1.0, -1.0) != y[test]
+        performance = 100.0 * (1.0 - misclassified.mean(axis=1))
     return {
         "performance": performance,
         "kernels": [int((d > _ZERO * d.max()).sum()) for d in weights],
@@ -175,7 +175,7 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
 
 
 def _solved(bank: KernelBank, y: Array, solver: Solver) -> tuple[list[Array], list[Array], list[int], float]:
-    """Weights, coefficients and iterations at every lambda; the worst gap where it is known."""
+    """Weights, coefficients and iterations at every lambda; the largest gap, NaN where it is unknown."""
     if solver == "conjugate":
         steps = list(conjugate.path(bank, y, ALPHAS))
         return [s.weights for s in steps], [s.coef for s in steps], [s.n_iter for s in steps], np.nan
@@ -187,34 +187,36 @@ def _solved(bank: KernelBank, y: Array, solver: Solver) -> tuple[list[Array], li
 
 
 def _at_best(quantity: str, sign: float) -> Callable[[Sequence[Any]], Measured]:
-    """A number at the lambda whose mean performance over the splits is the best; the smallest of equal ones."""
+    """A number at the lambda whose mean performance over the splits is the best; of equal ones the smallest lambda."""
 
-    def summary(found: Sequence[Any]) -> Measured:
-        mean, _ = _performance(found, sign)
-        return _at(found, quantity, int(np.flatnonzero(mean >= mean.max() - 1e-9)[-1]))
+    def summary(measurements: Sequence[Any]) -> Measured:
+        mean, _ = _performance(measurements, sign)
+        return _at(measurements, quantity, int(np.flatnonzero(mean >= mean.max() - 1e-9)[-1]))
 
     return summary
 
 
 def _at_a_tie(quantity: str, sign: float, published: float) -> Callable[[Sequence[Any]], Measured]:
-    """At that lambda, of those within a standard error of the best, where the number is nearest to the published."""
+    """The number nearest to the published one, at a lambda whose performance is within a standard error of the best."""
 
-    def summary(found: Sequence[Any]) -> Measured:
-        mean, error = _performance(found, sign)
+    def summary(measurements: Sequence[Any]) -> Measured:
+        mean, error = _performance(measurements, sign)
         tied = np.flatnonzero(mean >= mean.max() - error[mean.argmax()])
-        return min((_at(found, quantity, int(i)) for i in tied), key=lambda m: abs(float(m.value) - published))
+        return min((_at(measurements, quantity, int(i)) for i in tied), key=lambda m: abs(float(m.value) - published))
 
     return summary
 
 
-def _performance(found: Sequence[Any], sign: float) -> tuple[Array, Array]:
-    """Means over the splits at every lambda, more is better, and their standard errors."""
-    performance = sign * np.array([each["performance"] for each in found])
-    return performance.mean(axis=0), performance.std(axis=0, ddof=min(1, len(found) - 1)) / np.sqrt(len(found))
+def _performance(measurements: Sequence[Any], sign: float) -> tuple[Array, Array]:
+    """Means over the splits at every lambda, signed so that higher is better, and their standard errors."""
+    performance = sign * np.array([measurement["performance"] for measurement in measurements])
+    return performance.mean(axis=0), performance.std(axis=0, ddof=min(1, len(measurements) - 1)) / np.sqrt(
+        len(measurements)
+    )
 
 
-def _at(found: Sequence[Any], quantity: str, place: int) -> Measured:
-    return over_repetitions([each[quantity][place] for each in found])
+def _at(measurements: Sequence[Any], quantity: str, index: int) -> Measured:
+    return over_repetitions([measurement[quantity][index] for measurement in measurements])
 
 
 def _bind(row: PublishedNumber) -> Binding | None:
@@ -222,26 +224,26 @@ def _bind(row: PublishedNumber) -> Binding | None:
         return Query({"part": 0.7}, ("iterations",), summary=_range_of_means)
     if row.place not in ("Table 3", "Table 4"):
         return None
-    own = SETS[row.data]
-    where = {"data": own.source, "part": 0.6 if row.setting.startswith("60/40") else 0.7}
-    sign = -1.0 if own.regression else 1.0
+    benchmark_set = SETS[row.data]
+    fields = {"data": benchmark_set.source, "part": 0.6 if row.setting.startswith("60/40") else 0.7}
+    sign = -1.0 if benchmark_set.regression else 1.0
     if row.place == "Table 3":
         if row.data == "Cpu":
             cause = "the paper takes ERP, an estimate by others, as the target"
         else:
             cause = ""
-        better: Better = "lower" if own.regression else "higher"
-        return Query(where, (), better, _at_best("performance", sign), cause)
+        better: Better = "lower" if benchmark_set.regression else "higher"
+        return Query(fields, (), better, _at_best("performance", sign), cause)
     if row.metric.startswith("selected"):
         tie = _at_a_tie("kernels", sign, float(row.value))
-        return Query(where, (), "neither", _at_best("kernels", sign), _why(row), {TIED: tie})
+        return Query(fields, (), "neither", _at_best("kernels", sign), _why(row), {TIED: tie})
     if row.metric.startswith("iterations"):
-        return Query(where, ("total",), "neither", cause=_why(row))
-    return Query(where, ("seconds",), "lower")
+        return Query(fields, ("total",), "neither", cause=_why(row))
+    return Query(fields, ("seconds",), "lower")
 
 
 def _range_of_means(values: Sequence[Any]) -> Measured:
-    """Mean iterations a lambda, of the whole path."""
+    """The mean number of iterations for a lambda, over the path."""
     return Measured(float(np.mean(values)))
 
 
@@ -262,10 +264,10 @@ def _why(row: PublishedNumber) -> str:
 
 def _profiles(quantity: str, sign: float) -> Callable[[Any, Results], None]:
     def draw(ax: Any, results: Results) -> None:
-        splits = np.array([found[quantity] for found in results.found], dtype=float)
+        splits = np.array([measurement[quantity] for measurement in results.measurements], dtype=float)
         ax.plot(ALPHAS, splits[:30].T, color="#8d96a8", alpha=0.25, linewidth=0.7)
         ax.plot(ALPHAS, splits.mean(axis=0), color="#4a7fe0", linewidth=2.0)
-        performance = np.mean([found["performance"] for found in results.found], axis=0)
+        performance = np.mean([measurement["performance"] for measurement in results.measurements], axis=0)
         ax.axvline(ALPHAS[int(np.argmin(sign * performance))], color="#dd8a33", linestyle=":")
         ax.set_xscale("log")
         ax.set(xlabel="lambda", ylabel=_LABELS[quantity])
@@ -310,10 +312,10 @@ EXPERIMENT = Experiment(
         Figure(
             f"{name}: {quantity}",
             _SEES[quantity],
-            _profiles(quantity, 1.0 if each.regression else -1.0),
-            {"data": each.source, "part": 0.7, "variant": "stated"},
+            _profiles(quantity, 1.0 if benchmark_set.regression else -1.0),
+            {"data": benchmark_set.source, "part": 0.7, "variant": "stated"},
         )
-        for name, each in SETS.items()
+        for name, benchmark_set in SETS.items()
         for quantity in _SEES
     ),
 )

@@ -19,7 +19,7 @@ EXPONENTS = np.linspace(0.0, -5.0, 50)  # of 10, times the largest correlation
 def _values(X: Array, y: Array, labels: Array, X_test: Array) -> tuple[Array, Array]:
     """For every lambda the values of each class at the test rows, and which genes any class uses."""
     values = []
-    used = []
+    selected = []
     for label in labels:
         sign = np.where(y == label, 1.0, -1.0)
         spread = X[sign > 0].var(axis=0, ddof=1) + X[sign < 0].var(axis=0, ddof=1)
@@ -28,13 +28,13 @@ def _values(X: Array, y: Array, labels: Array, X_test: Array) -> tuple[Array, Ar
         centred = sign - sign.mean()
         largest = float(((Z.T @ centred) ** 2).max() / (centred @ centred))
         model = LinearRLS2Regressor(scaling="none", tol=1e-6)
-        found = path(model, Z, sign, "alpha", (largest * 10.0**EXPONENTS).tolist())
-        values.append([each.predict(X_test * scale) for each in found.models])
-        used.append([each.coef_ != 0 for each in found.models])
-    return np.array(values), np.any(used, axis=0)
+        rls2_path = path(model, Z, sign, "alpha", (largest * 10.0**EXPONENTS).tolist())
+        values.append([model.predict(X_test * scale) for model in rls2_path.models])
+        selected.append([model.coef_ != 0 for model in rls2_path.models])
+    return np.array(values), np.any(selected, axis=0)
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     data = source.load(cell["data"])
     X = np.asarray(data.X, dtype=float)
     y = data.y
@@ -42,24 +42,26 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
     X = (X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True)  # each patient
     train, test = share(y, 2 / 3, cell["seed"], stratified=True)
     hits = np.zeros(len(EXPONENTS))
-    for own, held in folds(y, cell["folds"], cell["seed"], stratified=True, rows=train):
-        values, _ = _values(X[own], y[own], labels, X[held])
-        hits += (labels[values.argmax(axis=0)] == y[held]).sum(axis=1)
-    values, used = _values(X[train], y[train], labels, X[test])
-    wrong = (labels[values.argmax(axis=0)] != y[test]).sum(axis=1)
+    for fit_rows, held_out_rows in folds(y, cell["folds"], cell["seed"], stratified=True, rows=train):
+        values, _ = _values(X[fit_rows], y[fit_rows], labels, X[held_out_rows])
+        hits += (labels[values.argmax(axis=0)] == y[held_out_rows]).sum(axis=1)
+    values, selected = _values(X[train], y[train], labels, X[test])
+    errors = (labels[values.argmax(axis=0)] != y[test]).sum(axis=1)
     best = int(np.flatnonzero(hits == hits.max())[0])  # the largest lambda of the best
     return {
         "accuracy": hits / len(train),
-        "wrong": wrong,
-        "errors": int(wrong[best]),
-        "genes": int(used[best].sum()),
+        "wrong": errors,
+        "errors": int(errors[best]),
+        "genes": int(selected[best].sum()),
         "test rows": len(test),
     }
 
 
 def _draw(ax: Any, results: Results) -> None:
-    accuracy = np.mean([found["accuracy"] for found in results.found], axis=0)
-    wrong = np.mean([np.array(found["wrong"]) / found["test rows"] for found in results.found], axis=0)
+    accuracy = np.mean([measurement["accuracy"] for measurement in results.measurements], axis=0)
+    wrong = np.mean(
+        [np.array(measurement["wrong"]) / measurement["test rows"] for measurement in results.measurements], axis=0
+    )
     ax.plot(10.0**EXPONENTS, accuracy, label="folds", linewidth=1.6)
     ax.plot(10.0**EXPONENTS, 1.0 - wrong, label="test", linewidth=1.6)
     ax.set_xscale("log")

@@ -4,7 +4,8 @@
     d = argmin over the simplex of |V d - u|^2,     V = [R_1 c, ..., R_m c],  u = y - alpha c / 2
 
 until |(R(d) + alpha I) c - y| <= DELTA |y|; the next alpha starts from the last d and c. The paper says that it uses
-conjugate gradients and this test of the residual. With exact systems the test is met where the algorithm starts.
+conjugate gradients and this test of the residual. With exactly solved systems the test holds where the algorithm
+starts.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ _MOST = 100  # steps in d for one alpha
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Where the algorithm ends for one alpha.
+    """The result of the algorithm for one alpha.
 
     Parameters
     ----------
     weights : array (m,), d
     coef : array (n,), c
-    n_iter : int, how often d was found
+    n_iter : int, the number of updates of d
     """
 
     weights: Array
@@ -40,20 +41,20 @@ class Step:
 
 
 def path(bank: KernelBank, y: Array, alphas: Sequence[float]) -> Iterator[Step]:
-    """A step for each alpha, from the largest to the smallest; the target as it is, without an intercept."""
+    """A step for each alpha, from the largest to the smallest; the target is not centred, and there is no intercept."""
     size = float(np.linalg.norm(y))
     d = np.zeros(len(bank))
     d[np.argmax(bank.quad(y))] = 1.0
     c = y / alphas[0]
     for alpha in alphas:
         n_iter = 0
-        met = False
-        while not met and n_iter < _MOST:
+        converged = False
+        while not converged and n_iter < _MOST:
             n_iter += 1
             c = _solved(bank.combine(d), alpha, y, c, DELTA * size)
             V = bank.apply(c[:, None])[..., 0].T
             d = nearest_point(V - (y - 0.5 * alpha * c)[:, None], d)
-            met = bool(np.linalg.norm(V @ d + alpha * c - y) <= DELTA * size)
+            converged = bool(np.linalg.norm(V @ d + alpha * c - y) <= DELTA * size)
         yield Step(d, c, n_iter)
 
 

@@ -24,7 +24,7 @@ _SUBSET = 2
 _FREEDOM = 5.0
 _SHARE = 0.375
 _COMPONENTS = 7
-_DIRECTIONS = 2  # of the book that the paper quotes
+_DIRECTIONS = 2  # from the book that the paper quotes, like the four constants above
 WAYS = 10  # to make the folds
 MORE = 40  # of the variant, whose two outcomes are about as frequent
 TWENTY = "20 values"  # of lambda: no other number up to 38 has the published point among them
@@ -38,13 +38,13 @@ def _least_squares(X: Array, y: Array) -> Array:
 
 
 def _best_subset(X: Array, y: Array) -> Array:
-    def fit(used: tuple[int, ...]) -> Array:
+    def fit(subset: tuple[int, ...]) -> Array:
         b = np.zeros(X.shape[1])
-        b[list(used)] = _least_squares(X[:, used], y)
+        b[list(subset)] = _least_squares(X[:, subset], y)
         return b
 
-    every = map(fit, combinations(range(X.shape[1]), _SUBSET))
-    return min(every, key=lambda b: float(((y - X @ b) ** 2).sum()))
+    candidates = map(fit, combinations(range(X.shape[1]), _SUBSET))
+    return min(candidates, key=lambda b: float(((y - X @ b) ** 2).sum()))
 
 
 def _ridge(X: Array, y: Array) -> Array:
@@ -62,17 +62,17 @@ def _components(X: Array, y: Array) -> tuple[Array, float]:
 
 
 def _partial(X: Array, y: Array) -> Array:
-    """Partial least squares: every direction X'y, of what the ones before have left of X."""
-    left = X
+    """Partial least squares: each direction is X'y, where X is made orthogonal to the components before."""
+    remainder = X
     directions = np.eye(X.shape[1])
     b = np.zeros(X.shape[1])
     for _ in range(_DIRECTIONS):
-        w = left.T @ y
-        z = left @ w
+        w = remainder.T @ y
+        z = remainder @ w
         b += (z @ y) / (z @ z) * (directions @ w)
-        shares = left.T @ z / (z @ z)
+        shares = remainder.T @ z / (z @ z)
         directions = directions - np.outer(directions @ w, shares)
-        left = left - np.outer(z, shares)
+        remainder = remainder - np.outer(z, shares)
     return b
 
 
@@ -83,7 +83,7 @@ def _lasso(X: Array, y: Array) -> Array:
 
 
 def _as_they_are(fit: Fit) -> LinearFit:
-    """Features keep the mean that they have on training rows; the constant is the mean of the target."""
+    """A fit without centring of the features; the constant is the mean of the target."""
 
     def fitted(X: Array, y: Array) -> tuple[Array, float]:
         mean = float(y.mean())
@@ -93,7 +93,7 @@ def _as_they_are(fit: Fit) -> LinearFit:
 
 
 def _centred(fit: Fit, scaled: bool = False) -> LinearFit:
-    """Training rows centre the features, and scale them."""
+    """A fit to features that are centred, and if ``scaled`` divided by their deviation, on the training rows."""
 
     def fitted(X: Array, y: Array) -> tuple[Array, float]:
         size = X.std(axis=0, ddof=1) if scaled else np.ones(X.shape[1])
@@ -119,7 +119,7 @@ def _data(source: DataSource) -> tuple[Array, Array, Array]:
     return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1), data.y, np.asarray(data.split) == "train"
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y, train = _data(source)
     if cell["step"] == "folds":
         alphas = np.logspace(4, -4, 20 if cell.get("variant") == TWENTY else VALUES).tolist()
@@ -147,17 +147,21 @@ def _column(values: Sequence[float]) -> Measured:
 
 
 def _chosen(X: Array, y: Array, train: Array, seed: int, alphas: Sequence[float]) -> dict[str, Any]:
-    """What the rule of one standard error over ten folds chooses, and the errors and coefficients along the path."""
-    own = X[train]
+    """The choice of the one-standard-error rule over ten folds, and the errors and coefficients along the path."""
+    training = X[train]
     target = y[train]
     errors = []
-    for rows, held in folds(target, 10, seed, stratified=False):
-        coefs, _ = _along(own[rows], target[rows], alphas)
-        errors.append(((own[held] @ coefs.T + target[rows].mean() - target[held, None]) ** 2).mean(axis=0))
+    for fit_rows, held_out_rows in folds(target, 10, seed, stratified=False):
+        coefs, _ = _along(training[fit_rows], target[fit_rows], alphas)
+        errors.append(
+            ((training[held_out_rows] @ coefs.T + target[fit_rows].mean() - target[held_out_rows, None]) ** 2).mean(
+                axis=0
+            )
+        )
     error = np.mean(errors, axis=0)
     spread = np.std(errors, axis=0, ddof=1) / np.sqrt(10)
     simplest = int(np.flatnonzero(error <= error.min() + spread[error.argmin()])[0])  # the largest lambda
-    coefs, freedom = _along(own, target, alphas)
+    coefs, freedom = _along(training, target, alphas)
     return {
         **_tested(coefs[simplest], float(target.mean()), X[~train], y[~train]),
         "variables": int((coefs[simplest] != 0).sum()),
@@ -170,7 +174,7 @@ def _chosen(X: Array, y: Array, train: Array, seed: int, alphas: Sequence[float]
 
 
 def _along(X: Array, y: Array, alphas: Sequence[float]) -> tuple[Array, list[float]]:
-    """Coefficients and degrees of freedom along the path; features keep their mean, and the target loses it."""
+    """Coefficients and degrees of freedom along the path; the target is centred, the features are not."""
     models = path(LinearRLS2Regressor(fit_intercept=False), X, y - y.mean(), "alpha", alphas).models
     return np.array([model.coef_ for model in models]), [float(model.degrees_of_freedom_) for model in models]
 
@@ -194,18 +198,18 @@ _FOLDS = (
 
 
 def _draw_errors(ax: Any, results: Results) -> None:
-    found = results.found[0]
-    error = np.array(found["error"])
-    spread = np.array(found["standard error"])
-    ax.errorbar(found["freedom"], error, spread, color="#4a7fe0", capsize=2, linewidth=1.4)
+    measurement = results.measurements[0]
+    error = np.array(measurement["error"])
+    spread = np.array(measurement["standard error"])
+    ax.errorbar(measurement["freedom"], error, spread, color="#4a7fe0", capsize=2, linewidth=1.4)
     ax.axhline(float((error + spread)[error.argmin()]), color="#8d96a8", linestyle="--", linewidth=1.0)
     ax.set(xlabel="degrees of freedom", ylabel="squared error of ten folds")
 
 
 def _draw_coefficients(ax: Any, results: Results) -> None:
-    found = results.found[0]
-    for name, values in zip(FEATURES, np.array(found["coefficients"]).T, strict=True):
-        ax.plot(found["freedom"], values, label=name, linewidth=1.4)
+    measurement = results.measurements[0]
+    for name, values in zip(FEATURES, np.array(measurement["coefficients"]).T, strict=True):
+        ax.plot(measurement["freedom"], values, label=name, linewidth=1.4)
     ax.set(xlabel="degrees of freedom", ylabel="coefficient")
     ax.legend(frameon=False, fontsize=8, ncols=2)
 

@@ -19,7 +19,7 @@ from multikernel.typing import Array
 
 SIZES = (2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 60, 80, 100, 125, 150)
 ALPHAS = np.logspace(6, -8, 60)
-_ASYMPTOTE = 0.1  # a tenth of the target's deviation is as good as there
+_ASYMPTOTE = 0.1  # an error of about a tenth of the target's deviation counts as having reached the asymptote
 
 Predictions = Callable[[Array, Array, Array], Array]
 
@@ -43,8 +43,8 @@ def _ridge(K: Callable[[Array, Array], Array]) -> Predictions:
 
 
 def _two_layers(X: Array, y: Array, X_test: Array) -> Array:
-    found = path(LinearRLS2Regressor(fit_intercept=False), X, y, "alpha", ALPHAS)
-    return np.stack([X_test @ model.coef_ for model in found.models])
+    rls2_path = path(LinearRLS2Regressor(fit_intercept=False), X, y, "alpha", ALPHAS)
+    return np.stack([X_test @ model.coef_ for model in rls2_path.models])
 
 
 def _lasso(normalised: bool) -> Predictions:
@@ -57,8 +57,8 @@ def _lasso(normalised: bool) -> Predictions:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             _, _, coefs = lars_path(X * s, y, method="lasso")
-        between = [coefs[:, :-1] + t * np.diff(coefs, axis=1) for t in np.linspace(0, 1, 11)]
-        corners = np.concatenate([coefs, *between], axis=1)  # the path is linear from corner to corner
+        interpolated = [coefs[:, :-1] + t * np.diff(coefs, axis=1) for t in np.linspace(0, 1, 11)]
+        corners = np.concatenate([coefs, *interpolated], axis=1)  # the path is linear from corner to corner
         return (X_test @ (corners * s[:, None])).T
 
     return predictions
@@ -74,7 +74,7 @@ METHODS: dict[str, Predictions] = {
 }
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = strings(cell["seed"])
     X_test = X[150:]
     y_test = y[150:]
@@ -82,12 +82,12 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
         name: [float(np.sqrt(((method(X[:n], y[:n], X_test) - y_test) ** 2).mean(axis=1).min())) for n in SIZES]
         for name, method in METHODS.items()
     }
-    after = _found_after(X, y)
+    n_examples = _found_after(X, y)
     linear = np.array(errors["linear kernel"])
     return {
         "errors": errors,
-        "found after": after,
-        "weights": _nearest_weights(X[:after], y[:after]),
+        "found after": n_examples,
+        "weights": _nearest_weights(X[:n_examples], y[:n_examples]),
         "linear needs": int(next((n for n, e in zip(SIZES, linear, strict=True) if e < _ASYMPTOTE), 151)),
         "below": _below(errors),
     }
@@ -100,17 +100,17 @@ def _found_after(X: Array, y: Array) -> int:
 
 def _nearest_weights(X: Array, y: Array) -> list[float]:
     """The weights of the three bits where they are nearest to 1/3 along the path."""
-    found = path(LinearRLS2Regressor(fit_intercept=False), X, y, "alpha", ALPHAS[20:50]).weights[:, :3]
-    return found[np.abs(found - 1 / 3).max(axis=1).argmin()].tolist()
+    weights = path(LinearRLS2Regressor(fit_intercept=False), X, y, "alpha", ALPHAS[20:50]).weights[:, :3]
+    return weights[np.abs(weights - 1 / 3).max(axis=1).argmin()].tolist()
 
 
 def _below(errors: Mapping[str, list[float]]) -> int:
     """The size from which on two layers are not above the Lasso on raw features."""
-    ahead = np.array(errors["two layers"]) <= np.array(errors["Lasso, raw"]) * (1 + 1e-3) + 1e-3
-    behind = np.flatnonzero(~ahead)
-    if not len(behind):
+    not_above = np.array(errors["two layers"]) <= np.array(errors["Lasso, raw"]) * (1 + 1e-3) + 1e-3
+    above = np.flatnonzero(~not_above)
+    if not len(above):
         return int(SIZES[0])
-    return int(SIZES[min(behind[-1] + 1, len(SIZES) - 1)])
+    return int(SIZES[min(above[-1] + 1, len(SIZES) - 1)])
 
 
 def _bind(row: PublishedNumber) -> Binding | None:
@@ -131,10 +131,10 @@ def _bind(row: PublishedNumber) -> Binding | None:
 
 def _draw(last: int) -> Callable[[Any, Results], None]:
     def draw(ax: Any, results: Results) -> None:
-        drawn = [i for i, n in enumerate(SIZES) if n <= last]
+        indices = [i for i, n in enumerate(SIZES) if n <= last]
         for name in METHODS:
-            mean = np.mean([found["errors"][name] for found in results.found], axis=0)
-            ax.plot([SIZES[i] for i in drawn], mean[drawn], "o-", markersize=3, linewidth=1.2, label=name)
+            mean = np.mean([measurement["errors"][name] for measurement in results.measurements], axis=0)
+            ax.plot([SIZES[i] for i in indices], mean[indices], "o-", markersize=3, linewidth=1.2, label=name)
         ax.set(xlabel="training examples", ylabel="least root mean squared error", ylim=(0, None))
         ax.legend(frameon=False, fontsize=8)
 

@@ -35,7 +35,7 @@ def estimator(name: str, bank: KernelBank, y: Array) -> tuple[Any, dict[str, Any
 
 
 def smoothings(bank: KernelBank, y: Array) -> list[float]:
-    """Candidates by the scores at equal weights."""
+    """Candidates for the smoothing: multiples of the median score of the kernels at equal weights."""
     m = len(bank)
     even = bank.combine(np.full(m, 1.0 / m))
     scores = bank.quad(HingeMachine(C=1.0, fit_intercept=False).solve(even, y).coef)
@@ -58,26 +58,26 @@ def best_for_bound(bank: KernelBank) -> float:
 
 
 def by_performance(bank: KernelBank, y: Array, seed: int) -> Array:
-    """Weights by how well each kernel does alone (PWMK): its accuracy over three folds, less that of guessing."""
+    """Weights by the performance of single kernels (PWMK): the accuracy over three folds, less that of guessing."""
     hits = np.zeros(len(bank))
     for train, test in folds(y, 3, seed, stratified=True):
-        own = bank.block(train, train)
-        new = bank.block(test, train)
+        train_bank = bank.block(train, train)
+        test_bank = bank.block(test, train)
         for k in range(len(bank)):
             weights = np.eye(1, len(bank), k)[0]
-            found = HingeMachine(C=1.0).solve(own.combine(weights), y[train])
-            values = new.combine(weights).multiply(found.coef) + found.intercept
+            solution = HingeMachine(C=1.0).solve(train_bank.combine(weights), y[train])
+            values = test_bank.combine(weights).multiply(solution.coef) + solution.intercept
             hits[k] += ((values >= 0) == (y[test] > 0)).sum()
-    above = np.maximum(hits / len(y) - max((y > 0).mean(), (y < 0).mean()), 0.0)
-    if above.any():
-        return above / above.sum()
+    margins = np.maximum(hits / len(y) - max((y > 0).mean(), (y < 0).mean()), 0.0)
+    if margins.any():
+        return margins / margins.sum()
     return np.full(len(bank), 1.0 / len(bank))
 
 
 def compared(
     bank: KernelBank,
     y: Array,
-    new: KernelBank,
+    test_bank: KernelBank,
     y_test: Array,
     seed: int,
     costs: tuple[float, ...],
@@ -85,25 +85,25 @@ def compared(
 ) -> dict[str, Mapping[str, Any]]:
     """Test accuracy of each method, its weights and gap."""
     inner = folds(y, 5, seed, stratified=True)
-    found = {}
+    results = {}
     for name in names:
         if name != "PWMK":
             model, grid = estimator(name, bank, y)
             best = BankSearchCV(model, {"C": costs, **grid}, cv=inner).fit(bank, y).best_estimator_
-            found[name] = _tested(best, best.weights_, new, y_test)
+            results[name] = _tested(best, best.weights_, test_bank, y_test)
     if "PWMK" in names:
         weights = by_performance(bank, y, seed)
         scaled = bank.scaled(weights * len(bank))
-        other = new.scaled(weights * len(bank))
+        scaled_test_bank = test_bank.scaled(weights * len(bank))
         search = BankSearchCV(AverageMKLClassifier("precomputed"), {"C": costs}, cv=inner).fit(scaled, y)
-        found["PWMK"] = _tested(search.best_estimator_, weights, other, y_test)
-    return found
+        results["PWMK"] = _tested(search.best_estimator_, weights, scaled_test_bank, y_test)
+    return results
 
 
-def _tested(model: Any, weights: Array, new: KernelBank, y_test: Array) -> Mapping[str, Any]:
+def _tested(model: Any, weights: Array, test_bank: KernelBank, y_test: Array) -> Mapping[str, Any]:
     w = weights / weights.sum()
     return {
-        "accuracy": 100.0 * float(np.mean(model.predict(new) == y_test)),
+        "accuracy": 100.0 * float(np.mean(model.predict(test_bank) == y_test)),
         "selected": int((w > 1e-8 * w.max()).sum()),
         "effective": float(np.exp(-(w[w > 0] @ np.log(w[w > 0])))),
         "certificate": model.certificate_.value,

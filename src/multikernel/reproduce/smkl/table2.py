@@ -47,16 +47,16 @@ CAUSE = (
 )
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = source.signs(cell["data"])
     train, test = share(y, 0.2, cell["seed"], stratified=True)
     Z = FeatureScaling("standard")(X, train)
     bank = bind(kernels.smkl_basis(), Z[train])
     scales = len(train) / np.maximum(bank.traces(), 1e-12)
-    own = bank.scaled(scales)
-    new = bank.scaled(scales).cross(Z[test])
+    train_bank = bank.scaled(scales)
+    test_bank = bank.scaled(scales).cross(Z[test])
     costs, names = RUNS[cell.get("variant", cell["grid"])]
-    return compared(own, y[train], new, y[test], cell["seed"], costs, names)
+    return compared(train_bank, y[train], test_bank, y[test], cell["seed"], costs, names)
 
 
 def _cells(quick: bool) -> Sequence[Cell]:
@@ -71,8 +71,8 @@ def _cells(quick: bool) -> Sequence[Cell]:
 
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.place == "Table 2":
-        where = {"data": DATA[row.data]}
-        return Query(where, (row.method, "accuracy"), "higher", cause=_PIMA if row.data == "pima" else _LARGE)
+        fields = {"data": DATA[row.data]}
+        return Query(fields, (row.method, "accuracy"), "higher", cause=_PIMA if row.data == "pima" else _LARGE)
     if row.metric.startswith("kernels selected"):
         return Query({"data": "ionosphere"}, ("L1-MKL", "selected"), "neither", cause=CAUSE)
     return None
@@ -80,10 +80,23 @@ def _bind(row: PublishedNumber) -> Binding | None:
 
 def _draw(ax: Any, results: Results) -> None:
     names = results.values("data")
-    for beside, method in zip(np.linspace(-0.25, 0.25, len(METHODS)), METHODS, strict=True):
-        of = [[found[method]["accuracy"] for found in results.where(data=n).found if method in found] for n in names]
-        if all(of):
-            ax.plot(np.arange(len(names)) + beside, [np.mean(values) for values in of], "o", markersize=4, label=method)
+    for offset, method in zip(np.linspace(-0.25, 0.25, len(METHODS)), METHODS, strict=True):
+        accuracies = [
+            [
+                measurement[method]["accuracy"]
+                for measurement in results.where(data=n).measurements
+                if method in measurement
+            ]
+            for n in names
+        ]
+        if all(accuracies):
+            ax.plot(
+                np.arange(len(names)) + offset,
+                [np.mean(values) for values in accuracies],
+                "o",
+                markersize=4,
+                label=method,
+            )
     ax.set_xticks(range(len(names)), names, fontsize=8, rotation=20, ha="right")
     ax.set(ylabel="accuracy in %")
     ax.legend(frameon=False, fontsize=8, ncols=2)

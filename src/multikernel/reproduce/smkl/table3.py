@@ -39,7 +39,7 @@ CHOICE = (
 )
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     data = source.load(cell["data"])
     y = source.labels(cell["data"])
     train, test = share(y, 0.1, cell["seed"], stratified=True)
@@ -47,10 +47,10 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
     X = X[:, np.asarray((X[train] != 0).sum(axis=0)).ravel() > 0]
     bank = bind(kernels.linear_features(), X[train])
     scales = np.full(len(bank), len(train) / bank.traces().mean())  # one by one, rare terms would weigh most
-    own = bank.scaled(scales)
-    new = bank.scaled(scales).cross(X[test])
+    train_bank = bank.scaled(scales)
+    test_bank = bank.scaled(scales).cross(X[test])
     costs = COSTS[::3] if cell["grid"] == "full" else COSTS[5:6]
-    return compared(own, y[train], new, y[test], cell["seed"], costs, METHODS[cell["grid"]])
+    return compared(train_bank, y[train], test_bank, y[test], cell["seed"], costs, METHODS[cell["grid"]])
 
 
 def _cells(quick: bool) -> Sequence[Cell]:
@@ -67,15 +67,20 @@ def _bind(row: PublishedNumber) -> Binding | None:
         return None
     name = DATA[row.data][0]
     instead = OTHERS if name.startswith("ohsumed") else ""
-    return Query({"data": name}, (row.method, "accuracy"), "higher", known=CHOICE, instead=instead)
+    return Query({"data": name}, (row.method, "accuracy"), "higher", remark=CHOICE, instead=instead)
 
 
-def _gain(found: Sequence[Any]) -> Measured | None:
+def _gain(measurements: Sequence[Any]) -> Measured | None:
     """Of SMKL over L1-MKL, in percent of the accuracy of L1-MKL, split by split."""
-    both = [each for each in found if "SMKL" in each]
-    if not both:
+    complete = [measurement for measurement in measurements if "SMKL" in measurement]
+    if not complete:
         return None
-    return over_repetitions([100.0 * (each["SMKL"]["accuracy"] / each["L1-MKL"]["accuracy"] - 1.0) for each in both])
+    return over_repetitions(
+        [
+            100.0 * (measurement["SMKL"]["accuracy"] / measurement["L1-MKL"]["accuracy"] - 1.0)
+            for measurement in complete
+        ]
+    )
 
 
 EXPERIMENT = Experiment(

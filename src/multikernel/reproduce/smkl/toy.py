@@ -24,7 +24,7 @@ COSTS = (0.01, 0.1, 1.0, 10.0)
 METHODS = ("L1-MKL", "L2-MKL", "SMKL", "average")
 
 
-def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     X = np.random.default_rng(cell["seed"]).normal(size=(POINTS, DIMENSIONS))
     relevant = DIMENSIONS - IRRELEVANT
     y = np.where(X[:, :relevant].mean(axis=1) >= 0, 1.0, -1.0)
@@ -32,14 +32,14 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
     train, test = share(y, PART, cell["seed"], stratified=True)
     bank = bind(kernels.linear_features(), X[train])
     costs = COSTS if cell["grid"] == "full" else COSTS[2:3]
-    found = compared(bank, y[train], bank.cross(X[test]), y[test], cell["seed"], costs, METHODS)
+    results = compared(bank, y[train], bank.cross(X[test]), y[test], cell["seed"], costs, METHODS)
     s = float(np.median(smoothings(bank, y[train])))
     machines = {
         "L1-MKL": L1MKLClassifier("precomputed", tol=GAP),
         "L2-MKL": LpMKLClassifier("precomputed", p=2.0, tol=GAP),
         "SMKL": SMKLClassifier("precomputed", tol=GAP, smoothing=s),
     }
-    return {**found, "seconds": {name: _seconds(machine, bank, y[train]) for name, machine in machines.items()}}
+    return {**results, "seconds": {name: _seconds(machine, bank, y[train]) for name, machine in machines.items()}}
 
 
 def _seconds(model: Any, bank: Any, y: Any) -> float:
@@ -57,15 +57,19 @@ def _bind(row: PublishedNumber) -> Binding | None:
 
 def _ratio(seconds: Sequence[Any]) -> Measured:
     """How many times longer L2-MKL takes than L1-MKL."""
-    return over_repetitions([each["L2-MKL"] / each["L1-MKL"] for each in seconds])
+    return over_repetitions(
+        [seconds_of_methods["L2-MKL"] / seconds_of_methods["L1-MKL"] for seconds_of_methods in seconds]
+    )
 
 
 def _draw(ax: Any, results: Results) -> None:
-    left = sorted(results.values("left out"))
+    removed = sorted(results.values("left out"))
     for method in METHODS:
-        mean = [np.mean([f[method]["accuracy"] for f in results.where(**{"left out": k}).found]) for k in left]
+        mean = [
+            np.mean([f[method]["accuracy"] for f in results.where(**{"left out": k}).measurements]) for k in removed
+        ]
         relevant = DIMENSIONS - IRRELEVANT
-        ax.plot([relevant / (DIMENSIONS - k) for k in left], mean, "o-", markersize=4, label=method)
+        ax.plot([relevant / (DIMENSIONS - k) for k in removed], mean, "o-", markersize=4, label=method)
     ax.set(xlabel="share of relevant features", ylabel="accuracy in %")
     ax.legend(frameon=False)
 
@@ -80,9 +84,9 @@ EXPERIMENT = Experiment(
         "folds; twenty repetitions. The paper states neither distribution nor grids, and its figure no numbers."
     ),
     cells=lambda quick: [
-        Cell.of(**{"data": "", "left out": left, "seed": seed, "grid": "coarse" if quick else "full"})
+        Cell.of(**{"data": "", "left out": removed, "seed": seed, "grid": "coarse" if quick else "full"})
         for seed in range(1 if quick else 20)
-        for left in ((0, 6) if quick else range(IRRELEVANT + 1))
+        for removed in ((0, 6) if quick else range(IRRELEVANT + 1))
     ],
     measure=_measure,
     bind=_bind,

@@ -68,9 +68,8 @@ def repeat(
 ) -> None:
     """Repeat a run of the browser application: the same scores, weights and path, the same model.
 
-    The file may also be written by hand: whatever a form of the application can ask for, such as several views with
-    kernels of their own, stands in it. A comparison, and a run about what
-    views are worth, leave no model.
+    The file may also be written by hand. It can contain everything that the forms of the application offer, such as
+    several views with separate kernels. A comparison, and a run that measures what views are worth, write no model.
     """
     with one_line_failures():
         check_new(out, force=force, inputs=(run,))

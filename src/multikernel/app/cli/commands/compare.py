@@ -58,8 +58,8 @@ def compare(
     """Compare the automatic estimator with others on a CSV file.
 
     Nested cross-validation: learned kernel weights, their plain average, the best single kernel, one tuned Gaussian
-    kernel, a random forest and gradient boosting meet the same folds and the same columns. Of several files, each has
-    kernels of its own in the methods that learn kernels; the others know columns only.
+    kernel, a random forest and gradient boosting have the same folds and the same columns. With several files, the
+    methods that learn kernels have separate kernels for each file; the others use the columns of all files.
     """
     with one_line_failures(), reporting_checkpoints(checkpoint):
         other_files = OtherFiles(views, key, missing.value)

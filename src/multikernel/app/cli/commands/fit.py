@@ -114,7 +114,7 @@ def fit(
     or for the linear method (linearrls2) to mean 0 and deviation 1.
     Missing cells are refused. Where none of --lam, --C and --alpha is given, three inner folds choose the parameter
     that the method has; ridgecv and scales choose by themselves. --kernels, --lam, --C or --alpha without --method
-    stand for easymkl where the target holds classes, and for average where it holds numbers.
+    select easymkl where the target holds classes, and average where it holds numbers.
 
     A directory, a file larger than the memory, and a Parquet file with --memory, --checkpoint, --approximation or
     --rank are read in chunks. The automatic estimator chooses on a sample of the rows and trains on all; of the
@@ -127,7 +127,7 @@ def fit(
     several times. Delimiters and decimal commas are recognised in the file.
 
     Several files of the same samples (--view) are joined by the column that identifies the rows (--key); the first one
-    has the target. Each file is a view with kernels of its own, and is named after the file. Its columns are called
+    has the target. Each file is a view with separate kernels, and is named after the file. Its columns are called
     "view: column"; options may leave the view out where only one file has the column.
     """
     with one_line_failures():
