@@ -47,14 +47,14 @@ def test_the_same_code_gives_the_same_numbers_and_a_changed_line_is_found(small_
     kept = file.read_text()
     changed = kept.replace('"values": [', '"values": [1', 1)
     file.write_text(changed)
-    sample = again.chosen(Ledger(file), source, count=99, limit=60.0, seed=0)
+    sample = again.cells_to_check(Ledger(file), source, count=99, limit=60.0, seed=0)
     assert [each.drawn for each in sample] == [True] * 3
-    assert len(again.chosen(Ledger(file), source, count=2, limit=60.0, seed=0)) in (2, 3)
+    assert len(again.cells_to_check(Ledger(file), source, count=2, limit=60.0, seed=0)) in (2, 3)
     checks = list(again.check(sample, source, lambda: ThreadPoolExecutor(1)))
     assert sum(each.difference == 0.0 for each in checks) == 2
     assert all(10.0 < each.megabytes < 20_000.0 for each in checks)
-    text = again.said(checks)
+    text = again.summary(checks)
     assert re.match(r"3 cells of at most \d+ seconds, drawn at random", text)
     assert re.search(r"2 gave the kept numbers to all digits, 0 others to 1e-06\. .* 1 others: values of nkrr/", text)
-    assert again.said([]) == ""
+    assert again.summary([]) == ""
     assert again.read(tmp_path) == []

@@ -43,8 +43,8 @@ def test_what_is_kept_has_the_same_votes(noise: float) -> None:
     found = []
     for a, b in digits.PAIRS:
         side = np.where(truth == a, 1.0, np.where(truth == b, -1.0, rng.choice([-1.0, 1.0], size=500)))
-        own = digits._packed(truth) if (a, b) == digits.PAIRS[0] else ""
-        found.append({"decisions": digits._packed(side + noise * rng.normal(size=500)), "truth": own, "support": a})
+        own = digits._encode(truth) if (a, b) == digits.PAIRS[0] else ""
+        found.append({"decisions": digits._encode(side + noise * rng.normal(size=500)), "truth": own, "support": a})
     kept = digits.reduced(found)
     assert digits._count(kept) == digits._count(found)
     assert digits._share(kept) == digits._share(found)
@@ -58,7 +58,7 @@ def test_the_file_that_is_kept(tmp_path: Path) -> None:
     lines = [{"experiment": "nkrr/x", "package": "1", "fields": {}, "found": {"error": 0.5}}]
     for a, b in digits.PAIRS:
         fields = {"images": "raw", "variant": "stated", "train": 60_000, "a": a, "b": b}
-        found = {"decisions": digits._packed(np.where(truth == a, 1.0, -1.0)), "truth": digits._packed(truth)}
+        found = {"decisions": digits._encode(np.where(truth == a, 1.0, -1.0)), "truth": digits._encode(truth)}
         lines.append({"experiment": "dpp/digits", "package": "1", "fields": fields, "found": found})
     lines.append({**lines[-1], "fields": {**lines[-1]["fields"], "images": "deskewed"}})  # one pair of 45
     file = tmp_path / "cells.jsonl"

@@ -68,7 +68,7 @@ def test_a_nested_run_takes_a_lam_of_the_grid_and_tests_on_the_test_fold(
 ) -> None:
     X, y, train, test = data
     bank = protocol.powers(X, 3)
-    found = protocol.nested(bank, y, (train, test), 3, 0)
+    found = protocol.nested_area(bank, y, (train, test), 3, 0)
     assert found["lam"] in protocol.LAMS
     assert found["certificate"] <= 1e-6
     again = protocol.along_lam(bank, y, train, test, (found["lam"],), protocol.OUTER)

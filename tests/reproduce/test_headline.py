@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from multikernel.reproduce.catalogue import EXPERIMENTS, judged
+from multikernel.reproduce.catalogue import EXPERIMENTS, verdict_on
 from multikernel.reproduce.experiment import Extent
 from multikernel.reproduce.pages.tables import headline
 from multikernel.reproduce.published import published
@@ -45,7 +45,7 @@ def kept(tmp_path: Path) -> Ledger:
 @pytest.mark.study
 def test_the_kept_cells_give_the_headline(kept: Ledger) -> None:
     results = {each.key: results_of(each, kept) for each in EXPERIMENTS}
-    assert headline([judged(row, results) for row in published()]) == HEADLINE
+    assert headline([verdict_on(row, results) for row in published()]) == HEADLINE
 
 
 @pytest.mark.study

@@ -26,7 +26,10 @@ def test_coefficients_of_prostate_are_the_printed_ones(published: Callable[[str]
     rows = [r for r in every_number() if r.data == "Prostate" and r.method == method and r.metric in found]
     assert len(rows) >= 11
     for row in rows:
-        assert mark_of(row, prostate._column([found[row.metric]]), "neither") is Mark.WITHIN, (row, found[row.metric])
+        assert mark_of(row, prostate._table_number([found[row.metric]]), "neither") is Mark.WITHIN, (
+            row,
+            found[row.metric],
+        )
 
 
 def test_the_rule_of_one_standard_error_chooses_from_the_errors_of_the_folds(
@@ -54,7 +57,7 @@ def test_the_published_point_is_one_of_twenty_values_and_of_no_other_number_up_t
     X, y, train = prostate._data(DataSource())
     grids = {count: np.logspace(4, -4, count) for count in range(2, 39)}
     near = sorted({float(v) for grid in grids.values() for v in grid if 0.075 < v < 0.105}, reverse=True)
-    coefs, _ = prostate._along(X[train], y[train], near)
+    coefs, _ = prostate._coefficient_path(X[train], y[train], near)
     printed = {r.metric: r.value for r in every_number() if r.data == "Prostate" and r.method == "RLS2"}
     column = np.array([float(printed[f"coefficient {name}"] or 0.0) for name in prostate.FEATURES])
     alike = {alpha for alpha, b in zip(near, coefs, strict=True) if np.abs(b - column).max() <= 5e-4}

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from multikernel.reproduce.catalogue import EXPERIMENTS, bindings, chosen, experiment
+from multikernel.reproduce.catalogue import EXPERIMENTS, bindings, experiment, experiments_of
 from multikernel.reproduce.published import PAPERS, Kind, PublishedNumber, published
 from multikernel.reproduce.verdict import NotComparable, Query
 
@@ -97,9 +97,9 @@ def test_what_prints_alike(value: str, limits: tuple[float, float] | None) -> No
 
 
 def test_experiments_are_found_by_table_and_figure() -> None:
-    assert [each.key for each in chosen("nkrr", figure=3)] == ["nkrr/kin8nm"]
-    assert {each.key for each in chosen("rls2", table=4)} == {"rls2/benchmark"}
-    assert chosen("all") == EXPERIMENTS
+    assert [each.key for each in experiments_of("nkrr", figure=3)] == ["nkrr/kin8nm"]
+    assert {each.key for each in experiments_of("rls2", table=4)} == {"rls2/benchmark"}
+    assert experiments_of("all") == EXPERIMENTS
     assert experiment("smkl/table2").tables == (2,)
     with pytest.raises(ValueError, match="nkrr has no such table or figure here"):
-        chosen("nkrr", table=9)
+        experiments_of("nkrr", table=9)

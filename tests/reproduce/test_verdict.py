@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from multikernel.reproduce.catalogue import _judged
+from multikernel.reproduce.catalogue import _verdict_by
 from multikernel.reproduce.experiment import Experiment
 from multikernel.reproduce.pages.tables import Counts, headline, table_line, variant_counts
 from multikernel.reproduce.published import Kind, PublishedNumber
@@ -103,25 +103,25 @@ def results(**errors: float) -> Results:
 
 def test_a_variant_never_replaces_what_is_stated() -> None:
     query = Query({"data": "sonar"}, ("error",), "lower", cause="centring")
-    verdict = _judged(row(), experiment(), query, results(stated=0.9, raw=0.71))
+    verdict = _verdict_by(row(), experiment(), query, results(stated=0.9, raw=0.71))
     assert (verdict.mark, verdict.agreeing, verdict.cause) == (Mark.WORSE, ("raw",), "centring")
     assert Counts.of([verdict]).variant == 1
     assert "raw" in table_line(verdict).variants
 
-    alone = _judged(row(), experiment(), query, results(raw=0.71))
+    alone = _verdict_by(row(), experiment(), query, results(raw=0.71))
     assert alone.mark is Mark.NOT_RUN
 
 
 def test_a_reading_summarises_the_cells_of_what_is_stated() -> None:
     query = Query({}, ("error",), "lower", cause="ties", readings={"raw": lambda errors: Measured(min(errors) - 0.2)})
-    verdict = _judged(row(), experiment(), query, results(stated=0.9, raw=0.1))
+    verdict = _verdict_by(row(), experiment(), query, results(stated=0.9, raw=0.1))
     assert (verdict.measured["stated"].value, verdict.measured["raw"].value) == pytest.approx((0.9, 0.7))
     assert (verdict.mark, verdict.agreeing) == (Mark.WORSE, ("raw",))
 
 
 @pytest.mark.parametrize(("error", "sign"), [(0.9, "▼ worse"), (0.5, "▲ better")])
 def test_what_differs_without_a_cause_is_open_also_for_the_better(error: float, sign: str) -> None:
-    verdict = _judged(row(), experiment(), Query({}, ("error",), "lower"), results(stated=error))
+    verdict = _verdict_by(row(), experiment(), Query({}, ("error",), "lower"), results(stated=error))
     assert not verdict.explained
     assert Counts.of([verdict]).unexplained == 1
     assert (table_line(verdict).remark, table_line(verdict).sign) == ("Open", sign)
@@ -129,29 +129,35 @@ def test_what_differs_without_a_cause_is_open_also_for_the_better(error: float, 
 
 def test_the_cells_of_one_variant_can_be_what_is_stated() -> None:
     query = Query({}, ("error",), "lower", stated="raw")
-    verdict = _judged(row(), experiment(), query, results(stated=0.9, raw=0.71))
+    verdict = _verdict_by(row(), experiment(), query, results(stated=0.9, raw=0.71))
     assert verdict.mark is Mark.WITHIN
     assert set(verdict.measured) == {"stated"}
 
 
 def test_constants_and_what_is_not_comparable() -> None:
-    assert _judged(row("0.8", None), experiment(), Constant(0.8), Results(())).mark is Mark.WITHIN
-    other = _judged(row("0.8", None), experiment(), Constant(0.5, "a misprint"), Results(()))
+    assert _verdict_by(row("0.8", None), experiment(), Constant(0.8), Results(())).mark is Mark.WITHIN
+    other = _verdict_by(row("0.8", None), experiment(), Constant(0.5, "a misprint"), Results(()))
     assert (other.mark, other.cause) == (Mark.OTHER, "a misprint")
-    verdict = _judged(row(), experiment(), NotComparable("no data"), Results(()))
+    verdict = _verdict_by(row(), experiment(), NotComparable("no data"), Results(()))
     assert (verdict.mark, verdict.cause) == (Mark.NOT_COMPARABLE, "no data")
 
 
 def test_what_is_known_of_an_open_difference_is_told_and_explains_nothing() -> None:
-    verdict = _judged(row(), experiment(), Query({}, ("error",), "lower", remark="folds matter"), results(stated=0.9))
+    verdict = _verdict_by(
+        row(), experiment(), Query({}, ("error",), "lower", remark="folds matter"), results(stated=0.9)
+    )
     assert (verdict.mark, verdict.explained) == (Mark.WORSE, False)
     assert table_line(verdict).remark == "Open. Folds matter"
-    alike = _judged(row(), experiment(), Query({}, ("error",), "lower", remark="folds matter"), results(stated=0.71))
+    alike = _verdict_by(
+        row(), experiment(), Query({}, ("error",), "lower", remark="folds matter"), results(stated=0.71)
+    )
     assert table_line(alike).remark == ""
 
 
 def test_what_was_measured_on_something_else_is_shown_and_not_compared() -> None:
-    verdict = _judged(row(), experiment(), Query({}, ("error",), "lower", instead="other rows"), results(stated=0.9))
+    verdict = _verdict_by(
+        row(), experiment(), Query({}, ("error",), "lower", instead="other rows"), results(stated=0.9)
+    )
     assert (verdict.mark, verdict.cause) == (Mark.NOT_COMPARABLE, "other rows")
     assert (table_line(verdict).stated, table_line(verdict).by_errors) == ("0.900", "")
     assert (Counts.of([verdict]).not_comparable, Counts.of([verdict]).judged) == (1, 0)
@@ -166,7 +172,7 @@ def test_lists_are_repetitions_and_cells_without_the_quantity_are_left_out() -> 
 
 
 def judge(better: Any = "lower", kind: Kind = Kind.RESULT, cause: str = "", **errors: float) -> Verdict:
-    return _judged(row(kind=kind), experiment(), Query({}, ("error",), better, cause=cause), results(**errors))
+    return _verdict_by(row(kind=kind), experiment(), Query({}, ("error",), better, cause=cause), results(**errors))
 
 
 def test_counts_of_hand_made_rows() -> None:
@@ -181,7 +187,7 @@ def test_counts_of_hand_made_rows() -> None:
         judge(stated=0.9, cause="other data"),
         judge("neither", stated=0.9),
         judge(raw=0.71),
-        _judged(row(), experiment(), NotComparable("no data"), Results(())),
+        _verdict_by(row(), experiment(), NotComparable("no data"), Results(())),
         *(judge(kind=kind, stated=0.9) for kind in Kind if kind is not Kind.RESULT),
     ]
     counts = Counts.of(verdicts)
@@ -197,7 +203,7 @@ def test_counts_of_hand_made_rows() -> None:
     assert "2 better, 1 worse, 1 neither; for 2 of these" in text
     assert "quotes" not in text
     query = Query({}, ("error",), "lower", quoted=True)
-    quoted = [_judged(row(), experiment(), query, results(stated=0.71)) for _ in range(3)]
+    quoted = [_verdict_by(row(), experiment(), query, results(stated=0.71)) for _ in range(3)]
     assert headline([*verdicts, *quoted]).endswith(
         "3 of the 12 are numbers that a paper quotes from others: without them 2 of 9 (22 %) are reproduced as stated, "
         "44 % with variants."

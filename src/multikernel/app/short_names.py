@@ -29,8 +29,8 @@ def shortened(words: str, width: int) -> str:
     if sum(map(_size, signs)) <= width:
         return words
     end = (width - 1) // 2
-    ending = _first(signs[::-1], end)[::-1]
-    return f"{''.join(_first(signs, width - 1 - end))}…{''.join(ending)}"
+    ending = _leading_signs(signs[::-1], end)[::-1]
+    return f"{''.join(_leading_signs(signs, width - 1 - end))}…{''.join(ending)}"
 
 
 def apart(names: Sequence[str], width: int) -> list[str]:
@@ -50,10 +50,10 @@ def apart(names: Sequence[str], width: int) -> list[str]:
         if len(originals) < 2:
             continue
         signs_of_names = [_signs(name) for name in originals]
-        start = _alike(signs_of_names)
-        end = _alike([characters[::-1] for characters in signs_of_names])
+        start = _common_length(signs_of_names)
+        end = _common_length([characters[::-1] for characters in signs_of_names])
         cut_names = [
-            _around(characters, start, max(len(characters) - end, start + 1), width) for characters in signs_of_names
+            _excerpt(characters, start, max(len(characters) - end, start + 1), width) for characters in signs_of_names
         ]
         if len(set(cut_names)) < len(originals):
             cut_names = [f"{shortened(name, width - 4)} ({k})" for k, name in enumerate(originals, 1)]
@@ -81,7 +81,7 @@ def _size(sign: str) -> int:
     return 1
 
 
-def _first(signs: Iterable[str], width: int) -> list[str]:
+def _leading_signs(signs: Iterable[str], width: int) -> list[str]:
     """The first signs, as many as fit into a width."""
     prefix = []
     remaining_width = width
@@ -93,12 +93,12 @@ def _first(signs: Iterable[str], width: int) -> list[str]:
     return prefix
 
 
-def _alike(names: Sequence[Sequence[str]]) -> int:
+def _common_length(names: Sequence[Sequence[str]]) -> int:
     """The number of signs with which all names begin."""
     return next((k for k, signs in enumerate(zip(*names, strict=False)) if len(set(signs)) > 1), min(map(len, names)))
 
 
-def _around(signs: Sequence[str], start: int, stop: int, width: int) -> str:
+def _excerpt(signs: Sequence[str], start: int, stop: int, width: int) -> str:
     """The signs from ``start`` to ``stop``, with as many before and after them as fit."""
     width = width * len(signs) // max(sum(map(_size, signs)), 1)
     spare_width = width - 2 - (stop - start)

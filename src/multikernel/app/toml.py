@@ -66,7 +66,7 @@ def toml(values: Mapping[str, Any], head: str = "") -> str:
     plain_values = {key: value for key, value in values.items() if not isinstance(value, Mapping) and value is not None}
     tables = {key: value for key, value in values.items() if isinstance(value, Mapping) and value}
     lines = [f"[{head}]"] if head and plain_values else []
-    lines += [f"{_key(key)} = {_written(value)}" for key, value in plain_values.items()]
+    lines += [f"{_key(key)} = {_value(value)}" for key, value in plain_values.items()]
     sections = ["\n".join(lines)] if lines else []
     for key, table in tables.items():
         sections.append(toml(table, f"{head}.{_key(key)}" if head else _key(key)).rstrip("\n"))
@@ -76,18 +76,18 @@ def toml(values: Mapping[str, Any], head: str = "") -> str:
 def _key(key: str) -> str:
     if _BARE.fullmatch(key):
         return key
-    return _quoted(key)
+    return _string(key)
 
 
-def _written(value: Any) -> str:
+def _value(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_written, value))}]"
-    return _quoted(value)
+        return f"[{', '.join(map(_value, value))}]"
+    return _string(value)
 
 
-def _quoted(text: str) -> str:
+def _string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -43,7 +43,7 @@ class DataDirectory:
             raise FileNotFoundError(f"{origin} names {str(path)!r}, which is not an existing directory")
         sources = read_manifest(path)
         file_names = {file.path.name for source in sources.values() for file in source.files}
-        return DataDirectory(path, sources | _unlisted(path, file_names, set(sources)))
+        return DataDirectory(path, sources | _files_without_manifest(path, file_names, set(sources)))
 
     def load(self, name: str) -> Dataset:
         """Read the data set of that name, one of ``sources``; ValueError where a file is not what it should be."""
@@ -93,7 +93,7 @@ def _parse(source: DataFiles) -> Content:
     raise ValueError(f"data set {source.name!r}: no reader for {files}; known are {', '.join(_READERS)} and idx files")
 
 
-def _unlisted(path: Path, file_names: set[str], set_names: set[str]) -> dict[str, DataFiles]:
+def _files_without_manifest(path: Path, file_names: set[str], set_names: set[str]) -> dict[str, DataFiles]:
     """The data sets of files that the manifest, if there is one, does not mention."""
     names = sorted(file.name for file in path.iterdir() if file.is_file() and file.name not in file_names)
     sources: dict[str, DataFiles] = {}

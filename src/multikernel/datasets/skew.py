@@ -54,7 +54,7 @@ def deskew(images: ArrayLike) -> NDArray[Any]:
     upright = np.empty_like(stack)
     for start in range(0, len(stack), _BATCH):
         batch = slice(start, start + _BATCH)
-        upright[batch] = _sheared(stack[batch], _shifts(stack[batch].astype(np.float64)))
+        upright[batch] = _shear(stack[batch], _shifts(stack[batch].astype(np.float64)))
     return upright
 
 
@@ -76,7 +76,7 @@ def _shifts(images: NDArray[Any]) -> NDArray[Any]:
     return slope[:, None] * r
 
 
-def _sheared(images: NDArray[Any], shifts: NDArray[Any]) -> NDArray[Any]:
+def _shear(images: NDArray[Any], shifts: NDArray[Any]) -> NDArray[Any]:
     """The sheared images: row r of image i is read at a distance of ``shifts[i, r]`` to the right."""
     width = images.shape[2]
     integer_shifts = np.floor(shifts)

@@ -100,7 +100,7 @@ class CellAgain:
     drawn: bool
 
 
-def chosen(ledger: Ledger, source: DataSource, count: int, limit: float, seed: int) -> list[CellAgain]:
+def cells_to_check(ledger: Ledger, source: DataSource, count: int, limit: float, seed: int) -> list[CellAgain]:
     """The random sample, and of each experiment the longest cell of at most ``limit`` seconds, by experiment."""
     candidates = []
     longest = []
@@ -157,7 +157,7 @@ def check(sample: Sequence[CellAgain], source: DataSource, pool: Callable[[], Ex
                 )
 
 
-def said(checks: Sequence[Check]) -> str:
+def summary(checks: Sequence[Check]) -> str:
     """The result of the checks in sentences; "" where no cell was drawn."""
     drawn = [check for check in checks if check.drawn]
     if not drawn:
@@ -193,7 +193,7 @@ def main() -> None:
     source = DataSource(arguments.data_dir)
     ledger = Ledger(arguments.directory / "cells.jsonl", arguments.also)
     checks = []
-    for result in check(chosen(ledger, source, arguments.count, arguments.limit, arguments.seed), source):
+    for result in check(cells_to_check(ledger, source, arguments.count, arguments.limit, arguments.seed), source):
         checks.append(result)
         times = f"{result.before} s, now {result.now} s"
         print(f"{result.experiment} {times}, apart by {result.difference:.2g} {result.number}", flush=True)

@@ -43,7 +43,7 @@ def experiment(key: str) -> Experiment:
     return _BY_KEY[key]
 
 
-def chosen(paper: str, table: int | None = None, figure: int | None = None) -> tuple[Experiment, ...]:
+def experiments_of(paper: str, table: int | None = None, figure: int | None = None) -> tuple[Experiment, ...]:
     """The experiments of a paper, or of all papers; with ``table`` or ``figure`` only the experiments of this one.
 
     Raises
@@ -74,14 +74,14 @@ def bindings(row: PublishedNumber) -> Iterator[tuple[Experiment, Binding]]:
             yield item, binding
 
 
-def judged(row: PublishedNumber, results: Mapping[str, Results]) -> Verdict:
+def verdict_on(row: PublishedNumber, results: Mapping[str, Results]) -> Verdict:
     """The verdict on one published number; ``results`` by the key of the experiment."""
     for experiment, binding in bindings(row):
-        return _judged(row, experiment, binding, results.get(experiment.key, Results(())))
+        return _verdict_by(row, experiment, binding, results.get(experiment.key, Results(())))
     raise LookupError(f"no experiment says anything of {row}")
 
 
-def _judged(row: PublishedNumber, experiment: Experiment, binding: Binding, results: Results) -> Verdict:
+def _verdict_by(row: PublishedNumber, experiment: Experiment, binding: Binding, results: Results) -> Verdict:
     if isinstance(binding, NotComparable):
         return Verdict(row, Mark.NOT_COMPARABLE, cause=binding.reason)
     if isinstance(binding, Constant):

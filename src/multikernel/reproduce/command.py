@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from multikernel.reproduce import again
-from multikernel.reproduce.catalogue import chosen
+from multikernel.reproduce.catalogue import experiments_of
 from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.experiment import Experiment, Extent
 from multikernel.reproduce.pages.tables import ExperimentCost
@@ -58,7 +58,7 @@ def reproduce(
         extent = Extent.QUICK
     else:
         extent = Extent.WHOLE if whole else Extent.USUAL
-    experiments = chosen(paper, table, figure)
+    experiments = experiments_of(paper, table, figure)
     out.mkdir(parents=True, exist_ok=True)
     ledger = Ledger(out / CELLS, also)
     source = DataSource(data_dir)
@@ -82,7 +82,7 @@ def reproduce(
     facts = {"extent": str(extent)}
     if also:
         facts["cells of earlier versions"] = ", ".join(also)
-    first_page = write_pages(out, experiments, results, whole_results, costs, facts, again.said(checks))
+    first_page = write_pages(out, experiments, results, whole_results, costs, facts, again.summary(checks))
     if failed is not None:
         raise failed
     return first_page

@@ -34,7 +34,7 @@ class DataSource:
     directory: Path | None = None
 
     def load(self, name: str) -> Dataset:
-        return _loaded(name, self.directory)
+        return _load(name, self.directory)
 
     def signs(self, name: str) -> tuple[Array, Array]:
         """The features, and labels -1 and +1; +1 is the last of two classes."""
@@ -55,7 +55,7 @@ class DataSource:
 
 
 @lru_cache(maxsize=4)
-def _loaded(name: str, directory: Path | None) -> Dataset:
+def _load(name: str, directory: Path | None) -> Dataset:
     return datasets.load(name, directory)
 
 

@@ -17,7 +17,7 @@ from multikernel.reproduce.dpp import digits
 from multikernel.reproduce.results import Line
 
 
-def kept(lines: Iterable[Line]) -> list[Line]:
+def lines_to_keep(lines: Iterable[Line]) -> list[Line]:
     """The lines, where those of the ten digits are reduced, or left out for runs without all pairs of digits."""
     kept_lines = []
     runs: dict[tuple[str, ...], dict[tuple[int, int], Line]] = {}
@@ -38,7 +38,7 @@ def kept(lines: Iterable[Line]) -> list[Line]:
 def main(file: Path) -> None:
     """Write the compressed file beside the file."""
     lines = [json.loads(text) for text in file.read_text(encoding="utf-8").splitlines()]
-    text = "".join(json.dumps(line) + "\n" for line in kept(lines))
+    text = "".join(json.dumps(line) + "\n" for line in lines_to_keep(lines))
     write_whole(file.with_name(file.name + ".gz"), gzip.compress(text.encode(), mtime=0))
 
 

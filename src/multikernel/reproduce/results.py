@@ -75,7 +75,7 @@ class Ledger:
     def __init__(self, file: Path, also: Collection[str] = ()) -> None:
         self.file = file
         self._also = also
-        self._lines = list(_readable(file))
+        self._lines = list(_complete_lines(file))
 
     def add(
         self, stamp: Stamp, fields: Mapping[str, Any], measurement: Mapping[str, Any], seconds: float, megabytes: float
@@ -84,7 +84,7 @@ class Ledger:
         cost = {"seconds": round(seconds, 3), "megabytes": round(megabytes)}
         line = {**vars(stamp), "fields": dict(fields), **cost, "found": dict(measurement)}
         text = json.dumps(line, default=plain) + "\n"
-        if self._cut_off():
+        if self._is_cut_off():
             text = "\n" + text
         handle = os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:
@@ -95,19 +95,19 @@ class Ledger:
 
     def lines(self, stamp: Stamp) -> list[Line]:
         """The finished cells that are accepted for this stamp."""
-        return [line for line in self._lines if self._counts(stamp, line)]
+        return [line for line in self._lines if self._accepts(stamp, line)]
 
     def stale(self, stamp: Stamp) -> int:
         """The number of cells of the experiment that were measured with another version, protocol or tolerance."""
-        return sum(line["experiment"] == stamp.experiment and not self._counts(stamp, line) for line in self._lines)
+        return sum(line["experiment"] == stamp.experiment and not self._accepts(stamp, line) for line in self._lines)
 
-    def _counts(self, stamp: Stamp, line: Line) -> bool:
+    def _accepts(self, stamp: Stamp, line: Line) -> bool:
         if line["experiment"] != stamp.experiment:
             return False
         accepted = (stamp, *(replace(stamp, package=package) for package in self._also))
         return any(candidate.matches(line) for candidate in accepted)
 
-    def _cut_off(self) -> bool:
+    def _is_cut_off(self) -> bool:
         """Whether the last line is incomplete, because the process that wrote it was killed."""
         if not self.file.exists() or not self.file.stat().st_size:
             return False
@@ -116,7 +116,7 @@ class Ledger:
             return file.read(1) != b"\n"
 
 
-def _readable(file: Path) -> Iterator[Line]:
+def _complete_lines(file: Path) -> Iterator[Line]:
     """The lines that are complete."""
     if not file.exists():
         return

@@ -215,15 +215,15 @@ def agreement(row: PublishedNumber, measured: Measured) -> Agreement:
     margin = 2.0 * standard_error(row, measured)
     by_deviation = None
     if row.deviation is not None:
-        by_deviation = _apart(row, measured, row.deviation) == 0
-    return Agreement(by_deviation, _apart(row, measured, margin) == 0, margin)
+        by_deviation = _side_of(row, measured, row.deviation) == 0
+    return Agreement(by_deviation, _side_of(row, measured, margin) == 0, margin)
 
 
 def mark_of(row: PublishedNumber, measured: Measured, better: Better) -> Mark:
     """The verdict: within, by one of the two measures of agreement; otherwise better, worse or just different."""
     if agreement(row, measured).within:
         return Mark.WITHIN
-    side = _apart(row, measured, 0.0)
+    side = _side_of(row, measured, 0.0)
     if better == "neither":
         return Mark.OTHER
     number = not isinstance(measured.value, str) and math.isfinite(measured.value)
@@ -232,7 +232,7 @@ def mark_of(row: PublishedNumber, measured: Measured, better: Better) -> Mark:
     return Mark.WORSE
 
 
-def _apart(row: PublishedNumber, measured: Measured, tolerance: float) -> int:
+def _side_of(row: PublishedNumber, measured: Measured, tolerance: float) -> int:
     """0 where the measured number is within the tolerance, -1 where it is below, 1 where it is above or on both sides.
 
     A word gives 0 where it is the published word, else 1.

@@ -113,7 +113,7 @@ def run_options(ctx: typer.Context) -> dict[str, Any]:
         if key == "set":
             options[key] = {n: _as_value(v) for n, v in assigned(value).items()}
         else:
-            options[key] = _plain(value)
+            options[key] = _plain_value(value)
     return options
 
 
@@ -130,7 +130,7 @@ def given_words(ctx: typer.Context, without: Collection[str] = ()) -> list[str]:
         source = ctx.get_parameter_source(name)
         if source is None or source.name == "DEFAULT" or key in (*without, "report", "checkpoint"):
             continue
-        value = _plain(ctx.params[name])
+        value = _plain_value(ctx.params[name])
         for item in value if isinstance(value, list) else [value]:
             words += [f"--{key}", str(item)]
     return words
@@ -142,11 +142,11 @@ def config_of(command: str, options: Mapping[str, Any]) -> str:
     return f"{head}\n\n{toml({command: options})}"
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_plain_value(item) for item in value]
     if isinstance(value, Path):
         return str(value)
     return value

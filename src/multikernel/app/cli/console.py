@@ -295,7 +295,7 @@ def named_file(path: Path | None) -> Path | None:
     return path
 
 
-def check_there(*paths: Path) -> None:
+def check_exist(*paths: Path) -> None:
     """OSError where an input file does not exist; called before libraries are loaded, which takes longer.
 
     Parameters
@@ -336,17 +336,17 @@ def show_results(
 
 def show_json(command: str, results: Mapping[str, Any]) -> None:
     """Print the results of a command as one JSON document, in which numbers that are not finite are null."""
-    typer.echo(json.dumps({"command": command, "version": version("multikernel")} | _plain(results), indent=2))
+    typer.echo(json.dumps({"command": command, "version": version("multikernel")} | _json_value(results), indent=2))
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """A value converted to the types of JSON."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_json_value(item) for item in value]
     if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+        return _json_value(value.tolist())
     if isinstance(value, float):
         if math.isfinite(value):
             return value

@@ -113,7 +113,7 @@ def strokes(images: Array) -> Array:
 JOBS: tuple[Callable[[], Job], ...] = (patients, digits)
 
 
-def compared(job: Job, folds: int, seed: int, observe: Callable[[str], None] = lambda word: None) -> Comparison:
+def compare(job: Job, folds: int, seed: int, observe: Callable[[str], None] = lambda word: None) -> Comparison:
     """The results of the methods on the outer folds; ``observe`` is called with a word after each method."""
     rows = np.arange(len(job.y))
     results = []

@@ -165,14 +165,14 @@ def compare_methods(
         for k, (name, model) in enumerate(chosen.items(), start=1):
             learner = kernel_learner(model) if views else None
             if learner is None:
-                results.append(_result(name, model, X, y, held_out, fold_rows, store))
+                results.append(_score_method(name, model, X, y, held_out, fold_rows, store))
             else:
-                results.append(_result(name, learner, kernel_samples, y, held_out, fold_rows, store))
+                results.append(_score_method(name, learner, kernel_samples, y, held_out, fold_rows, store))
             observe(f"{name}, method {k}")
     return Comparison(table.file, target, score_name(decided), len(y), X.shape[1], folds, seed, tuple(results))
 
 
-def _result(
+def _score_method(
     name: str, model: Any, X: Any, y: Array, held_out: RowsHeldOut, folds: Sequence[Fold], store: Checkpoint
 ) -> MethodScores:
     def measure(train: Array, test: Array) -> tuple[float, float]:

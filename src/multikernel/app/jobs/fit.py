@@ -161,7 +161,7 @@ def summary(trained: Trained) -> dict[str, Any]:
             {"kernel": str(name), "weight": weight}
             for name, weight in zip(model.kernel_names_, weights.tolist(), strict=True)
         ],
-        "weights_of_classes": _of_classes(model),
+        "weights_of_classes": _weights_of_problems(model),
         "degrees_of_freedom": np.atleast_1d(model.degrees_of_freedom_)
         if hasattr(model, "degrees_of_freedom_")
         else None,
@@ -170,7 +170,7 @@ def summary(trained: Trained) -> dict[str, Any]:
     }
 
 
-def _of_classes(model: Any) -> dict[str, Any] | None:
+def _weights_of_problems(model: Any) -> dict[str, Any] | None:
     """The weights of each problem, in the order of the kernels; None for a single problem."""
     if model.weights_.ndim < 2 or len(model.weights_) < 2:
         return None

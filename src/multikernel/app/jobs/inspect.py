@@ -119,7 +119,7 @@ def inspect(path: Path, table: CsvTable | None) -> Inspected:
         raise ValueError(f"{path} was learned in chunks, and is not tested on a table; leave {table.file} out")
     target = metadata.get("table", metadata.get("stream", metadata)).get("target")
     targets = tuple(metadata.get("targets", (target,) if target else ()))
-    tested = () if table is None else _on_table(path, model, metadata, targets, table)
+    tested = () if table is None else _tests_on_table(path, model, metadata, targets, table)
     return inspect_model(model, str(path), targets, tested)
 
 
@@ -135,9 +135,9 @@ def inspect_model(model: Any, file: str, targets: tuple[str, ...], tested: tuple
     learner = learner_of(model)
     explanation = getattr(learner, "explanation_", None)
     if explanation is None:
-        names, weights = _mixed(learner)
+        names, weights = _kernel_weights(learner)
     else:
-        names, weights = _blended(explanation)
+        names, weights = _candidate_shares(explanation)
     order = np.argsort(-weights, kind="stable")
     return Inspected(
         file=file,
@@ -152,18 +152,20 @@ def inspect_model(model: Any, file: str, targets: tuple[str, ...], tested: tuple
     )
 
 
-def _mixed(model: Any) -> tuple[list[str], Array]:
+def _kernel_weights(model: Any) -> tuple[list[str], Array]:
     """Kernels and their weights."""
     return [str(name) for name in model.kernel_names_], np.atleast_2d(model.weights_).mean(axis=0)
 
 
-def _blended(explanation: Explanation) -> tuple[list[str], Array]:
+def _candidate_shares(explanation: Explanation) -> tuple[list[str], Array]:
     """Candidates and their shares."""
     rows = explanation.rows[:-1]  # the last one is their blend
     return [row.candidate for row in rows], np.array([row.weight for row in rows], dtype=float)
 
 
-def _on_table(path: Path, model: Any, metadata: Any, targets: tuple[str, ...], table: CsvTable) -> tuple[Tested, ...]:
+def _tests_on_table(
+    path: Path, model: Any, metadata: Any, targets: tuple[str, ...], table: CsvTable
+) -> tuple[Tested, ...]:
     """The tests on the rows of a table, which has all targets."""
     if not targets:
         raise ValueError(f"{path} does not name the column that it predicts; fit the model again")
@@ -172,9 +174,9 @@ def _on_table(path: Path, model: Any, metadata: Any, targets: tuple[str, ...], t
     truth = [np.asarray(decide(table.column(target), task)[0]) for target in targets]
     predicted = np.asarray(model.predict(samples_of(path, metadata, table)))
     if len(targets) == 1:
-        return (_tested(model, truth[0], predicted, table.file, f"{table.file}: column {targets[0]!r}", targets[0]),)
+        return (_test(model, truth[0], predicted, table.file, f"{table.file}: column {targets[0]!r}", targets[0]),)
     return tuple(
-        _of_numbers(target_truth, predicted[:, k], table.file, target)
+        _test_of_numbers(target_truth, predicted[:, k], table.file, target)
         for k, (target_truth, target) in enumerate(zip(truth, targets, strict=True))
     )
 
@@ -193,12 +195,12 @@ def tested_on(model: Any, X: Any, truth: Array, file: str, column: str) -> Teste
     ------
     ValueError : where the target holds a class that training did not have
     """
-    return _tested(model, truth, np.asarray(model.predict(X)), file, column, "")
+    return _test(model, truth, np.asarray(model.predict(X)), file, column, "")
 
 
-def _tested(model: Any, truth: Array, predicted: Array, file: str, column: str, target: str) -> Tested:
+def _test(model: Any, truth: Array, predicted: Array, file: str, column: str, target: str) -> Tested:
     if not is_classifier(model):
-        return _of_numbers(truth, predicted, file, target)
+        return _test_of_numbers(truth, predicted, file, target)
     unknown_classes = np.setdiff1d(truth, model.classes_)
     if len(unknown_classes):
         raise ValueError(f"{column} holds {unknown_classes[0]!s}, a class that training did not have")
@@ -208,7 +210,7 @@ def _tested(model: Any, truth: Array, predicted: Array, file: str, column: str, 
     return Tested(file, target, "accuracy", len(truth), score, commonest, truth, predicted, counts)
 
 
-def _of_numbers(truth: Array, predicted: Array, file: str, target: str) -> Tested:
+def _test_of_numbers(truth: Array, predicted: Array, file: str, target: str) -> Tested:
     spread = float(((truth - truth.mean()) ** 2).sum())
     score = float("nan")
     if spread > 0:

@@ -85,7 +85,7 @@ class MethodSamples:
                 if column.note:
                     warnings.warn(f"{table.file}: {column.note}", PredictionWarning, stacklevel=2)
         if all_plain:
-            return cls._plain(table, request)
+            return cls._from_plain_columns(table, request)
         column_types = {str(column.key): column.type for column in columns if column.used}
         if not column_types:
             raise nothing_distinguishes(table, request.target)
@@ -111,7 +111,7 @@ class MethodSamples:
         return replace(samples, steps=(prepared, scaler_of(False, request.standardized)))
 
     @classmethod
-    def _plain(cls, table: CsvTable, request: FitRequest) -> Self:
+    def _from_plain_columns(cls, table: CsvTable, request: FitRequest) -> Self:
         """The samples of a table of numbers and categories without missing cells."""
         encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types, request.standardized)
         kinds = {feature.name: "number" if feature.levels is None else "category" for feature in encoding.features}

@@ -55,11 +55,11 @@ class Predictions:
         else:
             columns["prediction"] = [harmless(label) for label in self.labels]
         if self.probability is not None:
-            columns |= self._of_classes("probability ", self.probability)
+            columns |= self._by_class("probability ", self.probability)
         elif self.decision is not None and self.decision.ndim == 1:
             columns["decision"] = self.decision.tolist()
         elif self.decision is not None:
-            columns |= self._of_classes("decision ", self.decision)
+            columns |= self._by_class("decision ", self.decision)
         return pd.DataFrame(columns).to_csv(index=False, lineterminator="\n")
 
     def to_json(self) -> dict[str, Any]:
@@ -71,10 +71,10 @@ class Predictions:
             if two_classes:
                 decision = {str(classes[-1]): self.decision.tolist()}
             else:
-                decision = self._of_classes("", self.decision)
+                decision = self._by_class("", self.decision)
         probability = None
         if self.probability is not None:
-            probability = self._of_classes("", self.probability)
+            probability = self._by_class("", self.probability)
         content: dict[str, Any] = {
             "rows": len(self.labels),
             "classes": self.classes,
@@ -85,7 +85,7 @@ class Predictions:
             content["targets"] = list(self.targets)
         return content | {"decision": decision, "probability": probability}
 
-    def _of_classes(self, word: str, values: Array) -> dict[str, list[float]]:
+    def _by_class(self, word: str, values: Array) -> dict[str, list[float]]:
         return {f"{word}{label}": values[:, k].tolist() for k, label in enumerate(self.classes or [])}
 
 
@@ -182,7 +182,7 @@ def as_views(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> CsvTab
     has_view_columns = any(name.startswith(f"{view}: ") for view in views for name in table.columns)
     if table.tables is not None or not has_view_columns:
         tables = table.tables or ViewTables({view_name(table.file): table})
-        tables_by_view = _by_columns(_needed(metadata), tables.by_view)
+        tables_by_view = _match_by_columns(_needed_columns(metadata), tables.by_view)
         if table.tables is None or list(tables_by_view) != list(tables.by_view):
             table = replace(tables, by_view=tables_by_view).joined()
     target = metadata.get("target") or metadata["table"]["target"]
@@ -196,7 +196,7 @@ def as_views(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> CsvTab
     return table
 
 
-def _needed(metadata: Mapping[str, Any]) -> dict[str, set[str]]:
+def _needed_columns(metadata: Mapping[str, Any]) -> dict[str, set[str]]:
     """The columns that a model needs of each of its views, with their names in the view."""
     if "table" in metadata:
         names = [feature["name"] for feature in metadata["table"]["features"]]
@@ -208,7 +208,7 @@ def _needed(metadata: Mapping[str, Any]) -> dict[str, set[str]]:
     }
 
 
-def _by_columns(views: Mapping[str, set[str]], tables: Mapping[str, CsvTable]) -> dict[str, CsvTable]:
+def _match_by_columns(views: Mapping[str, set[str]], tables: Mapping[str, CsvTable]) -> dict[str, CsvTable]:
     """The tables by view; a file with another name is taken for the only view all of whose columns it has."""
     tables_by_view: dict[str, CsvTable] = {}
     for name, table in tables.items():

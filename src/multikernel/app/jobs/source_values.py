@@ -200,7 +200,7 @@ def _automatic(
     """The automatic estimator, its input, and the columns of each source; None in place of these where it is views."""
     table.check_types(request.types, request.target)
     model = automatic_model(replace(request, types={}), task)
-    X = _as_declared(ColumnKinds.learn(feature_columns, request.types).frame(table), request.types)
+    X = _with_declared_types(ColumnKinds.learn(feature_columns, request.types).frame(table), request.types)
     if table.views:
         return model, split(X, table.by_view(X.columns)), None
     return model, X, sources
@@ -219,7 +219,7 @@ def _by_method(
             name: [column for column in source_columns if column in samples.features]
             for name, source_columns in sources.items()
         }
-        X = _as_declared(samples.X, request.types)
+        X = _with_declared_types(samples.X, request.types)
         return model, X, {name: source_columns for name, source_columns in columns_by_source.items() if source_columns}
     names_of_features = {
         feature.name: feature.names for feature in TableEncoding.from_json(dict(samples.metadata["table"])).features
@@ -231,7 +231,7 @@ def _by_method(
     return model, samples.X, encoded_columns
 
 
-def _as_declared(X: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
+def _with_declared_types(X: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
     """The columns converted to their declared types, since models of single sources do not receive ``types``."""
     for name, kind in types.items():
         if kind in ("date", "text"):

@@ -75,12 +75,12 @@ def time_methods(table: CsvTable, request: FitRequest, names: Sequence[str] | No
     timings = []
     with watch.steps(len(models), "bench") as observe, threadpool_limits(1, user_api="blas"):
         for name, (model, X) in models.items():
-            timings.append(_timed(name, model, X, y, repeat))
+            timings.append(_time_method(name, model, X, y, repeat))
             observe(name)
     return Bench(len(y), len(samples.features), tuple(timings))
 
 
-def _timed(name: str, model: Any, X: Any, y: Any, repeat: int) -> Timed:
+def _time_method(name: str, model: Any, X: Any, y: Any, repeat: int) -> Timed:
     seconds = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # only the time matters, and not the model

@@ -54,14 +54,14 @@ def _row(score: Score, learned: np.ndarray[Any, Any], highest: bool) -> ScoreRow
         auc=f"{score.mean:.4f} ± {score.std:.4f}",
         highest=highest,
         difference=difference,
-        chosen=_chosen(score),
+        chosen=_choices(score),
         search=row_charts.duration(score.search_seconds),
         fit=row_charts.duration(score.fit_seconds),
         gap="none stated" if score.worst_gap is None else f"{score.worst_gap:.1e}",
     )
 
 
-def _chosen(score: Score) -> str:
+def _choices(score: Score) -> str:
     """The choices of the inner folds: the median of lam with its range, and the most frequent one of the others."""
     phrases = []
     if score.lams:

@@ -149,7 +149,7 @@ def path_page(followed: Followed) -> str:
         rows=[[cell.replace("+-", "±") for cell in row] for row in rows_of(followed)],
         best=f"{path.values[followed.best]:.3g}",
         simplest=f"{path.values[followed.simplest]:.3g}",
-        scores=charts.path(_along(followed), followed.measure),
+        scores=charts.path(_path_scores(followed), followed.measure),
         header=header_of(followed),
         profiles=profile_charts(profiles, followed.parameter, values, followed.scores.mean(axis=0), followed.measure),
         least={NAMES[name]: f"{value:.3g}" for name, value in values_at_minima(profiles, values).items()},
@@ -162,7 +162,7 @@ def path_page(followed: Followed) -> str:
     )
 
 
-def _along(followed: Followed) -> dict[str, Any]:
+def _path_scores(followed: Followed) -> dict[str, Any]:
     """The scores of a path as ``charts.path`` takes them, in the order of the values."""
     path = followed.path
     order = np.argsort(path.values, kind="stable")

@@ -50,7 +50,7 @@ def plainly(
         numerals[name] = reading.numerals
         if reading.numerals == PLAIN and not any(map(isnan, map(as_float, known_cells[name]))):
             continue
-        cells = [cell if is_missing(cell) else _plain(cell, reading.numerals) for cell in columns[name]]
+        cells = [cell if is_missing(cell) else _plain_number(cell, reading.numerals) for cell in columns[name]]
         pairs = [(original, plain) for original, plain in zip(columns[name], cells, strict=True) if original != plain]
         if pairs:
             changed_columns[name] = cells
@@ -97,7 +97,7 @@ def _comma(
     return training_numerals.decimal == ","
 
 
-def _plain(cell: str, numerals: Numerals) -> str:
+def _plain_number(cell: str, numerals: Numerals) -> str:
     """A number as Python writes it; a cell that Python reads as the same number is unchanged."""
     value = numerals(cell)
     if as_float(cell) == value:

@@ -74,7 +74,7 @@ class CsvTable:
 
     def present(self, name: str, instead: str = "") -> Column:
         """A column without the samples that its file does not contain; the errors are those of ``column``."""
-        self._check_there(name)
+        self._check_exists(name)
         lacking = self.lacking(name)
         column = self.columns[name]
         if lacking:
@@ -112,7 +112,7 @@ class CsvTable:
         }
         return {view_name: columns for view_name, columns in columns_of_views.items() if columns}
 
-    def _check_there(self, name: str) -> None:
+    def _check_exists(self, name: str) -> None:
         if name not in self.columns:
             close_matches = get_close_matches(name.lower(), {column.lower(): None for column in self.columns}, 1, 0.75)
             guess = next(
@@ -124,7 +124,7 @@ class CsvTable:
     def check_types(self, types: Mapping[str, str], target: str) -> None:
         """ValueError where a type is declared for a column that is not learned from."""
         for name in types:
-            self._check_there(name)
+            self._check_exists(name)
             if name == target:
                 raise ValueError(f"--type {name!r} is the target, whose kind --task says")
             if name not in self.features:
@@ -212,7 +212,7 @@ class CsvTable:
     def without(self, names: Sequence[str]) -> CsvTable:
         """The table where these columns are not learned from; ValueError where there is no such column."""
         for name in names:
-            self._check_there(name)
+            self._check_exists(name)
         return replace(self, unused=self.unused | frozenset(names))
 
     def grouped(self, name: str | None) -> CsvTable:

@@ -134,16 +134,15 @@ class TrainingRanges:
             else:
                 cells = f"{column.count} cell{'s' if column.count > 1 else ''} of {column.name!r}"
                 cells_text = f"{cells}, such as {column.cell} in row {column.row}"
-            phrases.append(
-                f"{cells_text} (in training {self._written(column.name, low)} to {self._written(column.name, high)})"
-            )
+            training_range = f"{self._value_text(column.name, low)} to {self._value_text(column.name, high)}"
+            phrases.append(f"{cells_text} (in training {training_range})")
         if len(columns_beyond) > NAMED_COLUMNS:
             others_text = f"; and cells of {len(columns_beyond) - NAMED_COLUMNS} more columns"
         else:
             others_text = ""
         return f"Values beyond those of training, where predictions are guesses: {'; '.join(phrases)}{others_text}"
 
-    def _written(self, name: str, value: float) -> str:
+    def _value_text(self, name: str, value: float) -> str:
         """A value as the sentence shows it: a date, or a number with six digits."""
         if self.orders.get(name):
             return (_EPOCH + timedelta(days=value)).isoformat()

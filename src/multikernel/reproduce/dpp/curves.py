@@ -18,7 +18,7 @@ from multikernel.reproduce.dpp.protocol import (
     STANDARDISED,
     fixed_weights,
     load,
-    nested,
+    nested_area,
     powers,
 )
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
@@ -60,19 +60,19 @@ _LARGE = ("abalone_binary", "pendigits")
 
 def _cells(quick: bool) -> Sequence[Cell]:
     if quick:
-        return _of("haberman", "stated", "quick")
+        return _cells_of("haberman", "stated", "quick")
     return [
         cell
         for name in NAMES.values()
         for variant in ("stated", "standardised")
-        for cell in _of(name, variant, _plan(name, variant))
+        for cell in _cells_of(name, variant, _plan(name, variant))
     ]
 
 
 def _whole() -> Sequence[Cell]:
     """The paper's protocol on all data sets, and standardised features as usual."""
     usual = [cell for cell in _cells(False) if cell["variant"] != "stated"]
-    return [*(cell for name in NAMES.values() for cell in _of(name, "stated", "10 x 10 folds")), *usual]
+    return [*(cell for name in NAMES.values() for cell in _cells_of(name, "stated", "10 x 10 folds")), *usual]
 
 
 def _plan(name: str, variant: str) -> str:
@@ -84,7 +84,7 @@ def _plan(name: str, variant: str) -> str:
     return "10 x 3 folds"
 
 
-def _of(name: str, variant: str, plan: str) -> list[Cell]:
+def _cells_of(name: str, variant: str, plan: str) -> list[Cell]:
     curve_plan = PLANS[plan]
     return grid(data=[name], variant=[variant], plan=[plan], D=curve_plan.degrees, fold=range(curve_plan.outer))
 
@@ -95,9 +95,9 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
     D = cell["D"]
     split = folds(y, 10, 0, stratified=True)[cell["fold"]]
     bank = powers(SCALINGS[cell["variant"]](X, split[0]), D)
-    runs = {"K_MKL": nested(bank, y, split, plan.inner, 0, plan.lams)}
+    runs = {"K_MKL": nested_area(bank, y, split, plan.inner, 0, plan.lams)}
     for name, weights in plan.weights(D).items():
-        runs[name] = nested(bank.combine(weights).dense(), y, split, plan.inner, 0, plan.lams)
+        runs[name] = nested_area(bank.combine(weights).dense(), y, split, plan.inner, 0, plan.lams)
     return {
         "auc": {name: run["auc"] for name, run in runs.items()},
         "lam": {name: run["lam"] for name, run in runs.items()},

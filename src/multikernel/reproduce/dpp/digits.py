@@ -60,8 +60,8 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
         support = np.flatnonzero(model.dual_coef_)
         model.fit(bind(family, _with_moved(X[rows][support])), np.tile(target[support], 5))
     return {
-        "decisions": _packed(model.decision_function(X_test)),
-        "truth": _packed(y_test) if (cell["a"], cell["b"]) == PAIRS[0] else "",
+        "decisions": _encode(model.decision_function(X_test)),
+        "truth": _encode(y_test) if (cell["a"], cell["b"]) == PAIRS[0] else "",
         "support": int(np.count_nonzero(model.dual_coef_)),
         "weights": model.weights_,
         "certificate": float(model.duality_gap_),
@@ -75,11 +75,11 @@ def _with_moved(X: Array) -> Array:
     return np.concatenate([images, *sides]).reshape(-1, X.shape[1])
 
 
-def _packed(values: Array) -> str:
+def _encode(values: Array) -> str:
     return b64encode(np.asarray(values, dtype="<f4").tobytes()).decode()
 
 
-def _unpacked(text: str) -> Array:
+def _decode(text: str) -> Array:
     return np.frombuffer(b64decode(text), dtype="<f4").astype(float)
 
 
@@ -99,8 +99,8 @@ def _errors(measurements: Sequence[Any]) -> tuple[int, int] | None:
     """The number of test digits that the votes of all pairs misclassify, and of all; None where a pair is missing."""
     if len(measurements) < len(PAIRS):
         return None
-    decisions = np.stack([_unpacked(measurement["decisions"]) for measurement in measurements], axis=1)
-    misclassified = _votes(decisions).argmax(axis=1) != _unpacked(measurements[0]["truth"])
+    decisions = np.stack([_decode(measurement["decisions"]) for measurement in measurements], axis=1)
+    misclassified = _votes(decisions).argmax(axis=1) != _decode(measurements[0]["truth"])
     return int(misclassified.sum()), measurements[0].get("test digits", len(misclassified))
 
 
@@ -110,16 +110,16 @@ def reduced(measurements: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]
     The true class of any other test digit wins its nine pairs and has nine votes, while no other class has more than
     eight: the votes classify it correctly.
     """
-    decisions = np.stack([_unpacked(measurement["decisions"]) for measurement in measurements], axis=1)
-    truth = _unpacked(measurements[0]["truth"])
+    decisions = np.stack([_decode(measurement["decisions"]) for measurement in measurements], axis=1)
+    truth = _decode(measurements[0]["truth"])
     relevant = np.zeros(len(truth), dtype=bool)
     for (first, second), values in zip(PAIRS, decisions.T, strict=True):
         relevant |= ((truth == first) & (values < 0)) | ((truth == second) & (values >= 0))
     return [
         {
             **measurement,
-            "decisions": _packed(values[relevant]),
-            "truth": _packed(truth[relevant]) if measurement["truth"] else "",
+            "decisions": _encode(values[relevant]),
+            "truth": _encode(truth[relevant]) if measurement["truth"] else "",
             "test digits": measurement.get("test digits", len(truth)),
         }
         for measurement, values in zip(measurements, decisions.T, strict=True)

@@ -10,7 +10,16 @@ import numpy as np
 from multikernel import diagnostics
 from multikernel.procedures import easymkl
 from multikernel.reproduce.data import DataSource
-from multikernel.reproduce.dpp.protocol import LAMS, OUTER, SCALINGS, STANDARDISED, chosen, fixed_weights, load, powers
+from multikernel.reproduce.dpp.protocol import (
+    LAMS,
+    OUTER,
+    SCALINGS,
+    STANDARDISED,
+    choose_lam,
+    fixed_weights,
+    load,
+    powers,
+)
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
 
@@ -35,7 +44,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
     if cell["what"] == "ball":
         ball = diagnostics.meb_radius(bank.matrix(cell["D"]), tol=1e-7)
         return {"squared radius": ball.squared_radius, "average": ball.average_bound, "certificate": ball.gap}
-    lam, _ = chosen(bank, y, np.arange(len(y)), 3, 0, LAMS)
+    lam, _ = choose_lam(bank, y, np.arange(len(y)), 3, 0, LAMS)
     learned = easymkl(bank, y, OUTER.machine(lam, len(y)))
     fixed = fixed_weights(cell["D"])
     mixes = [learned.values, fixed["K_D"], fixed["K_sum"]]
@@ -78,7 +87,7 @@ def _draw_weights(ax: Any, results: Results) -> None:
     ax.legend(frameon=False, fontsize=8)
 
 
-def _where(quantity: str, name: str) -> dict[str, Any]:
+def _fields(quantity: str, name: str) -> dict[str, Any]:
     return {"what": quantity, "variant": "stated", "data": name}
 
 
@@ -103,7 +112,7 @@ EXPERIMENT = Experiment(
                 f"Enclosing ball, {name}",
                 "Without negative dot products both grow with the degree towards 1.",
                 _draw_balls,
-                _where("ball", name),
+                _fields("ball", name),
             )
             for name in BALLS
         ),
@@ -112,12 +121,12 @@ EXPERIMENT = Experiment(
                 f"Spectral ratios, {name}",
                 "Whether the learned mix lies between the mean and the highest degree.",
                 _draw_ratios,
-                _where("ratio", name),
+                _fields("ratio", name),
             )
             for name in RATIOS
         ),
         *(
-            Figure(f"Learned weights, {name}", "Degree 0 never has any.", _draw_weights, _where("ratio", name))
+            Figure(f"Learned weights, {name}", "Degree 0 never has any.", _draw_weights, _fields("ratio", name))
             for name in BALLS
         ),
     ),

@@ -139,7 +139,7 @@ def along_lam(
     return FoldRun(np.array([areas[lam] for lam in lams]), np.array([gaps[lam] for lam in lams]), weights)
 
 
-def chosen(
+def choose_lam(
     kernel: Array | KernelBank, y: Array, rows: Array, inner: int, seed: int, lams: Sequence[float]
 ) -> tuple[float, float]:
     """The largest lam of the best mean area over folds of these rows, and the worst gap there for lam > 0."""
@@ -149,12 +149,12 @@ def chosen(
     return lam, max(float(gap) for run in runs for v, gap in zip(lams, run.gaps, strict=True) if v > 0)
 
 
-def nested(
+def nested_area(
     kernel: Array | KernelBank, y: Array, split: Split, inner: int, seed: int, lams: Sequence[float] = LAMS
 ) -> Mapping[str, Any]:
     """The area under the curve on the test samples with lam chosen by inner folds; the final gap and the inner one."""
     train, test = split
-    lam, inner_gap = chosen(kernel, y, train, inner, seed, lams)
+    lam, inner_gap = choose_lam(kernel, y, train, inner, seed, lams)
     final = along_lam(kernel, y, train, test, (lam,), OUTER)
     return {
         "auc": float(final.areas[0]),

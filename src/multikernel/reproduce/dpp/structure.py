@@ -10,7 +10,7 @@ from sklearn.preprocessing import normalize
 
 from multikernel import bind, kernels
 from multikernel.reproduce.data import DataSource, folds
-from multikernel.reproduce.dpp.protocol import DRAWN, SCALINGS, load, nested
+from multikernel.reproduce.dpp.protocol import DRAWN, SCALINGS, load, nested_area
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
 from multikernel.typing import Array
@@ -57,7 +57,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
     bank = bind(family, X)
     nonzero = bank.traces() > 0
     runs = [
-        nested(bank, y, split, cell.get("inner", INNER), 0)
+        nested_area(bank, y, split, cell.get("inner", INNER), 0)
         for split in folds(y, 10, 0, stratified=True)[: cell["folds"]]
     ]
     return {

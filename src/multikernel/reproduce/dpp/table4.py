@@ -17,7 +17,7 @@ from multikernel.reproduce.dpp.protocol import (
     STANDARDISED,
     area_under_curve,
     load,
-    nested,
+    nested_area,
     powers,
 )
 from multikernel.reproduce.experiment import Cell, Experiment, grid
@@ -77,7 +77,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
     split = folds(y, 10, 0, stratified=True)[cell["fold"]]
     scaled = _PREPARATIONS[cell["variant"]](X, split[0])
     if cell["method"] == EASY:
-        return nested(powers(scaled, DEGREE), y, split, 3, 0)
+        return nested_area(powers(scaled, DEGREE), y, split, 3, 0)
     gaussian = kernels.per_feature(kernels.RBF(1.0))
     if cell["variant"] == GAUSSIANS:
         bank = bind(gaussian, scaled)

@@ -79,11 +79,11 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
 
 def _cells(quick: bool) -> Sequence[Cell]:
     if quick:
-        return _of({"sentiment_kitchen": (50, 200)}, ["uniform", "L2"], 2, rows=200, folds=2, bigrams=50)
-    return _of(NUMBERS, list(METHODS), SPLITS, rows=ROWS, folds=10, bigrams=TERMS)
+        return _cells_of({"sentiment_kitchen": (50, 200)}, ["uniform", "L2"], 2, rows=200, folds=2, bigrams=50)
+    return _cells_of(NUMBERS, list(METHODS), SPLITS, rows=ROWS, folds=10, bigrams=TERMS)
 
 
-def _of(
+def _cells_of(
     numbers: Mapping[str, Sequence[int]], methods: Sequence[str], splits: int, rows: int, folds: int, bigrams: int
 ) -> Sequence[Cell]:
     """Cells for numbers of bigrams by data set; ``rows``, ``folds`` and ``bigrams`` are those of the choice."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from multikernel.files import write_whole
-from multikernel.reproduce.catalogue import bindings, judged
+from multikernel.reproduce.catalogue import bindings, verdict_on
 from multikernel.reproduce.experiment import Experiment, Figure
 from multikernel.reproduce.pages.html import inline_svg, provenance, templates
 from multikernel.reproduce.pages.tables import (
@@ -78,12 +78,12 @@ class Section:
         """Titles, sentences and pictures of the figures that have results."""
         pictures = []
         for figure in self.experiment.draw:
-            results, extent = self._shown(figure)
+            results, extent = self._cells_of_figure(figure)
             if results:
-                pictures.append((figure.title, f"{figure.see} {extent}".strip(), Markup(_drawn(figure, results))))
+                pictures.append((figure.title, f"{figure.see} {extent}".strip(), Markup(_svg(figure, results))))
         return pictures
 
-    def _shown(self, figure: Figure) -> tuple[Results, str]:
+    def _cells_of_figure(self, figure: Figure) -> tuple[Results, str]:
         """The cells that a figure shows, and a sentence that says whether this is the whole protocol or a part.
 
         These are the cells of a whole run where all of them are finished, otherwise those of this run. The sentence is
@@ -102,7 +102,7 @@ class Section:
         return usual, "A part of the protocol."
 
 
-def _drawn(figure: Figure, results: Results) -> str:
+def _svg(figure: Figure, results: Results) -> str:
     return inline_svg(lambda ax: figure.draw(ax, results), figure.title, (5.4, 3.4))
 
 
@@ -170,7 +170,7 @@ def page(
         if row.paper == paper:
             owner = next(experiment.key for experiment, _ in bindings(row))
             if owner in verdicts:
-                verdicts[owner].append(judged(row, results))
+                verdicts[owner].append(verdict_on(row, results))
     sections = [
         Section(experiment, results[experiment.key], whole_results[experiment.key], tuple(verdicts[experiment.key]))
         for experiment in experiments

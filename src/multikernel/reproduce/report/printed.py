@@ -73,7 +73,7 @@ def _dual(X: Array, y: Array, theta: Array, degree: int, alpha: float) -> tuple[
     return linalg.solve(K, y, assume_a="pos"), S
 
 
-def chosen(
+def choice(
     X: Array,
     y: Array,
     degree: int,

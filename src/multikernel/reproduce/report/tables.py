@@ -74,10 +74,10 @@ def _cells(quick: bool) -> Sequence[Cell]:
         if choice["seed"] == 0
         for seed in range(3 if quick else SPLITS)
     ]
-    return [*choices, *tests, *([] if quick else [*_swapped(choices), *_printed()])]
+    return [*choices, *tests, *([] if quick else [*_sonar_cells(choices), *_printed_rule_cells()])]
 
 
-def _swapped(choices: Sequence[Cell]) -> list[Cell]:
+def _sonar_cells(choices: Sequence[Cell]) -> list[Cell]:
     """Table 2 on the samples of Sonar, with the parameters that its folds choose, or with fitted ones."""
     return [
         choice.followed_by(data="ionosphere", variant=variant, step="test", seed=seed)
@@ -89,7 +89,7 @@ def _swapped(choices: Sequence[Cell]) -> list[Cell]:
     ]
 
 
-def _printed() -> list[Cell]:
+def _printed_rule_cells() -> list[Cell]:
     return grid(
         data=list(DATA.values()),
         variant=list(CHANGES),
@@ -107,7 +107,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
     method = replace(METHODS[cell["method"]], intercept=variant != NO_INTERCEPT)
     if variant in CHANGES:
         change = CHANGES[variant]
-        return printed.chosen(prepare(X), y, method.degree, LAMBDAS, RADII, cell["count"], cell["seed"], change)
+        return printed.choice(prepare(X), y, method.degree, LAMBDAS, RADII, cell["count"], cell["seed"], change)
     if cell["step"] == "folds":
         return method.choice(prepare(X), y, method.grid(LAMBDAS, sizes(method)), cell["count"], cell["seed"])
     if variant == PROGRAM:

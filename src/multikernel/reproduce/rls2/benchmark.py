@@ -97,7 +97,7 @@ VARIANTS = {
 
 
 @lru_cache(maxsize=2)
-def _prepared(source: DataSource, name: str, erp: bool) -> tuple[KernelBank, Array]:
+def _bank_and_target(source: DataSource, name: str, erp: bool) -> tuple[KernelBank, Array]:
     """All kernels on all rows, each divided by its trace over training and test rows, and the target."""
     data = source.load(name)
     X = features(source, name)
@@ -149,14 +149,14 @@ def _cells(quick: bool) -> Sequence[Cell]:
 
 def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     mode = MODES[cell["variant"]]
-    bank, y = _prepared(source, cell["data"], cell["variant"] == ERP)
+    bank, y = _bank_and_target(source, cell["data"], cell["variant"] == ERP)
     regression = _BY_SOURCE[cell["data"]].regression
     train, test = share(y, cell["part"], cell["seed"], stratified=mode.stratified and not regression)
     train_bank = bank.block(train, train).compact()
     test_bank = bank.block(test, train)
     mean = float(y[train].mean()) if regression or mode.centred else 0.0
     start = time.perf_counter()
-    weights, coefs, iterations, gap = _solved(train_bank, y[train] - mean, mode.solver)
+    weights, coefs, iterations, gap = _solution_path(train_bank, y[train] - mean, mode.solver)
     seconds = time.perf_counter() - start
     values = np.stack([test_bank.combine(d).multiply(c) + mean for d, c in zip(weights, coefs, strict=True)])
     if regression:
@@ -174,7 +174,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
     }
 
 
-def _solved(bank: KernelBank, y: Array, solver: Solver) -> tuple[list[Array], list[Array], list[int], float]:
+def _solution_path(bank: KernelBank, y: Array, solver: Solver) -> tuple[list[Array], list[Array], list[int], float]:
     """Weights, coefficients and iterations at every lambda; the largest gap, NaN where it is unknown."""
     if solver == "conjugate":
         steps = list(conjugate.path(bank, y, ALPHAS))
@@ -191,7 +191,7 @@ def _at_best(quantity: str, sign: float) -> Callable[[Sequence[Any]], Measured]:
 
     def summary(measurements: Sequence[Any]) -> Measured:
         mean, _ = _performance(measurements, sign)
-        return _at(measurements, quantity, int(np.flatnonzero(mean >= mean.max() - 1e-9)[-1]))
+        return _mean_at(measurements, quantity, int(np.flatnonzero(mean >= mean.max() - 1e-9)[-1]))
 
     return summary
 
@@ -202,7 +202,9 @@ def _at_a_tie(quantity: str, sign: float, published: float) -> Callable[[Sequenc
     def summary(measurements: Sequence[Any]) -> Measured:
         mean, error = _performance(measurements, sign)
         tied = np.flatnonzero(mean >= mean.max() - error[mean.argmax()])
-        return min((_at(measurements, quantity, int(i)) for i in tied), key=lambda m: abs(float(m.value) - published))
+        return min(
+            (_mean_at(measurements, quantity, int(i)) for i in tied), key=lambda m: abs(float(m.value) - published)
+        )
 
     return summary
 
@@ -215,7 +217,7 @@ def _performance(measurements: Sequence[Any], sign: float) -> tuple[Array, Array
     )
 
 
-def _at(measurements: Sequence[Any], quantity: str, index: int) -> Measured:
+def _mean_at(measurements: Sequence[Any], quantity: str, index: int) -> Measured:
     return over_repetitions([measurement[quantity][index] for measurement in measurements])
 
 
@@ -236,9 +238,9 @@ def _bind(row: PublishedNumber) -> Binding | None:
         return Query(fields, (), better, _at_best("performance", sign), cause)
     if row.metric.startswith("selected"):
         tie = _at_a_tie("kernels", sign, float(row.value))
-        return Query(fields, (), "neither", _at_best("kernels", sign), _why(row), {TIED: tie})
+        return Query(fields, (), "neither", _at_best("kernels", sign), _cause(row), {TIED: tie})
     if row.metric.startswith("iterations"):
-        return Query(fields, ("total",), "neither", cause=_why(row))
+        return Query(fields, ("total",), "neither", cause=_cause(row))
     return Query(fields, ("seconds",), "lower")
 
 
@@ -247,7 +249,7 @@ def _range_of_means(values: Sequence[Any]) -> Measured:
     return Measured(float(np.mean(values)))
 
 
-def _why(row: PublishedNumber) -> str:
+def _cause(row: PublishedNumber) -> str:
     kernels = row.metric.startswith("selected")
     if kernels and row.data == "Wpbc":
         return "the published kernels are those of a lambda at which hardly any but the larger class is predicted"

@@ -51,12 +51,12 @@ def path(bank: KernelBank, y: Array, alphas: Sequence[float]) -> Iterator[Step]:
         converged = False
         while not converged and n_iter < _MOST:
             n_iter += 1
-            c = _solved(bank.combine(d), alpha, y, c, DELTA * size)
+            c = _solve(bank.combine(d), alpha, y, c, DELTA * size)
             V = bank.apply(c[:, None])[..., 0].T
             d = nearest_point(V - (y - 0.5 * alpha * c)[:, None], d)
             converged = bool(np.linalg.norm(V @ d + alpha * c - y) <= DELTA * size)
         yield Step(d, c, n_iter)
 
 
-def _solved(gram: Gram, alpha: float, y: Array, c: Array, residual: float) -> Array:
+def _solve(gram: Gram, alpha: float, y: Array, c: Array, residual: float) -> Array:
     return conjugate_gradients(lambda p: gram.multiply(p) + alpha * p, y, c, residual, 1000 * len(y))

@@ -82,7 +82,7 @@ def _lasso(X: Array, y: Array) -> Array:
     return np.array([np.interp(_SHARE * sizes[-1], sizes, row) for row in coefs])
 
 
-def _as_they_are(fit: Fit) -> LinearFit:
+def _without_centring(fit: Fit) -> LinearFit:
     """A fit without centring of the features; the constant is the mean of the target."""
 
     def fitted(X: Array, y: Array) -> tuple[Array, float]:
@@ -92,7 +92,7 @@ def _as_they_are(fit: Fit) -> LinearFit:
     return fitted
 
 
-def _centred(fit: Fit, scaled: bool = False) -> LinearFit:
+def _with_centring(fit: Fit, scaled: bool = False) -> LinearFit:
     """A fit to features that are centred, and if ``scaled`` divided by their deviation, on the training rows."""
 
     def fitted(X: Array, y: Array) -> tuple[Array, float]:
@@ -104,12 +104,12 @@ def _centred(fit: Fit, scaled: bool = False) -> LinearFit:
 
 
 METHODS: dict[str, LinearFit] = {
-    "Best subset": _centred(_best_subset),
-    "LS": _centred(_least_squares),
-    "Ridge": _as_they_are(_ridge),
-    "Lasso": _centred(_lasso, scaled=True),
+    "Best subset": _with_centring(_best_subset),
+    "LS": _with_centring(_least_squares),
+    "Ridge": _without_centring(_ridge),
+    "Lasso": _with_centring(_lasso, scaled=True),
     "PCR": _components,
-    "PLS": _as_they_are(_partial),
+    "PLS": _without_centring(_partial),
 }
 
 
@@ -123,12 +123,12 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
     X, y, train = _data(source)
     if cell["step"] == "folds":
         alphas = np.logspace(4, -4, 20 if cell.get("variant") == TWENTY else VALUES).tolist()
-        return _chosen(X, y, train, cell["seed"], alphas)
+        return _two_layers(X, y, train, cell["seed"], alphas)
     b, constant = METHODS[cell["method"]](X[train], y[train])
-    return _tested(b, constant, X[~train], y[~train])
+    return _table_column(b, constant, X[~train], y[~train])
 
 
-def _tested(b: Array, constant: float, X: Array, y: Array) -> dict[str, Any]:
+def _table_column(b: Array, constant: float, X: Array, y: Array) -> dict[str, Any]:
     """The column of Table 1 of a linear function, on test rows."""
     squares = (X @ b + constant - y) ** 2
     return {
@@ -139,20 +139,20 @@ def _tested(b: Array, constant: float, X: Array, y: Array) -> dict[str, Any]:
     }
 
 
-def _column(values: Sequence[float]) -> Measured:
+def _table_number(values: Sequence[float]) -> Measured:
     """A number of the table; a coefficient that is zero is left out, as in print."""
     if any(values):
         return over_repetitions(values)
     return Measured("")
 
 
-def _chosen(X: Array, y: Array, train: Array, seed: int, alphas: Sequence[float]) -> dict[str, Any]:
+def _two_layers(X: Array, y: Array, train: Array, seed: int, alphas: Sequence[float]) -> dict[str, Any]:
     """The choice of the one-standard-error rule over ten folds, and the errors and coefficients along the path."""
     training = X[train]
     target = y[train]
     errors = []
     for fit_rows, held_out_rows in folds(target, 10, seed, stratified=False):
-        coefs, _ = _along(training[fit_rows], target[fit_rows], alphas)
+        coefs, _ = _coefficient_path(training[fit_rows], target[fit_rows], alphas)
         errors.append(
             ((training[held_out_rows] @ coefs.T + target[fit_rows].mean() - target[held_out_rows, None]) ** 2).mean(
                 axis=0
@@ -161,9 +161,9 @@ def _chosen(X: Array, y: Array, train: Array, seed: int, alphas: Sequence[float]
     error = np.mean(errors, axis=0)
     spread = np.std(errors, axis=0, ddof=1) / np.sqrt(10)
     simplest = int(np.flatnonzero(error <= error.min() + spread[error.argmin()])[0])  # the largest lambda
-    coefs, freedom = _along(training, target, alphas)
+    coefs, freedom = _coefficient_path(training, target, alphas)
     return {
-        **_tested(coefs[simplest], float(target.mean()), X[~train], y[~train]),
+        **_table_column(coefs[simplest], float(target.mean()), X[~train], y[~train]),
         "variables": int((coefs[simplest] != 0).sum()),
         "chosen": alphas[simplest],
         "freedom": freedom,
@@ -173,7 +173,7 @@ def _chosen(X: Array, y: Array, train: Array, seed: int, alphas: Sequence[float]
     }
 
 
-def _along(X: Array, y: Array, alphas: Sequence[float]) -> tuple[Array, list[float]]:
+def _coefficient_path(X: Array, y: Array, alphas: Sequence[float]) -> tuple[Array, list[float]]:
     """Coefficients and degrees of freedom along the path; the target is centred, the features are not."""
     models = path(LinearRLS2Regressor(fit_intercept=False), X, y - y.mean(), "alpha", alphas).models
     return np.array([model.coef_ for model in models]), [float(model.degrees_of_freedom_) for model in models]
@@ -187,7 +187,7 @@ def _bind(row: PublishedNumber) -> Binding | None:
     better: Better = "lower" if row.metric == "test MSE" else "neither"
     quoted = row.method != "RLS2"
     cause = "" if quoted else _FOLDS
-    return Query({"method": row.method}, (row.metric,), better, _column, cause, quoted=quoted)
+    return Query({"method": row.method}, (row.metric,), better, _table_number, cause, quoted=quoted)
 
 
 _FOLDS = (

@@ -82,18 +82,18 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
         name: [float(np.sqrt(((method(X[:n], y[:n], X_test) - y_test) ** 2).mean(axis=1).min())) for n in SIZES]
         for name, method in METHODS.items()
     }
-    n_examples = _found_after(X, y)
+    n_examples = _examples_needed(X, y)
     linear = np.array(errors["linear kernel"])
     return {
         "errors": errors,
         "found after": n_examples,
         "weights": _nearest_weights(X[:n_examples], y[:n_examples]),
         "linear needs": int(next((n for n, e in zip(SIZES, linear, strict=True) if e < _ASYMPTOTE), 151)),
-        "below": _below(errors),
+        "below": _size_of_crossing(errors),
     }
 
 
-def _found_after(X: Array, y: Array) -> int:
+def _examples_needed(X: Array, y: Array) -> int:
     """The first number of examples from which on the three bits have weights near 1/3 at some lambda."""
     return next((n for n in range(3, 151) if np.abs(np.array(_nearest_weights(X[:n], y[:n])) - 1 / 3).max() < 0.1), 151)
 
@@ -104,7 +104,7 @@ def _nearest_weights(X: Array, y: Array) -> list[float]:
     return weights[np.abs(weights - 1 / 3).max(axis=1).argmin()].tolist()
 
 
-def _below(errors: Mapping[str, list[float]]) -> int:
+def _size_of_crossing(errors: Mapping[str, list[float]]) -> int:
     """The size from which on two layers are not above the Lasso on raw features."""
     not_above = np.array(errors["two layers"]) <= np.array(errors["Lasso, raw"]) * (1 + 1e-3) + 1e-3
     above = np.flatnonzero(~not_above)

@@ -74,7 +74,7 @@ def by_performance(bank: KernelBank, y: Array, seed: int) -> Array:
     return np.full(len(bank), 1.0 / len(bank))
 
 
-def compared(
+def compare_methods(
     bank: KernelBank,
     y: Array,
     test_bank: KernelBank,
@@ -90,17 +90,17 @@ def compared(
         if name != "PWMK":
             model, grid = estimator(name, bank, y)
             best = BankSearchCV(model, {"C": costs, **grid}, cv=inner).fit(bank, y).best_estimator_
-            results[name] = _tested(best, best.weights_, test_bank, y_test)
+            results[name] = _test_result(best, best.weights_, test_bank, y_test)
     if "PWMK" in names:
         weights = by_performance(bank, y, seed)
         scaled = bank.scaled(weights * len(bank))
         scaled_test_bank = test_bank.scaled(weights * len(bank))
         search = BankSearchCV(AverageMKLClassifier("precomputed"), {"C": costs}, cv=inner).fit(scaled, y)
-        results["PWMK"] = _tested(search.best_estimator_, weights, scaled_test_bank, y_test)
+        results["PWMK"] = _test_result(search.best_estimator_, weights, scaled_test_bank, y_test)
     return results
 
 
-def _tested(model: Any, weights: Array, test_bank: KernelBank, y_test: Array) -> Mapping[str, Any]:
+def _test_result(model: Any, weights: Array, test_bank: KernelBank, y_test: Array) -> Mapping[str, Any]:
     w = weights / weights.sum()
     return {
         "accuracy": 100.0 * float(np.mean(model.predict(test_bank) == y_test)),

@@ -12,7 +12,7 @@ from multikernel.reproduce.data import DataSource, FeatureScaling, share
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.smkl.methods import COSTS, GAP, compared
+from multikernel.reproduce.smkl.methods import COSTS, GAP, compare_methods
 from multikernel.reproduce.verdict import Binding, Query
 
 DATA = {
@@ -56,7 +56,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
     train_bank = bank.scaled(scales)
     test_bank = bank.scaled(scales).cross(Z[test])
     costs, names = RUNS[cell.get("variant", cell["grid"])]
-    return compared(train_bank, y[train], test_bank, y[test], cell["seed"], costs, names)
+    return compare_methods(train_bank, y[train], test_bank, y[test], cell["seed"], costs, names)
 
 
 def _cells(quick: bool) -> Sequence[Cell]:

@@ -12,7 +12,7 @@ from multikernel import bind, kernels
 from multikernel.reproduce.data import DataSource, share
 from multikernel.reproduce.experiment import Cell, Experiment, grid
 from multikernel.reproduce.published import PublishedNumber
-from multikernel.reproduce.smkl.methods import COSTS, GAP, compared
+from multikernel.reproduce.smkl.methods import COSTS, GAP, compare_methods
 from multikernel.reproduce.verdict import Binding, Measured, Query, over_repetitions
 
 DATA = {  # with the number of terms that the paper has
@@ -50,7 +50,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
     train_bank = bank.scaled(scales)
     test_bank = bank.scaled(scales).cross(X[test])
     costs = COSTS[::3] if cell["grid"] == "full" else COSTS[5:6]
-    return compared(train_bank, y[train], test_bank, y[test], cell["seed"], costs, METHODS[cell["grid"]])
+    return compare_methods(train_bank, y[train], test_bank, y[test], cell["seed"], costs, METHODS[cell["grid"]])
 
 
 def _cells(quick: bool) -> Sequence[Cell]:

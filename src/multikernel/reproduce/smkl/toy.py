@@ -13,7 +13,7 @@ from multikernel.reproduce.data import DataSource, share
 from multikernel.reproduce.experiment import Cell, Experiment, Figure
 from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.smkl.methods import GAP, compared, smoothings
+from multikernel.reproduce.smkl.methods import GAP, compare_methods, smoothings
 from multikernel.reproduce.verdict import Binding, Measured, Query, over_repetitions
 
 POINTS = 500
@@ -32,7 +32,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
     train, test = share(y, PART, cell["seed"], stratified=True)
     bank = bind(kernels.linear_features(), X[train])
     costs = COSTS if cell["grid"] == "full" else COSTS[2:3]
-    results = compared(bank, y[train], bank.cross(X[test]), y[test], cell["seed"], costs, METHODS)
+    results = compare_methods(bank, y[train], bank.cross(X[test]), y[test], cell["seed"], costs, METHODS)
     s = float(np.median(smoothings(bank, y[train])))
     machines = {
         "L1-MKL": L1MKLClassifier("precomputed", tol=GAP),

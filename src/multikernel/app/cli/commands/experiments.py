@@ -62,7 +62,7 @@ def demo(
                 header, rows = summary_rows(studies[-1])
                 show_table(f"{dataset.name}: area under the ROC curve, {folds} folds", header, rows)
         jobs = [] if data else [make() for make in several.JOBS]
-        comparisons = [_compared(job, min(folds, _FOLDS_OF_JOBS), seed, as_json) for job in jobs]
+        comparisons = [_compare_job(job, min(folds, _FOLDS_OF_JOBS), seed, as_json) for job in jobs]
         write_whole(out, render(studies, plan, out, data_dir, list(zip(jobs, comparisons, strict=True))).encode())
         if as_json:
             results = {
@@ -74,13 +74,13 @@ def demo(
             typer.echo(f"report written to {out}")
 
 
-def _compared(job: Job, folds: int, seed: int, as_json: bool) -> Comparison:
+def _compare_job(job: Job, folds: int, seed: int, as_json: bool) -> Comparison:
     """The comparison of a job, and its table where results are not printed as JSON."""
     from multikernel.app.demo import several
     from multikernel.app.jobs.compare import rows_of
 
     with ConsoleWatch().steps(3, job.name) as observe:
-        comparison = several.compared(job, folds, seed, observe)
+        comparison = several.compare(job, folds, seed, observe)
     if not as_json:
         title = f"{job.name}: {comparison.measure} on held-out folds, with seconds of choosing and fitting"
         show_table(title, ["method", comparison.measure, "seconds"], rows_of(comparison))

@@ -18,8 +18,8 @@ from multikernel.app.cli.console import (
     OtherFiles,
     TableOptions,
     WrongUseError,
+    check_exist,
     check_new,
-    check_there,
     one_line_failures,
     read,
     show_json,
@@ -131,7 +131,7 @@ def fit(
     "view: column"; options may leave the view out where only one file has the column.
     """
     with one_line_failures():
-        check_there(data)
+        check_exist(data)
         from multikernel.app.jobs.fit_stream import StreamOptions
 
         request = request_of(target, method, task, kernels, (lam, C, alpha), settings, seed, proba, types)
@@ -146,7 +146,7 @@ def fit(
             parameters={k: v for k, v in approximation_options.items() if v is not None} | dict(request.parameters),
         )
         with working_on(scheduler):
-            results, show = _trained(data, table_options, request, StreamOptions(memory, checkpoint), out)
+            results, show = _train(data, table_options, request, StreamOptions(memory, checkpoint), out)
         save_config(ctx, save_config_to)
         if as_json:
             show_json("fit", results | {"model": str(out)})
@@ -155,7 +155,7 @@ def fit(
         typer.echo(f"model written to {out}")
 
 
-def _trained(
+def _train(
     data: Path,
     table_options: TableOptions,
     request: FitRequest,
@@ -174,16 +174,16 @@ def _trained(
                 "--memory less than the file"
             )
         table = read(data, table_options)
-        return _from_table(table, of_table(request, table), out)
+        return _train_on_table(table, of_table(request, table), out)
     for option, column in (("--groups", table_options.groups), ("--time", table_options.time)):
         if column is not None:
             raise ValueError(f"{data} is read in chunks, which knows no folds for {option}; leave it out")
     if table_options.sheet:
         raise ValueError(f"{data} is read in chunks, and --sheet names a sheet of an Excel file; leave it out")
-    return _from_stream(data, request, replace(streaming, leave_out=tuple(table_options.leave_out or ())), out)
+    return _train_on_stream(data, request, replace(streaming, leave_out=tuple(table_options.leave_out or ())), out)
 
 
-def _from_table(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str, Any], Callable[[], None]]:
+def _train_on_table(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str, Any], Callable[[], None]]:
     """Fit to a table and write the model; the results, and a function that prints them."""
     from multikernel.persistence import save
 
@@ -204,7 +204,7 @@ def _from_table(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[s
     return jobs.summary(trained), lambda: _tables(jobs.describe(trained))
 
 
-def _from_stream(
+def _train_on_stream(
     path: Path, request: FitRequest, streaming: StreamOptions, out: Path
 ) -> tuple[dict[str, Any], Callable[[], None]]:
     """Fit to a file that is read in chunks and write the model; the results, and a function that prints them."""

@@ -16,8 +16,8 @@ from multikernel.app.cli.console import (
     TableOptions,
     WrongUseError,
     begin,
+    check_exist,
     check_new,
-    check_there,
     named_file,
     one_line_failures,
     read,
@@ -69,7 +69,7 @@ def predict(
         check_config(save_config_to, force=force)
         if other_files.words and memory is not None:
             raise WrongUseError("several files are read at once, not in chunks; leave --memory out")
-        check_there(model, new)
+        check_exist(model, new)
         begin(f"Reading {model}")
         if not other_files.words and _in_chunks(model, new, proba, memory, out, {"--json": as_json, "--sheet": sheet}):
             save_config(ctx, save_config_to)
@@ -156,7 +156,7 @@ def report(
         if data is None and views:
             raise WrongUseError("--view names further files; give the first one, with the target, without --view")
         check_new(out, force=force, inputs=(model, *other_files.paths(data)) if data else (model,))
-        check_there(model, *([] if data is None else [data]))
+        check_exist(model, *([] if data is None else [data]))
         begin(f"Reading {model}")
         from multikernel.app.jobs.inspect import inspect
         from multikernel.app.report.page import model_page
