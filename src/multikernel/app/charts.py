@@ -11,11 +11,11 @@ from multikernel.app.drawing import SHEET, Drawing, Scale, counted, intervals, l
 from multikernel.app.row_charts import counts
 from multikernel.app.short_names import apart, room, shortened
 
-_LEFT = 56.0  # of a sheet with axes
+_LEFT = 56.0  # where the horizontal axis of a chart begins
 _TOP = 26.0
 _SIDE = 300.0
 _LETTER = 8.0  # the width of a letter, at most
-_BESIDE = 12  # letters of a name at the end of a curve
+_BESIDE = 12  # letters of the longest name that is written at the end of its curve
 
 
 def path(result: Mapping[str, Any], measure: str) -> Markup:

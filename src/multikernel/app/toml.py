@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")  # keys that need no quotes
+_BARE = re.compile(r"[A-Za-z0-9_-]+")  # a key that needs no quotes
 _PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _NESTED = re.compile(
     rf"(?:^|[\[{{,])[ \t]*(?:{_PART}[ \t]*\.[ \t]*){{50}}", re.MULTILINE
@@ -51,7 +51,7 @@ def read_toml(text: str) -> dict[str, Any]:
         raise ValueError("The file has keys of fifty parts, and settings have three at most.")
     try:
         return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also of a number of too many digits
+    except (ValueError, RecursionError) as error:  # also for a number with too many digits
         raise ValueError(f"The file is no TOML ({error}).") from None
 
 

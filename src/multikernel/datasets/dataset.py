@@ -85,7 +85,7 @@ class Entry:
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """What a reader makes of the files of one data set."""
+    """The content of the files of one data set, as a reader returns it."""
 
     X: Any
     y: NDArray[Any]

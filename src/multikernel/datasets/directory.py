@@ -49,7 +49,7 @@ class DataDirectory:
         """Read the data set of that name, one of ``sources``; ValueError where a file is not what it should be."""
         source = self.sources[name]
         content = _read(source)
-        about = " ".join(f"{source.about} {content.remark}".split())  # one paragraph
+        about = " ".join(f"{source.about} {content.remark}".split())  # joined to one paragraph
         return Dataset(
             name=name,
             X=content.X,
@@ -102,7 +102,7 @@ def _files_without_manifest(path: Path, file_names: set[str], set_names: set[str
         if ending is not None and (stem := name.removesuffix(ending)) not in set_names:
             sources.setdefault(stem, DataFiles(stem, (SourceFile(path / name),)))
     idx = [f"mnist-{ending}" for ending in IDX_FILES]
-    # One of the four files is enough for the set to have a source: loading it then says which file is missing.
+    # One of the four files is enough for a source: the error of loading the set then says which file is missing.
     if "mnist" not in set_names and any(name in idx for name in names):
         sources["mnist"] = DataFiles("mnist", tuple(SourceFile(path / name) for name in idx))
     return sources

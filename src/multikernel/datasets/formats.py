@@ -45,7 +45,7 @@ def read_idx(files: Sequence[SourceFile], task: Task | None) -> Content:
         raise ValueError(f"{test_images}: images of {test.shape[1:]}, those of {train_images} have {train.shape[1:]}")
     height, width = train.shape[1:]
     X = np.concatenate((train, test)).reshape(-1, height * width).astype(np.float32)
-    X /= 255  # in place: a second copy would be 220 MB
+    X /= 255  # in place, as a second copy would take 220 MB
     y = np.concatenate((train_y, test_y)).astype(np.int64)
     names = tuple(f"pixel_{i}_{j}" for i in range(height) for j in range(width))
     split = np.repeat(np.array(["train", "test"]), [len(train), len(test)])

@@ -65,7 +65,7 @@ class PolynomialMethod:
     def test_errors(
         self, X: Array, y: Array, split: Split, parameters: Mapping[str, float], tol: float
     ) -> dict[str, float]:
-        """Errors on the test rows."""
+        """The errors on the test rows of a model with these parameters."""
         train, test = split
         model = self.model(tol, **parameters).fit(X[train], y[train])
         predicted = model.predict(X[test])

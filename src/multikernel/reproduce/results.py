@@ -1,4 +1,4 @@
-"""Finished cells, kept in a file: a line of JSON each, written whole, so that a run that was killed resumes."""
+"""Finished cells, kept in a file: a line of JSON each, written in one call, so that a run that was killed resumes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True)
 class Stamp:
-    """What makes two results of the same cell the same measurement.
+    """The properties that measurements of a cell must share to be interchangeable.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from multikernel.reproduce.results import Ledger, Results, Stamp
 
 Report = Callable[[str], None]
 Fields = tuple[tuple[str, Any], ...]
-_STATUS = Path("/proc/self/status")  # what Linux says of this process
+_STATUS = Path("/proc/self/status")  # where Linux reports the memory of this process
 _REFERENCES = Path("/proc/self/clear_refs")  # writing "5" to it resets the peak of the memory
 
 
@@ -111,7 +111,7 @@ def run(
 
 @contextmanager
 def _broken_pool_as_value_error() -> Iterator[None]:
-    """ValueError where a process that measures was killed, after which no further cell can be measured."""
+    """ValueError where a process that measures cells was killed, after which the pool measures no further cells."""
     try:
         yield
     except BrokenExecutor:
@@ -225,7 +225,7 @@ def _immediate(source: DataSource, *task: Any) -> Future[Outcome]:
 
 def measured(source: DataSource, key: str, cell: Cell, prerequisite: Mapping[str, Any]) -> Outcome:
     """The measurement of a cell, with linear algebra on one thread, and its time and memory."""
-    from multikernel.reproduce.catalogue import experiment  # which imports every experiment
+    from multikernel.reproduce.catalogue import experiment  # imported here, as it imports all experiments
 
     with suppress(OSError):
         _REFERENCES.write_text("5")

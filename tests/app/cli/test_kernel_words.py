@@ -38,7 +38,7 @@ def test_no_word_is_no_family() -> None:
 
 @pytest.mark.parametrize("word", WORDS.values(), ids=WORDS)
 def test_the_form_shown_in_the_help_is_understood(word: object) -> None:
-    assert parse([word.form]) is not None  # type: ignore[attr-defined]
+    assert parse([word.syntax]) is not None  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

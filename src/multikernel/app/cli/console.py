@@ -25,7 +25,7 @@ from multikernel.observer import Progress, listening
 if TYPE_CHECKING:
     from multikernel.app.tables.table import CsvTable
 
-STANDARD_INPUT = Path("-")  # in place of a file
+STANDARD_INPUT = Path("-")  # the argument that stands for standard input
 _INPUT = "standard input"
 _SILENCE = 10.0  # seconds after which a fit reports its progress in a pipe
 _PIPE_WIDTH = 240  # columns of a table in a pipe, where lines need not be wrapped
@@ -39,7 +39,7 @@ class WrongUseError(ValueError):
 def one_line_failures() -> Iterator[None]:
     """Turn an error of the library into one line on stderr, and its warnings into a line each.
 
-    The exit status is 2 for options that contradict each other, and else 1.
+    The exit status is 2 for options that contradict each other, otherwise 1.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -111,7 +111,7 @@ def begin(action: str) -> None:
 
 
 class ConsoleWatch:
-    """The watch of a job on a terminal or in a pipe, on stderr."""
+    """Reports the progress of a job on stderr, on a terminal or in a pipe."""
 
     @contextmanager
     def steps(self, total: int, title: str) -> Iterator[Observe]:

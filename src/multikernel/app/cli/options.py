@@ -199,9 +199,9 @@ SaveConfig = Annotated[
 
 
 def family_of(words: list[str] | None, method: str | None = None) -> KernelFamily | None:
-    """The kernels of the words; a usage error where one is wrong.
+    """The kernels of the words of --kernels; a usage error where a word is wrong.
 
-    Products of kernels of centred features have no linear part, so ``polynomial`` takes features as they are.
+    Products of kernels of centred features have no linear part, so ``polynomial`` does not centre features.
     """
     try:
         return parse(words or [], standardized=method != "polynomial")
@@ -210,7 +210,7 @@ def family_of(words: list[str] | None, method: str | None = None) -> KernelFamil
 
 
 def task_of(name: TaskName) -> Task | None:
-    """The task that was named, None where the table decides."""
+    """The named task; None where the task follows from the table."""
     if name is TaskName.auto:
         return None
     if name is TaskName.classification:
@@ -249,7 +249,7 @@ def of_table(request: FitRequest, table: CsvTable) -> FitRequest:
 
 
 def types_of(words: list[str] | None) -> dict[str, str]:
-    """What the words of --type declare; a usage error where one is wrong."""
+    """The types of columns in the words of --type; a usage error where a word is wrong."""
     try:
         return declared(words or [])
     except ValueError as error:

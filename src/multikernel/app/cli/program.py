@@ -31,7 +31,7 @@ app = typer.Typer(
 
 
 class _Command(TyperCommand):
-    """A command that refuses a second target: the parser would take the last one without a word."""
+    """A command that refuses a second target: the parser would use the last one without a message."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if sum(word.partition("=")[0] == "--target" for word in args) > 1:

@@ -72,7 +72,7 @@ class Score:
 
 @dataclass(frozen=True)
 class LearnedMix:
-    """EasyMKL on all rows."""
+    """The kernel that EasyMKL learns from all rows."""
 
     lam: float  # the median of the values chosen in the folds
     weights: tuple[float, ...]  # of degrees 0, 1, ...

@@ -21,13 +21,13 @@ from multikernel.datasets import Task
 from multikernel.typing import Array
 
 _BESIDE = ("automatic", "one Gaussian (SVC)", "one Gaussian (kernel ridge)", "gradient boosting")
-_IMAGES = 500  # of 1797, so that the demo takes a minute
-_ORIENTATIONS = 4  # of strokes
+_IMAGES = 500  # of 1797 images, so that the demo takes a minute
+_ORIENTATIONS = 4  # in which strokes are counted
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job.
+    """A data set with a task of prediction.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def patients() -> Job:
     from sklearn.datasets import load_diabetes
 
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    X["sex"] = X["sex"].map({1.0: "one", 2.0: "two"})  # the source does not say which is which
+    X["sex"] = X["sex"].map({1.0: "one", 2.0: "two"})  # the source does not say which number is which sex
     return Job(
         "patients",
         "Patients with diabetes (Efron, Hastie, Johnstone and Tibshirani, 2004) that come with scikit-learn, in the "

@@ -1,6 +1,6 @@
 """The comparison of the demo: nested cross-validation of EasyMKL, its baselines and an outside reference.
 
-Each outer fold is a test set. On the samples outside it, inner folds choose every parameter by the area under the
+Each outer fold is a test set. On the samples outside of it, inner folds choose all parameters by the area under the
 curve; the model with these parameters is fitted on all samples outside the fold and scored on the fold. All methods
 have the same folds, and features are scaled by the training part only. Donini and Aiolli (2017), section 5.
 """
@@ -37,7 +37,7 @@ SVC_GRID = {"C": [0.1, 1.0, 10.0, 100.0, 1000.0], "gamma": [0.01, 0.1, 1.0, 10.0
 
 @dataclass(frozen=True)
 class StudyMethod:
-    """One row of the comparison: a name and the search that chooses its parameters."""
+    """A method of the comparison: its name, and the search that chooses its parameters."""
 
     key: str
     label: str

@@ -1,1 +1,1 @@
-"""What both applications do with a table: fit, predict, compare."""
+"""The work of the command line and of the browser application on a table: fit, predict, compare."""

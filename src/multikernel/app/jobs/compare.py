@@ -140,7 +140,7 @@ def compare_methods(
     """
     y, decided, feature_columns = read_target(table, target, task)
     held_out = table.held_out
-    possible_folds = held_out.most(y, decided)
+    possible_folds = held_out.possible_folds(y, decided)
     if possible_folds < 2 * INNER_FOLDS:
         raise ValueError(
             f"{table.file}: a comparison chooses on {INNER_FOLDS} folds inside of others, for which there must be as "

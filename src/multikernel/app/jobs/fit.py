@@ -117,7 +117,7 @@ def _cross_validate(
     X = samples.X
     y = samples.y
     task = samples.task
-    n_folds = min(OUTER_FOLDS, held_out.most(y, task))
+    n_folds = min(OUTER_FOLDS, held_out.possible_folds(y, task))
     if n_folds < 2:
         return ()
     pipeline = samples.pipeline(model)
@@ -178,7 +178,7 @@ def _weights_of_problems(model: Any) -> dict[str, Any] | None:
 
 
 def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
-    """What ``fit`` prints: tables, each as its title, its header and its rows."""
+    """The tables that ``fit`` prints, each as its title, its header and its rows."""
     model = trained.model
     measure = score_name(trained.samples.task)
     cv = np.array(trained.fold_scores)

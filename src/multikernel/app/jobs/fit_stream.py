@@ -24,7 +24,7 @@ from multikernel.kernels import for_columns
 from multikernel.streams import bytes_of
 from multikernel.typing import Array
 
-_METHOD = "rls2"  # without --method: weights of few kernels, from sums
+_METHOD = "rls2"  # the default of --method: it learns the weights of few kernels from sums over the rows
 _CELLS = 4.0  # memory of a CSV file that is read at once, in units of its size
 _BYTES = 80.0  # memory of a cell of a Parquet file as a string of up to 20 characters
 
@@ -37,7 +37,7 @@ class StreamOptions:
     ----------
     memory : text such as "2GB"
     checkpoint : file of the state
-    leave_out : columns that are no features
+    leave_out : columns that are not learned from
     """
 
     memory: str | None = None
@@ -178,7 +178,7 @@ def train(
 
 
 def describe(summary: Mapping[str, Any]) -> list[tuple[str, list[str], list[list[str]]]]:
-    """What ``fit`` prints: tables, each as its title, its header and its rows."""
+    """The tables that ``fit`` prints, each as its title, its header and its rows."""
     facts = [
         ["method", summary["method"]],
         ["task", summary["task"]],

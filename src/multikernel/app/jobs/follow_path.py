@@ -1,4 +1,4 @@
-"""Path: one method over the values of one parameter, tested on held-out folds."""
+"""``path``: one method along the values of one parameter, tested on held-out folds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from multikernel.typing import Array
 
 @dataclass(frozen=True)
 class Followed:
-    """A path on all samples, and how its steps do on held-out folds.
+    """A path on all samples, and the scores of its steps on held-out folds.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def _parameter_of(model: Any, request: FitRequest, task: Task) -> str:
 
 
 def numbers_of(text: str) -> Array:
-    """The numbers of a text with commas between them; ValueError where one is none."""
+    """The numbers in a text, separated by commas; ValueError where a word is not a number."""
     try:
         return np.array([float(word) for word in text.split(",")])
     except ValueError:
@@ -204,7 +204,7 @@ def rows_of(followed: Followed) -> list[list[str]]:
 
 
 def header_of(followed: Followed) -> list[str]:
-    """The names of the columns of that table."""
+    """The names of the columns of the table of ``rows_of``."""
     measure = followed.measure
     criteria = [NAMES[name] for name in criteria_along(followed.path)]
     return [followed.parameter, f"{measure}, held out", f"{measure}, training", "kernels", *criteria, "gap", ""]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PlainName:
-    """How a method is called, and when it is used.
+    """The plain name of a method, and a sentence about when to use it.
 
     Parameters
     ----------

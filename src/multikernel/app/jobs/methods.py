@@ -40,9 +40,9 @@ PATHS = {
     "rho": np.linspace(1.1, 2.0, 10),
 }
 EVEN = ("lam", "rho")  # parameters whose values are evenly spaced; those of others are in a constant ratio
-INNER_FOLDS = 3  # by which parameters are chosen
+INNER_FOLDS = 3  # which choose parameters
 OUTER_FOLDS = 5  # whose scores are reported
-PRINTED_WEIGHTS = 10  # the largest ones
+PRINTED_WEIGHTS = 10  # the largest weights, which are printed
 
 
 @dataclass(frozen=True)
@@ -263,13 +263,13 @@ def with_search(model: Any, request: FitRequest, task: Task, y: Array, held_out:
     name = request.chosen(task)
     options = estimator_of(name, task, request.target)[1]
     # The training part of an outer fold has at least half of each class, which has to suffice for the inner folds.
-    if not request.chooses(options) or held_out.most(y, task) < 2 * INNER_FOLDS:
+    if not request.chooses(options) or held_out.possible_folds(y, task) < 2 * INNER_FOLDS:
         if "cv" in request.parameters:
             return model
         return with_possible_folds(model, (len(y) + 1) // 2)
     parameter = regularisation(model, options)
     values = METHODS[name].grids[parameter]
-    if name in ("best", "proportional"):  # kernels are tried alone inside this search, with every other value
+    if name in ("best", "proportional"):  # every other value, as the method fits each kernel separately
         values = values[1::2]
     if held_out.decided:
         cv = INNER_FOLDS
@@ -300,7 +300,7 @@ def regularisation(model: Any, options: tuple[str, ...]) -> str:
 
 def most_folds(y: Array, task: Task) -> int:
     """The largest possible number of folds of single rows."""
-    return RowsHeldOut().most(y, task)
+    return RowsHeldOut().possible_folds(y, task)
 
 
 def count_of_folds(table: CsvTable, target: str, y: Array, task: Task, requested: int | None) -> int:
@@ -314,9 +314,9 @@ def count_of_folds(table: CsvTable, target: str, y: Array, task: Task, requested
 
     Raises
     ------
-    ValueError : in a sentence, where there cannot be so many, or not two
+    ValueError : with a sentence, where so many folds, or two, are not possible
     """
-    possible = table.held_out.most(y, task)
+    possible = table.held_out.possible_folds(y, task)
     if possible < max(requested or 2, 2):
         count_text = "no folds"
         instead = "give more rows"

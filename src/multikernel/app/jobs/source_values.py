@@ -1,4 +1,4 @@
-"""``values``: what each column of a table is worth, or each source, a group of columns, or each of several files."""
+"""``values``: what each column of a table is worth, or each group of columns, or each of several files."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def written_in(path: Path, training_numerals: Mapping[str, Any] | None = None) -
 
     Parameters
     ----------
-    path : the file, which is no Parquet file
+    path : a CSV file
     training_numerals : how the numbers of training were written, for columns that can be read in two ways
 
     Raises

@@ -1,4 +1,4 @@
-"""Reports as one HTML file that needs no other file and no network: of a model, and of a path."""
+"""Reports as one HTML file that needs no other file and no network: of a model, of a path, and of sources."""
 
 from __future__ import annotations
 

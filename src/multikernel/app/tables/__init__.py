@@ -1,1 +1,1 @@
-"""A person's own table: from a file to samples."""
+"""Tables of the user: from files to samples."""

@@ -89,7 +89,7 @@ class TableEncoding:
         return self.scale(_frame(self.features, table))
 
     def of_views(self, names: Iterable[str]) -> Self:
-        """The encoding of some of the views."""
+        """The encoding of the views with these names."""
         views = {name: self.views[name] for name in names}
         columns_of_views = {column for view_columns in views.values() for column in view_columns}
         columns = [name for feature in self.features for name in feature.names]

@@ -59,7 +59,7 @@ class RowsHeldOut:
             return self.groups
         return _stretches(self.times, _WITHIN * (count + 1))
 
-    def most(self, y: Array, task: Task) -> int:
+    def possible_folds(self, y: Array, task: Task) -> int:
         """The largest possible number of folds.
 
         Each fold needs a sample of every class, or two samples where the target is a number; it consists of whole
@@ -90,7 +90,9 @@ class RowsHeldOut:
         ValueError : where the rows before a fold are of one class
         """
         if self.times is None:
-            from multikernel.selection import grouped_folds  # which loads scikit-learn; a table is read without it
+            from multikernel.selection import (
+                grouped_folds,
+            )  # imported here, as it loads scikit-learn, which reading a table does not need
 
             return grouped_folds(y, self.groups, count, stratify=task == "classification", random_state=seed)
         folds = later_and_later(self.times, count)

@@ -13,7 +13,7 @@ from math import isnan
 
 from multikernel.tables import PLAIN, Numerals, as_float, in_writing, other_reading, written_in
 
-NAMED_COLUMNS = 5  # names that a sentence lists
+NAMED_COLUMNS = 5  # names of columns that a sentence lists, at most
 
 
 def plainly(

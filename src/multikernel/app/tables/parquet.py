@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from multikernel.app.tables.table import CsvTable, listed, table_of_cells, text_of
 from multikernel.streams import Records
 
-_BLOCK = 4096  # rows whose values are made at a time
+_BLOCK = 4096  # rows that are read at a time
 _MOST_TEXT = 1 << 30  # characters that are read on the user's computer, as of a sheet of Excel
 
 
@@ -109,7 +109,7 @@ def opened(source: Path | BinaryIO) -> Any:
 def _texts(column: Any, name: str) -> list[str]:
     try:
         return [text_of(cell) for cell in column.to_pylist()]
-    except (OverflowError, ValueError) as error:  # of pyarrow as well
+    except (OverflowError, ValueError) as error:  # pyarrow raises both, too
         raise ValueError(
             f"Column {name!r} has a value that cannot be read ({error}); dates have to be of the years 1 to 9999, and "
             "their time zone a known one"

@@ -24,7 +24,7 @@ from multikernel.typing import Array
 if TYPE_CHECKING:
     from multikernel.app.tables.views import ViewTables
 
-_LISTED = 20  # names of columns that a sentence has room for
+_LISTED = 20  # names of columns that a sentence lists, at most
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class CsvTable:
         return len(next(iter(self.columns.values())).cells)
 
     def of_rows(self, indices: Sequence[int]) -> CsvTable:
-        """Some of the rows of a single file."""
+        """The table with some of the rows of a single file."""
         columns = {
             name: replace(column, cells=[column.cells[i] for i in indices], rows=[column.rows[i] for i in indices])
             for name, column in self.columns.items()
@@ -256,11 +256,11 @@ def read_table(path: Path, delimiter: str | None = None, most_rows: int | None =
     ----------
     path : the file
     delimiter : the character between cells; None to infer it from the first rows
-    most_rows : how many rows there may be after the names; None for any number
+    most_rows : the number of rows after the names, at most; None for no limit
 
     Raises
     ------
-    ValueError : where it is no CSV, has no row after the names or too many, or a name is empty or occurs twice
+    ValueError : where it is not CSV, has no row after the names or too many, or a name is empty or occurs twice
     """
     records = Records.of(path, delimiter)
     numbered = list(records if most_rows is None else islice(records, most_rows + 1))

@@ -21,7 +21,7 @@ from multikernel.streams import is_missing
 from multikernel.tables import Order, likely_order, parsed
 from multikernel.typing import Array
 
-_EPOCH = date(1970, 1, 1)  # from which days are counted
+_EPOCH = date(1970, 1, 1)  # day 0
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class TrainingRanges:
         Parameters
         ----------
         columns : those of the training file
-        kinds : what they hold
+        kinds : their types
         """
         ranges = {}
         orders: dict[str, Order] = {}

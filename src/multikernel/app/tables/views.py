@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet")
-_NAMED_SAMPLES = 3  # samples that are not in all files, of which a note or a page names so many
+_NAMED_SAMPLES = 3  # names of samples that are not in all files, which a note or a page shows
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class MatchedFile:
 
 @dataclass(frozen=True)
 class Matched:
-    """Which rows of several files are of the same samples.
+    """The rows of several files that belong to the same samples.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ def _votes(decisions: Array) -> Array:
         votes[:, second] += values < 0
         sums[:, first] += values
         sums[:, second] -= values
-    return votes + sums / (3.0 * (1.0 + np.abs(sums)))  # sums decide between as many votes
+    return votes + sums / (3.0 * (1.0 + np.abs(sums)))  # sums decide between equal numbers of votes
 
 
 def _errors(measurements: Sequence[Any]) -> tuple[int, int] | None:

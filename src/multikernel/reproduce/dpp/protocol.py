@@ -37,7 +37,7 @@ LAMS = tuple(v / 10 for v in range(11))
 CONSTANTS = (0.5, 1.0, 2.0, 3.0)
 GAMMAS = tuple(2.0**i for i in range(-5, 2))
 TOP = 30
-DRAWN = 50_000  # monomials
+DRAWN = 50_000  # monomials that are drawn
 OVO_LAM = 0.01
 OVO_C = 4.0
 OVO_DEGREE = 8
@@ -58,7 +58,7 @@ NAMES = {
 
 
 def load(source: DataSource, name: str) -> tuple[Array, Array]:
-    """Features and labels -1 and +1; of Pendigits the first 4000 rows, even against odd, as the paper does not say."""
+    """Features and labels -1 and +1; of Pendigits the first 4000 rows, even against odd (not stated)."""
     if name != "pendigits":
         return source.signs(name)
     data = source.load(name)

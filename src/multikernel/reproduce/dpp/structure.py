@@ -49,7 +49,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
         rows = np.random.default_rng(0).permutation(len(y))[:ROWS]
     else:
         rows = np.arange(len(y))
-    X = normalize(SCALINGS["stated"](X[rows]))  # a draw is bound once for all folds
+    X = normalize(SCALINGS["stated"](X[rows]))  # scaled by all rows, so that a draw is bound once for all folds
     y = y[rows]
     family = kernels.random_monomials(
         cell["D"], n_monomials=cell["drawn"], grouping=FAMILIES[cell["family"]], random_state=cell["draw"]

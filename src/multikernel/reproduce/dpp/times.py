@@ -17,7 +17,7 @@ from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.verdict import Binding, Query
 from multikernel.typing import Array
 
-ROUNDS = 5  # the shortest counts
+ROUNDS = 5  # of which the shortest time counts
 METHODS: dict[str, Callable[[], Any]] = {
     "SVM RBF": lambda: SVC(C=1.0, gamma=1.0),
     **{

@@ -24,7 +24,7 @@ NUMBERS = {
 }
 METHODS: dict[str, float | None] = {"uniform": None, "L1": 1.0, "L2": 2.0}
 ALPHAS = (1e4, 1e3, 1e2, 10.0)
-FACTORS = (0.1, 1.0)  # of the size of weights 1
+FACTORS = (0.1, 1.0)  # radii, in units of the norm of the vector of weights 1
 ROWS = 2000
 CHOOSING = 1000
 SPLITS = 20
@@ -98,7 +98,7 @@ def _cells_of(
 
 
 def _means(measurements: Sequence[Any]) -> Measured:
-    """The ends of the curves: of the mean errors of a method at a number of bigrams."""
+    """The range of the curves, whose points are mean errors of a method with a number of bigrams."""
     points: dict[str, list[float]] = {}
     for measurement in measurements:
         points.setdefault(measurement["point"], []).append(measurement["error"])

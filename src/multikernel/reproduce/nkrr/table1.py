@@ -24,7 +24,7 @@ METHODS = {
 }
 ONE = "lambda = 1"
 HALF = "lambda = 1, training half"
-PREPARATIONS = {  # "for each dataset": before it is split
+PREPARATIONS = {  # the paper scales "for each dataset", that is before it is split
     "stated": FeatureScaling("interval", "features", rows="all"),
     "uncentred": FeatureScaling("interval", "none", rows="all"),
     "raw": FeatureScaling("raw", "none"),
@@ -40,7 +40,7 @@ VARIANTS = {
     HALF: "Of Sonar's linear kernels: the same, with features scaled and centred by the training half.",
 }
 ALPHAS = tuple(np.logspace(4, -4, 17).tolist())
-RADII = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # times the size of weights 1
+RADII = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # in units of the norm of the vector of weights 1
 SPLITS = 30
 
 

@@ -1,1 +1,1 @@
-"""The report: a page for each paper, and one over all."""
+"""The report: a page for each paper, and one page about all."""

@@ -27,7 +27,7 @@ PREPARATIONS = {
     "raw": FeatureScaling("raw", "none"),
     NO_INTERCEPT: STATED,
 }
-ONE_WAY = ("raw", NO_INTERCEPT)  # to make the folds
+ONE_WAY = ("raw", NO_INTERCEPT)  # variants whose folds are drawn once
 VARIANTS = {
     "uncentred": "Features are on [0, 1] and are not centred.",
     "raw": "Features are as they come in the file: the report mentions no preparation; folds are made in one way.",

@@ -2,8 +2,9 @@
 
     theta' = 1 + Lambda (theta - step g - 1) / |theta - step g - 1|,      step times 0.8 whenever F has risen
 
-from weights 1, to a step shorter than a bound that the paper does not state, or fifty of them, the most that it states.
-The program of the authors ends at steps of 1e-4 in its first version, and of 1e-3 later.
+from weights 1, until a step is shorter than a bound that the paper does not state, or for fifty steps, its largest
+number.
+The bound in the program of the authors is 1e-4 in its first version, and 1e-3 later.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ FITTED = {  # of the values that the authors' program tries, those that give the
     "weights 1, degree 2": {"alpha": 0.01, "radius": 0.0},
     "penalty, degree 2": {"alpha": 4.0, "penalty": 1.0},
 }
-WAYS = 5
-SPLITS = 30  # to make the folds, and halves
+WAYS = 5  # draws of the ten folds
+SPLITS = 30  # random halves
 _ON_TEST = {
     "IIA": "ball, degree 1",
     "PGD (d=2)": "ball, degree 2",

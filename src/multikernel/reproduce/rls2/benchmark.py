@@ -26,8 +26,8 @@ from multikernel.typing import Array
 
 ALPHAS = tuple(np.logspace(6, -6, 30).tolist())
 SPLITS = 100
-FEWER = 30  # of the variants
-_ZERO = 1e-10  # of the largest weight
+FEWER = 30  # splits of the variants
+_ZERO = 1e-10  # relative to the largest weight; smaller weights count as zero
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
 from multikernel.typing import Array
 
-EXPONENTS = np.linspace(0.0, -5.0, 50)  # of 10, times the largest correlation
+EXPONENTS = np.linspace(0.0, -5.0, 50)  # lambda is 10 to this power, times the largest correlation
 
 
 def _values(X: Array, y: Array, labels: Array, X_test: Array) -> tuple[Array, Array]:
@@ -39,7 +39,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
     X = np.asarray(data.X, dtype=float)
     y = data.y
     labels = np.unique(data.y)
-    X = (X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True)  # each patient
+    X = (X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True)  # by patient
     train, test = share(y, 2 / 3, cell["seed"], stratified=True)
     hits = np.zeros(len(EXPONENTS))
     for fit_rows, held_out_rows in folds(y, cell["folds"], cell["seed"], stratified=True, rows=train):

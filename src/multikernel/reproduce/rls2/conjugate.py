@@ -21,7 +21,7 @@ from multikernel.procedures import nearest_point
 from multikernel.typing import Array
 
 DELTA = 1e-2
-_MOST = 100  # steps in d for one alpha
+_MOST = 100  # updates of d for one alpha, at most
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,8 +25,8 @@ _FREEDOM = 5.0
 _SHARE = 0.375
 _COMPONENTS = 7
 _DIRECTIONS = 2  # from the book that the paper quotes, like the four constants above
-WAYS = 10  # to make the folds
-MORE = 40  # of the variant, whose two outcomes are about as frequent
+WAYS = 10  # draws of the folds
+MORE = 40  # draws for the variant, whose two outcomes are about equally frequent
 TWENTY = "20 values"  # of lambda: no other number up to 38 has the published point among them
 
 Fit = Callable[[Array, Array], Array]  # coefficients, of features as they come and a centred target

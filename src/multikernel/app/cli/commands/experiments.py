@@ -1,4 +1,4 @@
-"""``multikernel demo`` and ``multikernel reproduce``: experiments on data that are known."""
+"""``multikernel demo`` and ``multikernel reproduce``: experiments on known data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from multikernel.app.demo.several import Job
     from multikernel.app.jobs.compare import Comparison
 
-_FOLDS_OF_JOBS = 5  # at most
+_FOLDS_OF_JOBS = 5  # outer folds of the jobs with several kernels, at most
 
 
 def demo(
@@ -52,7 +52,7 @@ def demo(
         names = data or ["breast_cancer"]
         if not data and any(entry.name == "ionosphere" for entry in datasets.available(data_dir)):
             names.append("ionosphere")
-        loaded = [datasets.load(name, data_dir) for name in dict.fromkeys(names)]  # a wrong name fails before any work
+        loaded = [datasets.load(name, data_dir) for name in dict.fromkeys(names)]  # a wrong name fails before any fit
         plan = StudyPlan(folds=folds, seed=seed, max_degree=max_degree)
         studies = []
         for dataset in loaded:

@@ -1,4 +1,4 @@
-"""``multikernel datasets`` and ``multikernel methods``: what there is."""
+"""``multikernel datasets`` and ``multikernel methods``: lists of data sets and of methods."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def datasets(data_dir: options.DataDir = None, as_json: options.Json = False) ->
         show_table("Data sets", ["name", "task", "from", "rows", "features"], rows, text=(0, 1, 2))
 
 
-_WIDTH = 100  # columns of the text about a parameter
+_WIDTH = 100  # characters in a line of the text about a parameter
 
 
 def methods(

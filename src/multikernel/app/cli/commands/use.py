@@ -1,4 +1,4 @@
-"""``multikernel predict`` and ``multikernel report``: what is done with a model file."""
+"""``multikernel predict`` and ``multikernel report``: the commands that read a model file."""
 
 from __future__ import annotations
 
