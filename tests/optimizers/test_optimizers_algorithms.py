@@ -27,7 +27,7 @@ from multikernel.optimizers import (
     ReducedGradient,
 )
 from multikernel.optimizers.block_norm import _stretched
-from multikernel.optimizers.reduced_gradient import _Way
+from multikernel.optimizers.reduced_gradient import _Path
 from multikernel.problem import Problem
 from outsiders import Logistic
 from zoo import PROBLEMS
@@ -100,7 +100,7 @@ def test_the_way_leads_down_and_stays_in_the_simplex(seed: int, m: int, scaled: 
     for s in rng.normal(size=(m if scaled else 0, m)):
         s = s - s.mean()
         curvature = curvature.with_pair(s, F @ F.T @ s)
-    way = _Way.at(at(d), curvature, 1.0)
+    way = _Path.at(at(d), curvature, 1.0)
     first = way.slopes(0.0, at(d))[1]
     gradient = at(d).gradient
     if gradient[d > 0].max() <= gradient.min() + 1e-12:
@@ -118,9 +118,9 @@ def test_the_way_leads_down_and_stays_in_the_simplex(seed: int, m: int, scaled: 
 
 def test_the_way_ends_where_the_largest_weight_or_all_others_are_zero() -> None:
     d, gradient = np.array([0.5, 0.3, 0.2]), np.array([1.0, 2.0, 3.0])
-    others = _Way.at(SimpleNamespace(theta=d, gradient=gradient), Curvature.none(3, True), 1.0)
+    others = _Path.at(SimpleNamespace(theta=d, gradient=gradient), Curvature.none(3, True), 1.0)
     np.testing.assert_allclose(others.point(others.length), [1.0, 0.0, 0.0])
-    largest = _Way.at(SimpleNamespace(theta=d, gradient=-gradient), Curvature.none(3, True), 1.0)
+    largest = _Path.at(SimpleNamespace(theta=d, gradient=-gradient), Curvature.none(3, True), 1.0)
     assert largest.length == pytest.approx(0.5 / 3.0)
     np.testing.assert_allclose(largest.point(largest.length), [0.0, 0.3 + 0.5 / 3.0, 0.2 + 1.0 / 3.0])
 

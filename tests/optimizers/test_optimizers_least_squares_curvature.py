@@ -116,13 +116,13 @@ def test_on_the_sphere(combination: Combination, exact: bool, monkeypatch: pytes
     ball, rng, h = problem.domain, np.random.default_rng(3), 1e-3
     assert isinstance(ball, NormBall)
     x = rng.uniform(0.3, 1.0, size=problem.size)
-    theta = sphere._brought_back(ball, x)
+    theta = sphere._on_sphere(ball, x)
     local = sphere._Local.of(problem, ball, problem.evaluate(theta))
     assert local.slope @ local.x == pytest.approx(0.0, abs=1e-12 * np.linalg.norm(local.slope))
     v = rng.normal(size=problem.size)
     v -= local.x * (local.x @ v) / (local.x @ local.x)
     v /= 10.0 * np.linalg.norm(v)
-    down, there, up = (problem.evaluate(sphere._brought_back(ball, local.x + t * v)).value for t in (-h, 0.0, h))
+    down, there, up = (problem.evaluate(sphere._on_sphere(ball, local.x + t * v)).value for t in (-h, 0.0, h))
     assert (up - down) / (2.0 * h) == pytest.approx(local.slope @ v, rel=1e-4)
     assert (up - 2.0 * there + down) / h**2 == pytest.approx(v @ local.curvature(v), rel=1e-3)
 

@@ -1,7 +1,7 @@
 """Weights in a ball of some norm around a centre: d >= 0, |d - center|_p <= radius.
 
     h(q) = center'q + radius |q|_{p*},        1/p + 1/p* = 1, q >= 0
-    d_k - center_k = radius q_k^{1/(p-1)} / |q^{1/(p-1)}|_p      attains it for p > 1; for p = 1 the largest q_k has all
+    d_k - center_k = radius q_k^{1/(p-1)} / |q^{1/(p-1)}|_p    attains it for p > 1; for p = 1 all is at the largest q_k
 
 Cortes, Mohri and Rostamizadeh (2009); Kloft, Brefeld, Sonnenburg and Zien (2011) with centre 0.
 
@@ -14,10 +14,11 @@ multiplier lam >= 0 of the constraint is taken coordinate by coordinate:
 
     delta = max(-center / radius, sign(a) u),        u + lam u^{p-1} = |a|  (p > 1),   u = max(|a| - lam, 0)  (p = 1)
 
-because a convex function of one variable has its minimum over a ray at the nearest point to its own. Its norm falls as
-lam grows, from |a|_p at 0 to 1 or less at lam = |a|_{p*}; what remains is a root in one variable. For p = 1 and 2 the
-norm, or its square, is linear in lam, or in (1 + lam)^-2, between the points where an entry starts or stops to move:
-they are sorted, and the root is a division (Held, Wolfe and Crowder 1974 for the simplex).
+because the minimum over a ray of a convex function of one variable is at the point of the ray nearest to its minimiser.
+The norm of delta falls as lam grows, from |a|_p at 0 to 1 or less at lam = |a|_{p*}, so that lam is the root of a
+function of one variable. For p = 1 and 2 the norm, or its square, is linear in lam, or in (1 + lam)^-2, between the
+points where an entry starts or stops to move: they are sorted, and the root is a division (Held, Wolfe and Crowder 1974
+for the simplex).
 
 Scores may be negative where kernels are not linear in the weights. The best weights are then
 
@@ -28,7 +29,8 @@ not below 0, that is, delta_k >= -c_k. For p > 1 and a multiplier lam of the bal
 
     |delta_k| = (|q_k| / lam)^{1/(p-1)},  at most c_k where q_k < 0,
 
-whose norm falls as lam grows: a root in one variable. For p = 1 the largest scores are served first.
+whose norm falls as lam grows, so that lam is a root in one variable. For p = 1 weights change in the order of the sizes
+of their scores, the largest first.
 """
 
 from __future__ import annotations
@@ -77,7 +79,7 @@ class NormBall(Separable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not np.any(self.center):  # which fits any number of kernels, also some of them
+        if not np.any(self.center):  # a scalar fits any number of kernels
             object.__setattr__(self, "center", 0.0)
 
     def in_units(self, weight: float, value: float) -> NormBall:
@@ -104,7 +106,7 @@ class NormBall(Separable):
         return np.maximum(d, 0.0)
 
     def minimal(self, d: Array, idle: Array) -> Array:
-        """The idle weights are those of the center, which leaves the others as much room as there is."""
+        """The idle weights become those of the center, so that the other weights may be as large as possible."""
         return np.where(idle, self.offset(len(d)), d)
 
     def contains(self, d: Array, tol: float = 1e-9) -> bool:
@@ -200,9 +202,9 @@ def _shifted(a: Array, room: Array) -> Array:
     growing = np.cumsum(np.where(order < len(a), 1.0, -1.0))  # how many entries grow from a knot to the next
     total = np.concatenate([[0.0], np.cumsum(-np.diff(falling) * growing[:-1])])
     last = int(np.flatnonzero(total < 1.0)[-1])
-    further = (1.0 - total[last]) / max(growing[last], 1.0)
-    # relative to the knot, since large entries would swallow the sum
-    return np.minimum(np.maximum(a - falling[last] + further, 0.0), room)
+    excess = (1.0 - total[last]) / max(growing[last], 1.0)
+    # relative to the knot, since rounding of large entries would exceed the sum
+    return np.minimum(np.maximum(a - falling[last] + excess, 0.0), room)
 
 
 def _scaled(a: Array, room: Array) -> Array:
@@ -211,10 +213,10 @@ def _scaled(a: Array, room: Array) -> Array:
     order = np.argsort(np.divide(room, a, out=np.full(len(a), np.inf), where=a > 0.0), kind="stable")
     a_sorted = a[order]
     limits = room[order]
-    held = np.concatenate([[0.0], np.cumsum(limits**2)[:-1]])  # the squares of those that have stopped
+    stopped = np.concatenate([[0.0], np.cumsum(limits**2)[:-1]])  # the squares of those that have stopped
     growing = np.cumsum((a_sorted**2)[::-1])[::-1]
-    with np.errstate(divide="ignore", invalid="ignore"):  # beyond the first entry without a limit nothing is asked
-        scale = np.sqrt((1.0 - held) / growing)
+    with np.errstate(divide="ignore", invalid="ignore"):  # values beyond the first entry without a limit are not used
+        scale = np.sqrt((1.0 - stopped) / growing)
         first = int(np.argmax(a_sorted * scale <= limits))
     return np.minimum(a * scale[first], room)
 
@@ -222,15 +224,15 @@ def _scaled(a: Array, room: Array) -> Array:
 def _shrunk(a: Array, room: Array, norm: float) -> Array:
     """u = min(u', room) of norm 1, with u' + lam u'^{norm - 1} = a, by a search for lam."""
 
-    def at(lam: float) -> Array:
+    def entries(lam: float) -> Array:
         return np.minimum(_shrink(a, lam, norm), room)
 
     def excess(lam: float) -> float:
-        return norm_of(at(lam), norm) - 1.0
+        return norm_of(entries(lam), norm) - 1.0
 
     top = 2.0 * norm_of(a, dual_exponent(norm))
     lam = brentq(excess, 0.0, top, xtol=np.finfo(float).tiny, rtol=4.0 * np.finfo(float).eps, maxiter=1000)
-    return at(float(lam))
+    return entries(float(lam))
 
 
 def _shrink(a: Array, lam: float, p: float) -> Array:
@@ -266,42 +268,44 @@ def best_in_ball(q: Array, norm: float, c: Array) -> tuple[Array, Array]:
     peak = float(np.abs(q).max())
     a = np.abs(q) / peak
     room = np.where(q < 0.0, c, np.inf)
-    sizes, level = _in_turn(a, room) if norm == 1 else _at_root(a, room, norm)
+    sizes, level = _largest_first(a, room) if norm == 1 else _at_root(a, room, norm)
     return np.sign(q) * sizes, np.where(q < 0.0, np.maximum(q, -peak * level), q)
 
 
-def _in_turn(a: Array, room: Array) -> tuple[Array, Array]:
-    """The largest scores take what room they have until the sum is 1; then the score at which it was."""
+def _largest_first(a: Array, room: Array) -> tuple[Array, Array]:
+    """Sizes that use all their room, from the largest score on, until their sum is 1; and the score where it is."""
     sizes = np.zeros(len(a))
-    left = 1.0
+    remaining = 1.0
     for k in np.argsort(-a, kind="stable"):
-        sizes[k] = min(room[k], left) if a[k] > 0.0 else 0.0
-        left -= sizes[k]
-        if left <= 0.0:
+        sizes[k] = min(room[k], remaining) if a[k] > 0.0 else 0.0
+        remaining -= sizes[k]
+        if remaining <= 0.0:
             return sizes, np.full(len(a), a[k])
     return sizes, np.zeros(len(a))
 
 
 def _at_root(a: Array, room: Array, p: float) -> tuple[Array, Array]:
-    """|delta|, and the score from which on each weight has no room to fall further."""
+    """|delta|, and for each weight the size of its score beyond which it cannot fall any more."""
     power = 1.0 / (p - 1.0)
 
     def sizes(lam: float) -> Array:
-        with np.errstate(over="ignore"):  # what exceeds the largest number exceeds the room, too
+        with np.errstate(over="ignore"):  # an overflow exceeds the room, too
             return np.asarray(np.minimum((a / lam) ** power, room))
 
     free = ~np.isfinite(room) & (a > 0.0)
-    held = np.isfinite(room) & (a > 0.0) & (room > 0.0)
-    furthest = np.where(held, room, 0.0)
+    limited = np.isfinite(room) & (a > 0.0) & (room > 0.0)
+    furthest = np.where(limited, room, 0.0)
     if not free.any() and norm_of(furthest, p) <= 1.0:
         return furthest, np.zeros(len(a))
     if free.any():
         low = float(a[free].max())
     else:
-        low = float((a[held] / room[held] ** (p - 1.0)).min())
+        low = float((a[limited] / room[limited] ** (p - 1.0)).min())
     top = max(norm_of(a**power, p) ** (p - 1.0), low)
     lam = low
     if norm_of(sizes(low), p) > 1.0:
         lam = float(brentq(lambda t: norm_of(sizes(t), p) - 1.0, low, 2.0 * top, xtol=1e-300, rtol=1e-15))
-    found = sizes(lam)
-    return found / max(norm_of(found, p), 1.0), lam * np.where(np.isfinite(room), room, 0.0) ** (p - 1.0)
+    sizes_at_root = sizes(lam)
+    return sizes_at_root / max(norm_of(sizes_at_root, p), 1.0), lam * np.where(np.isfinite(room), room, 0.0) ** (
+        p - 1.0
+    )

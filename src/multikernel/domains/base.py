@@ -1,4 +1,4 @@
-"""Where kernel weights live.
+"""Domains of kernel weights: the sets of allowed weights, with penalties.
 
 The outer problem is
 
@@ -10,9 +10,9 @@ with a closed convex set D of non-negative weights and a convex penalty r. For a
 
 bounds, for convex J, how far d is from the optimum (the duality gap), and is zero exactly where d is stationary.
 
-A domain has to say where its nearest point is and which weights attain h; all else follows, and is overridden where a
-formula is cheaper or more accurate. What only some algorithms need is a capability that they ask for: an update in
-closed form (``HasBlockUpdate``), a description that is a sum over the kernels (``separable.Separable``).
+A domain has to define its nearest point and weights that attain h. All other methods follow from these, and are
+overridden where a formula is cheaper or more accurate. Methods that only some algorithms need are separate interfaces:
+an update in closed form (``HasBlockUpdate``), a description that is a sum over the kernels (``separable.Separable``).
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class Domain(ABC):
 
     @abstractmethod
     def maximiser(self, q: Array) -> Array:
-        """Weights that attain h(q); the first kernel wins a tie where one has to."""
+        """Weights that attain h(q); of kernels with equal scores the first one, if only one may have a weight."""
 
     # -- may override --------------------------------------------------------------------------------------------
 
     def in_units(self, weight: float, value: float) -> Domain | None:
         """The domain of d / weight, with the penalty divided by ``value``.
 
-        None where there is none of this kind: then a problem over it is solved in the units in which it is given.
+        None where there is no such domain of this kind: then a problem over it is solved in the given units.
         """
         if weight == 1.0 and type(self).penalty is Domain.penalty:
             return self
@@ -79,18 +79,18 @@ class Domain(ABC):
             cls.minimal = vars(cls)["at_rest"]  # type: ignore[method-assign]
 
     def minimal(self, d: Array, idle: Array) -> Array:
-        """Weights with the idle ones, boolean of shape (m,), as small as the domain lets them be beside the others.
+        """Weights whose ``idle`` entries, a mask (m,), are as small as the domain allows with the others unchanged.
 
-        d itself where that would change the others.
+        d itself where the idle entries cannot be changed alone.
         """
         return d
 
     def finite_part(self, q: Array) -> float:
-        """The largest part <= 1 of the scores q whose support is finite."""
+        """The largest factor <= 1 of the scores q for which the support is finite."""
         return 1.0
 
     def feasible(self, d: Array) -> Array:
-        """Cheap repair of nearly feasible weights; those that are feasible stay what they are, up to rounding."""
+        """A cheap correction of nearly feasible weights; feasible ones are unchanged, up to rounding."""
         return self.project(d)
 
     def contains(self, d: Array, tol: float = 1e-9) -> bool:
@@ -116,7 +116,7 @@ class HasBlockUpdate(Protocol):
     def block_update(self, norms: Array) -> Array:
         """argmin over the domain of sum_k c_k^2 / d_k, c the norms of the kernels' parts of the predictor.
 
-        ValueError where the domain's parameters leave no closed form.
+        ValueError where there is no closed form for the domain's parameters.
         """
 
 

@@ -4,15 +4,14 @@ With S = L L' and multipliers mu >= 0 of d >= 0,
 
     h(q) = min_{mu >= 0} center'(q + mu) + |L'(q + mu)|,        so every mu >= 0 bounds it from above,
 
-and d = center + S (q + mu) / |L'(q + mu)| attains it. Where no entry of that is negative at mu = 0, this is the
-answer. Elsewhere, as for the projection of z, the multiplier t of the ellipsoid is the root of one decreasing function:
-for each t a quadratic problem over d >= 0 remains (non-negative least squares),
+and d = center + S (q + mu) / |L'(q + mu)| attains it. Where no entry of this d is negative at mu = 0, it is the
+solution. Otherwise, as for the projection of z, the multiplier t of the ellipsoid is the root of one decreasing
+function, which for each t solves a quadratic problem over d >= 0 (non-negative least squares),
 
     maximiser     min_{d >= 0}  t/2 (d - center)'S^-1(d - center) - q'd
     projection    min_{d >= 0}  1/2 |d - z|^2 + t/2 (d - center)'S^-1(d - center)
 
-The domain that Xu, Jin, Zhu, Lyu and King (2010) state for uncertain weights, there with its surface, which is no
-convex set.
+Xu, Jin, Zhu, Lyu and King (2010) use this domain for uncertain weights, but only its surface, which is not convex.
 """
 
 from __future__ import annotations
@@ -156,13 +155,13 @@ class Ellipsoid(Domain):
         pressed = np.where(d > 0.0, q, np.maximum(q, t * (self._inverse @ (d - self._offset))))
         return self._inside(d), pressed
 
-    def _root(self, at: Callable[[float], Array], low: float, top: float) -> float:
+    def _root(self, point: Callable[[float], Array], low: float, top: float) -> float:
         """The multiplier at which the point is on the ellipsoid."""
-        found = brentq(lambda t: self._length(at(t)) - 1.0, low, top, xtol=1e-300, rtol=1e-15, maxiter=500)
-        return float(found)
+        multiplier = brentq(lambda t: self._length(point(t)) - 1.0, low, top, xtol=1e-300, rtol=1e-15, maxiter=500)
+        return float(multiplier)
 
     def _inside(self, d: Array) -> Array:
-        """Weights drawn to the centre until the ellipsoid has them."""
+        """Weights moved towards the centre, if they are outside of the ellipsoid, until they are on it."""
         length = self._length(d)
         if length > 1.0:
             return self._offset + (d - self._offset) / length
@@ -200,7 +199,7 @@ class Ellipsoid(Domain):
 
 
 def _unit(q: Array) -> float:
-    """A power of two near the largest score: h(q) = unit h(q / unit), and squares of large or small scores are none."""
+    """A power of two near the largest score: h(q) = unit h(q / unit), so that squares do not overflow or underflow."""
     return float(np.ldexp(1.0, int(np.frexp(np.abs(q).max())[1])))
 
 

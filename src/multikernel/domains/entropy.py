@@ -1,4 +1,4 @@
-"""Weights with sum 1 and the price of being uneven: strength sum_k d_k log d_k, with 0 log 0 = 0.
+"""Weights with sum 1 and a penalty for unequal weights: strength sum_k d_k log d_k, with 0 log 0 = 0.
 
     h(q) = strength log sum_k exp(q_k / strength),        attained by the softmax of q / strength
 
@@ -77,5 +77,5 @@ class EntropySimplex(Separable):
 
 
 def _log(d: Array) -> Array:
-    """log d, at 0 that of the smallest normal number, which makes 0 log 0 = 0 and the slope there finite."""
+    """log d, or at 0 that of the smallest normal number, so that 0 log 0 = 0 and the slope at 0 is finite."""
     return np.log(np.maximum(d, TINY))

@@ -8,7 +8,7 @@ from multikernel._typing import Array
 
 
 def norm_of(v: Array, p: float) -> float:
-    """|v|_p, whatever the size of p and of the entries."""
+    """|v|_p for any p >= 1 and entries of any size, without overflow."""
     sizes = np.abs(v)
     peak = float(sizes.max())
     if peak > 0 and p < np.inf:

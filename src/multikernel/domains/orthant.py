@@ -1,4 +1,4 @@
-"""Weights that only a penalty keeps small: d >= 0 with strength sum_k d_k^norm, norm 1 or 2.
+"""Weights that only a penalty bounds: d >= 0 with strength sum_k d_k^norm, norm 1 or 2.
 
 h(q) = sum_k q_k^2 / (4 strength)                       for norm 2 and q >= 0
 h(q) = 0 where max_k q_k <= strength, else infinite     for norm 1
@@ -22,7 +22,7 @@ class Orthant(Separable):
     """d >= 0 with the penalty strength sum_k d_k^norm.
 
     With norm 1 the support is infinite as soon as one score exceeds the strength: a gap is known only at points where
-    none does. There the maximiser is d = 0, elsewhere there is none.
+    no score does. The maximiser is d = 0 at such points, and elsewhere there is none.
 
     Parameters
     ----------

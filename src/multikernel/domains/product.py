@@ -1,6 +1,6 @@
-"""Groups of weights, each with a domain of its own: D = D_1 x .. x D_g.
+"""Groups of weights, each with a separate domain: D = D_1 x .. x D_g.
 
-The penalty, the support h(q) and the nearest point are those of the parts, one after the other.
+The penalty and the support h(q) are the sums over the domains; the nearest point is found for each domain separately.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Product(Domain):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        known = isinstance(self.domains, tuple) and len(self.domains) > 0
-        if not known or not all(isinstance(part, Domain) and part.constrained for part in self.domains):
+        valid = isinstance(self.domains, tuple) and len(self.domains) > 0
+        if not valid or not all(isinstance(part, Domain) and part.constrained for part in self.domains):
             raise ValueError(
                 f"Product: domains must be bounded domains, such as balls, got {abbreviated(self.domains)}"
             )
@@ -58,61 +58,73 @@ class Product(Domain):
         return cls((part,) * count, (size,) * count)
 
     def in_units(self, weight: float, value: float) -> Product | None:
-        parts = [part.in_units(weight, value) for part in self.domains]
-        known = tuple(part for part in parts if part is not None)
-        if len(known) == len(parts):
-            return Product(known, self.sizes)
+        converted = [domain.in_units(weight, value) for domain in self.domains]
+        rescaled = tuple(domain for domain in converted if domain is not None)
+        if len(rescaled) == len(converted):
+            return Product(rescaled, self.sizes)
         return None
 
     def check(self, m: int) -> None:
         if m != sum(self.sizes):
             raise ValueError(f"the parts of the domain have {sum(self.sizes)} weights for {m} kernels")
-        for part, size in zip(self.domains, self.sizes, strict=True):
-            part.check(size)
+        for domain, size in zip(self.domains, self.sizes, strict=True):
+            domain.check(size)
 
     def split(self, values: Array) -> list[Array]:
-        """What belongs to each part, of an array over all weights."""
+        """An array over all weights, divided into the parts of the domains."""
         self.check(len(values))
         return np.split(values, np.cumsum(self.sizes)[:-1])
 
     def start(self, m: int) -> Array:
         self.check(m)
-        return np.concatenate([part.start(size) for part, size in zip(self.domains, self.sizes, strict=True)])
+        return np.concatenate([domain.start(size) for domain, size in zip(self.domains, self.sizes, strict=True)])
 
     def project(self, z: Array) -> Array:
-        return self._each(lambda part, own: part.project(own), z)
+        return self._by_domain(lambda domain, values: domain.project(values), z)
 
     def maximiser(self, q: Array) -> Array:
-        return self._each(lambda part, own: part.maximiser(own), q)
+        return self._by_domain(lambda domain, values: domain.maximiser(values), q)
 
     def feasible(self, d: Array) -> Array:
-        return self._each(lambda part, own: part.feasible(own), d)
+        return self._by_domain(lambda domain, values: domain.feasible(values), d)
 
     def penalty_gradient(self, d: Array) -> Array:
-        return self._each(lambda part, own: part.penalty_gradient(own), d)
+        return self._by_domain(lambda domain, values: domain.penalty_gradient(values), d)
 
     def minimal(self, d: Array, idle: Array) -> Array:
         groups = zip(self.domains, self.split(d), self.split(idle), strict=True)
-        return np.concatenate([part if own.all() else domain.minimal(part, own) for domain, part, own in groups])
+        return np.concatenate(
+            [
+                weights if idle_of_domain.all() else domain.minimal(weights, idle_of_domain)
+                for domain, weights, idle_of_domain in groups
+            ]
+        )
 
     def support(self, q: Array) -> float:
-        return float(sum(part.support(own) for part, own in zip(self.domains, self.split(q), strict=True)))
+        return float(sum(domain.support(scores) for domain, scores in zip(self.domains, self.split(q), strict=True)))
 
     def penalty(self, d: Array) -> float:
-        return float(sum(part.penalty(own) for part, own in zip(self.domains, self.split(d), strict=True)))
+        return float(sum(domain.penalty(weights) for domain, weights in zip(self.domains, self.split(d), strict=True)))
 
     def contains(self, d: Array, tol: float = 1e-9) -> bool:
-        return all(part.contains(own, tol) for part, own in zip(self.domains, self.split(d), strict=True))
+        return all(domain.contains(weights, tol) for domain, weights in zip(self.domains, self.split(d), strict=True))
 
     def block_update(self, norms: Array) -> Array:
-        """argmin of sum_k c_k^2 / d_k, in each part by itself; TypeError where a part has no such update."""
+        """argmin of sum_k c_k^2 / d_k, for each domain separately; TypeError where one has no such update."""
         updates: list[Callable[[Array], Array]] = []
-        for part in self.domains:
-            if not isinstance(part, HasBlockUpdate):
-                raise TypeError(f"the update in closed form is not known for {part}; choose balls around 0")
-            updates.append(part.block_update)
-        return np.concatenate([update(own) for update, own in zip(updates, self.split(norms), strict=True)])
+        for domain in self.domains:
+            if not isinstance(domain, HasBlockUpdate):
+                raise TypeError(f"the update in closed form is not known for {domain}; choose balls around 0")
+            updates.append(domain.block_update)
+        return np.concatenate(
+            [update(norms_of_domain) for update, norms_of_domain in zip(updates, self.split(norms), strict=True)]
+        )
 
-    def _each(self, function: Callable[[Domain, Array], Array], values: Array) -> Array:
-        """What each part makes of its own values."""
-        return np.concatenate([function(part, own) for part, own in zip(self.domains, self.split(values), strict=True)])
+    def _by_domain(self, function: Callable[[Domain, Array], Array], values: Array) -> Array:
+        """The values of a function of each domain and its part of ``values``, concatenated."""
+        return np.concatenate(
+            [
+                function(domain, values_of_domain)
+                for domain, values_of_domain in zip(self.domains, self.split(values), strict=True)
+            ]
+        )

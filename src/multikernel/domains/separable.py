@@ -1,11 +1,11 @@
-"""Domains that are sums over the kernels, which is what the interior point method asks for.
+"""Domains that are described by sums over the kernels, as the interior point method requires.
 
 With weights d = offset + delta such a domain is
 
     { delta >= 0, sum_k c(delta_k) <= 1 },        r = sum_k R(delta_k),
 
-as far as the optimum is concerned. For J decreases in every weight: a weight below the offset can only gain by rising
-to it, and the constraint is active.
+which has the same optimum as the domain: J decreases in every weight, so that no optimal weight is below the offset,
+and the constraint is active.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Separable(Domain):
 
     @property
     def single_point(self) -> bool:
-        """Whether the domain is one point: it has no interior, and the description has no meaning."""
+        """Whether the domain is one point: then it has no interior, and the description does not apply."""
         return False
 
     def lets_vanish(self, m: int) -> bool:
-        """Whether optimal weights may be exactly zero: where they are, a slope holds them there, and a finite one."""
+        """Whether optimal weights may be exactly 0: constraint and penalty must have a finite positive slope there."""
         zero = np.zeros(1)
         _, c1, c2 = self.constraint(zero)
         _, r1, r2 = self.separable_penalty(zero)

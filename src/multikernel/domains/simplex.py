@@ -61,7 +61,7 @@ class Simplex(Separable):
 
 def project_simplex(z: Array, total: float) -> Array:
     """max(z - t, 0) with the t for which the sum is the total: the largest prefix of the sorted z that stays > 0."""
-    z = z - z.max()  # a shift changes nothing but t, and keeps large entries from swallowing the total
+    z = z - z.max()  # a shift changes only t, and avoids that rounding of large entries exceeds the total
     falling = np.sort(z)[::-1]
     thresholds = (np.cumsum(falling) - total) / np.arange(1, len(z) + 1)
     last = np.flatnonzero(falling > thresholds)[-1]

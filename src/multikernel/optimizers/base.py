@@ -1,16 +1,16 @@
-"""Algorithms for the outer problem that see nothing but the problem.
+"""Algorithms for the outer problem that use only the interface of the problem.
 
     min_{theta in D} J(K(theta)) + r(theta)
 
-An algorithm proposes a point, receives what was found there, and proposes the next one. All else is done here, for all
-algorithms: each inner problem is solved from the last solution, and no more accurately than the outer gap is worth; the
-best point and the best bound are kept; and the run ends as soon as these enclose the optimum closely enough, or where
-rounding leaves the value of the machine unknown:
+An algorithm proposes a point, receives the evaluation of the problem there, and proposes the next one. Everything else
+is done here, for all algorithms: each inner problem is solved from the last solution, and no more accurately than the
+outer gap requires; the best point and the best bound are kept; and the run ends as soon as these enclose the optimum
+closely enough, or where the value of the machine is not known because of rounding:
 
-    duality gap = (upper value at the point returned - best bound) / |upper value|
+    duality gap = (upper value at the returned point - best bound) / |upper value|
 
-A bound holds wherever it was found. Where K is not linear in theta there are no bounds; the certificate of a point is
-then its stationarity, which says nothing about other points.
+A bound holds for all points. Where K is not linear in theta there are no bounds; the certificate of a point is then its
+stationarity, which says nothing about other points.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Optimizer(ABC):
     tol: Positive = 1e-3
     max_iter: Count = 1000
 
-    inner: ClassVar[float] = 1e-2  # the inner gap that is asked for, as a part of the outer one
+    inner: ClassVar[float] = 1e-2  # the requested inner gap, relative to the outer one
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -61,7 +61,7 @@ class Optimizer(ABC):
 
     @abstractmethod
     def search(self, problem: Problem, state: State) -> Search:
-        """Propose points, being sent the state after each; ends where the algorithm has no better point."""
+        """Propose points; the state is sent after each. The search ends where the algorithm has no better point."""
 
     def first(self, problem: Problem, start: Array | None) -> Array:
         """The first point: the domain's central one, or a start made feasible."""
@@ -70,7 +70,7 @@ class Optimizer(ABC):
         return problem.feasible(start)
 
     def inner_gap(self, gap: float) -> float:
-        """The gap to ask of the inner problems while the outer one is ``gap``."""
+        """The gap to which inner problems are solved while the outer one is ``gap``."""
         return self.inner * gap
 
     def certificate(self, problem: Problem, state: State) -> Certificate:
@@ -86,13 +86,13 @@ class Optimizer(ABC):
         warm: Array | None = None,
         observe: Observer = silent,
     ) -> Result:
-        """Minimise until the certificate is at most ``tol``, or as far as the algorithm gets.
+        """Minimise until the certificate is at most ``tol``, or the algorithm makes no more progress.
 
         Parameters
         ----------
         problem : Problem
         start : array (d,), where to begin; the domain's central point if not given
-        warm : what the first inner problem may start from: ``evaluation.dual.warm`` of an earlier result
+        warm : a start for the first inner problem: ``evaluation.dual.warm`` of an earlier result
         observe : called after each solution of an inner problem
 
         Raises
@@ -117,13 +117,13 @@ class Optimizer(ABC):
         )
 
     def _finished(self, state: State) -> bool:
-        # so many values in a row were mostly unknown, or differ by less than the machine resolves
+        # the last values were mostly not known, or differ by less than the gap of the machine
         given_up = state.unknown >= 3 or state.unresolved >= STALLED
         over = len(state.history) >= self.max_iter or given_up or time_is_up()
         return over or state.certificate.reached(self.tol)
 
     def _continued(self, problem: Problem, state: State, observe: Observer) -> State:
-        """Evaluate the points that the search proposes; the bound that comes with a proposal may end the run."""
+        """Evaluate the points that the search proposes; the bound of a proposal may end the run."""
         search = self.search(problem, state)
         proposal = next(search, None)
         while proposal is not None:
@@ -137,36 +137,36 @@ class Optimizer(ABC):
         return state
 
     def _evaluated(self, problem: Problem, theta: Array, warm: Any, state: State | None, observe: Observer) -> State:
-        """The state after an evaluation at theta; the best point's is repeated until its inner gap is small enough.
+        """The state after an evaluation at theta, repeated until its inner gap is small enough if it is the best point.
 
-        The observer is called for repeated evaluations here, and for the last one once the bound of the next
-        proposal, which belongs to it, is known.
+        The observer is called for repeated evaluations here; for the last one it is called later, when the bound of the
+        next proposal, which belongs to this state, is known.
         """
         gap = state.certificate.value if state is not None else 1.0
         before = np.inf
         while True:
-            asked = max(self.inner_gap(min(max(gap, self.tol), 1.0)), FINEST_GAP)
-            found = problem.evaluate(theta, warm, problem.machine.with_tolerance(asked))
+            inner_tolerance = max(self.inner_gap(min(max(gap, self.tol), 1.0)), FINEST_GAP)
+            evaluation = problem.evaluate(theta, warm, problem.machine.with_tolerance(inner_tolerance))
             if state is None:
-                state = State.first(found)
+                state = State.first(evaluation)
             else:
-                state = state.after(found, self.tol, asked)
+                state = state.after(evaluation, self.tol, inner_tolerance)
             state = state.certified(self.certificate(problem, state))
             gap = state.certificate.value
             # an inner gap of more than a tenth of the outer one has to shrink before the algorithm goes on
-            sharp = found is not state.best or found.dual.gap <= 0.1 * gap
-            if self._finished(state) or sharp or not found.dual.converged or asked >= before:
+            sharp = evaluation is not state.best or evaluation.dual.gap <= 0.1 * gap
+            if self._finished(state) or sharp or not evaluation.dual.converged or inner_tolerance >= before:
                 return state
-            before = asked
+            before = inner_tolerance
             observe(state.event)
-            warm = found.dual.warm
+            warm = evaluation.dual.warm
 
 
 class Descent(Optimizer):
     """An algorithm that compares values of points that are close, and relies on their gradients."""
 
     def inner_gap(self, gap: float) -> float:
-        """An inner gap enters the gradient, and the bound that comes of it, by its square root."""
+        """The error of the gradient, and of the bound that follows from it, is the square root of the inner gap."""
         return self.inner * gap * min(self.inner, gap)
 
 

@@ -6,7 +6,7 @@ gives the parts. Neither step can raise the value. The steps get short as p appr
 
     d' proportional to d (dhat / d)^stretch,        stretch >= 1,
 
-with a larger exponent after each success, and exponent 1 after a stretched step that raised the value; it is undone.
+with a larger exponent after each success, and exponent 1 after a stretched step that raised the value, which is undone.
 """
 
 from __future__ import annotations
@@ -50,24 +50,24 @@ class BlockNorm(Descent):
         stretch = 1.0
         tried = np.empty(0)
         while True:
-            at = state.best
-            plain = domain.block_update(at.theta * np.sqrt(np.maximum(at.scores, 0.0)))
-            if np.array_equal(plain, at.theta) or np.array_equal(plain, tried):
+            best = state.best
+            update = domain.block_update(best.theta * np.sqrt(np.maximum(best.scores, 0.0)))
+            if np.array_equal(update, best.theta) or np.array_equal(update, tried):
                 return
-            state = yield Proposal(_stretched(problem.domain, at.theta, plain, stretch))
-            if state.best is not at:
+            state = yield Proposal(_stretched(problem.domain, best.theta, update, stretch))
+            if state.best is not best:
                 stretch *= 1.5  # further after each success
                 continue
             if stretch > 1.0:
                 stretch = 1.0
-                state = yield Proposal(plain)
-            tried = plain  # where this step gains less than rounding, it would be proposed for ever
+                state = yield Proposal(update)
+            tried = update  # where this step gains less than rounding, it would be proposed without end
 
 
-def _stretched(domain: Domain, d: Array, plain: Array, stretch: float) -> Array:
+def _stretched(domain: Domain, d: Array, update: Array, stretch: float) -> Array:
     if stretch == 1.0:
-        return plain
-    ratio = np.divide(plain, d, out=np.ones_like(d), where=d > 0)
+        return update
+    ratio = np.divide(update, d, out=np.ones_like(d), where=d > 0)
     factor = np.clip(ratio ** (stretch - 1.0), 0.01, 100.0)  # by which stretching changes a single weight
     # every entry is at least the plain one, so the point is not inside, and the domain scales it back to its boundary
-    return domain.feasible(plain * (factor / factor.min()))
+    return domain.feasible(update * (factor / factor.min()))

@@ -61,8 +61,8 @@ class Cuts:
         ``active``, a boolean array (j,), says which planes have a multiplier in this round.
         """
         idle = np.where(active, 0, self.idle + 1)
-        kept = idle <= patience
-        return Cuts(self.constant[kept], self.slope[kept], self.total, idle[kept])
+        staying = idle <= patience
+        return Cuts(self.constant[staying], self.slope[staying], self.total, idle[staying])
 
     def minimum(self) -> tuple[Array, float, Array]:
         """A minimiser over the simplex, a bound of the minimum from below, and the planes' multipliers.

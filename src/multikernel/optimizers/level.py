@@ -3,11 +3,11 @@
     theta' = the point of the simplex nearest to theta at which the cutting plane model is at most the level
     level  = tau upper + (1 - tau) bound
 
-with upper the best value found and bound the minimum of the model, as for cutting planes; the published upper value is
-the largest one, which is a slip. A plane is dropped when its multipliers in both programs have been zero for some
+with upper the best value so far and bound the minimum of the model, as for cutting planes; the published upper value is
+the largest one, which is a misprint. A plane is dropped when its multipliers in both programs have been zero for some
 rounds.
 
-The nearest point of the level set to a given one z,
+The point of the level set nearest to a given z,
 
     min 1/2 |x - z|^2    over the simplex,    q_j'x >= b_j = c_j - level for every plane
 
@@ -78,9 +78,9 @@ class LevelMethod(Optimizer):
             _, bound, multipliers = cuts.minimum()
             bound = max(bound, state.bound)
             level = self.level * state.best.upper + (1.0 - self.level) * bound
-            theta, own = nearest(state.latest.theta, cuts, level)
+            theta, level_multipliers = nearest(state.latest.theta, cuts, level)
             # a plane without a multiplier in 20 rounds is dropped
-            cuts = cuts.after_round((multipliers > 0) | (own > 0), 20)
+            cuts = cuts.after_round((multipliers > 0) | (level_multipliers > 0), 20)
             state = yield Proposal(theta, bound)
             cuts = cuts.with_plane(state.latest)
 
@@ -92,7 +92,7 @@ _RIDGE_FACTOR = 10.0  # by which the ridge shrinks after a step that leads up, a
 
 def nearest(z: Array, cuts: Cuts, level: float) -> tuple[Array, Array]:
     """The point and the planes' multipliers, which are zero for planes that are below the level at the point."""
-    # a constant added to all entries of a slope changes the plane on the whole simplex by one and the same number
+    # a constant added to all entries of a slope changes the plane by the same number everywhere on the simplex
     Q = cuts.slope - cuts.slope.mean(axis=1, keepdims=True)
     b = cuts.constant - level - cuts.total * cuts.slope.mean(axis=1)
     size = np.sqrt((Q**2).sum(axis=1))
@@ -109,18 +109,18 @@ def _ascend(z: Array, Q: Array, b: Array, simplex: Simplex) -> tuple[Array, Arra
     x = z
     ridge = 1e-6  # the slopes of the planes being of size one
     value, slope = _phi(z, x, u, Q, b)
-    # so much any plane may be above the level at the end, in the largest height of one at z
+    # by this much planes may exceed the level at the end, relative to the largest excess at z
     accuracy = 1e-9 * max(float(slope.max(initial=0.0)), TINY)
     for _ in range(MOST_NEWTON_STEPS):
         free = (u > 0) | (slope > 0)
         if float(np.where(u > 0, np.abs(slope), slope).max(initial=0.0)) <= accuracy:
             break
-        up = np.maximum(u + _newton(Q[free], slope, free, x > 0, ridge), 0.0)
-        there = simplex.project(z + up @ Q)
-        higher, next_slope = _phi(z, there, up, Q, b)
-        if higher >= value + ARMIJO * float(slope @ (up - u)) and (up != u).any():
-            u = up
-            x = there
+        next_u = np.maximum(u + _newton(Q[free], slope, free, x > 0, ridge), 0.0)
+        next_x = simplex.project(z + next_u @ Q)
+        higher, next_slope = _phi(z, next_x, next_u, Q, b)
+        if higher >= value + ARMIJO * float(slope @ (next_u - u)) and (next_u != u).any():
+            u = next_u
+            x = next_x
             value = higher
             slope = next_slope
             ridge = max(ridge / _RIDGE_FACTOR, SINGULAR)

@@ -1,4 +1,7 @@
-"""What an algorithm needs of a problem: each function refuses a problem that lacks it, and names what works instead."""
+"""Requirements of algorithms: each function returns the required part of a problem, or raises an error.
+
+The message of the error names algorithms that do without it.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +27,13 @@ def need_simplex(algorithm: object, problem: Problem) -> float:
 def need_block_update(algorithm: object, problem: Problem) -> HasBlockUpdate:
     """The domain with its update in closed form; TypeError where it has none, ValueError where it is off centre."""
     domain = problem.domain
-    parts = domain.domains if isinstance(domain, Product) else (domain,)
-    if not isinstance(domain, HasBlockUpdate) or not all(isinstance(part, HasBlockUpdate) for part in parts):
+    domains = domain.domains if isinstance(domain, Product) else (domain,)
+    if not isinstance(domain, HasBlockUpdate) or not all(isinstance(factor, HasBlockUpdate) for factor in domains):
         raise TypeError(
             f"{_name(algorithm)} needs a domain with a block_update, as a NormBall or a Simplex has, and the domain is "
             f"{_a(domain)}; {_ANY_DOMAIN}"
         )
-    if any(isinstance(part, NormBall) and np.any(part.center) for part in parts):
+    if any(isinstance(factor, NormBall) and np.any(factor.center) for factor in domains):
         raise ValueError(
             f"{_name(algorithm)} needs a ball around 0, and the center of this {_name(domain)} is another one; "
             "ProjectedGradient and QuasiNewton work with every center"

@@ -2,9 +2,9 @@
 
     D = P(theta - t g) - theta,    theta' = theta + s D
 
-The step length t is the inverse of the curvature that the last two gradients show (Barzilai and Borwein 1988). The part
-s of the step that is taken makes the value somewhat lower than the highest of the last few values. It works on any
-domain and with any combination.
+The step length t is the inverse of the curvature between the last two gradients (Barzilai and Borwein 1988). The
+fraction s of the step is chosen so that the value is somewhat lower than the highest of the last few values. The method
+works on any domain and with any combination.
 """
 
 from __future__ import annotations
@@ -51,50 +51,50 @@ class ProjectedGradient(Descent):
         """The duality gap; without a bound of the optimum, the smaller of two measures of stationarity.
 
         One follows from the domain's support, which is infinite where a penalty grows no faster than the scores, and
-        too large where scores are negative in a ball around another point than 0. The other is what a step along the
-        gradient gains to first order, its size being that of the weights and of the central point.
+        too large where scores are negative in a ball around a point other than 0. The other is the first-order gain of
+        a step along the gradient, as long as the norms of the weights and of the central point together.
         """
-        known = super().certificate(problem, state)
+        by_support = super().certificate(problem, state)
         if np.isfinite(state.bound):
-            return known
-        at = state.best
-        reach = float(np.linalg.norm(at.theta) + np.linalg.norm(problem.start()))
-        gain = -float(at.gradient @ _step(problem, at, length_of_size(reach, at.gradient)))
-        by_step = Certificate.stationarity(gain + at.upper - at.value, at.upper)
-        return min(known, by_step, key=lambda each: each.value)
+            return by_support
+        best = state.best
+        reach = float(np.linalg.norm(best.theta) + np.linalg.norm(problem.start()))
+        gain = -float(best.gradient @ _step(problem, best, length_of_size(reach, best.gradient)))
+        by_step = Certificate.stationarity(gain + best.upper - best.value, best.upper)
+        return min(by_support, by_step, key=lambda certificate: certificate.value)
 
     def search(self, problem: Problem, state: State) -> Search:
-        at = state.latest
+        current = state.latest
         values = [state.latest.upper]
-        size = float(np.linalg.norm(at.theta)) or float(np.linalg.norm(problem.start()))
-        first = length_of_size(size, at.gradient)
+        size = float(np.linalg.norm(current.theta)) or float(np.linalg.norm(problem.start()))
+        first = length_of_size(size, current.gradient)
         length = first
         while True:
-            step = _step(problem, at, length)
-            part = 1.0
-            slope = float(at.gradient @ step)
+            step = _step(problem, current, length)
+            fraction = 1.0
+            slope = float(current.gradient @ step)
             while True:
-                if not (slope < 0.0 and part > SHORTEST):
+                if not (slope < 0.0 and fraction > SHORTEST):
                     return
-                state = yield Proposal(problem.domain.feasible(at.theta + part * step))
-                found = state.latest
-                if found.value <= max(values) + ARMIJO * part * slope:
+                state = yield Proposal(problem.domain.feasible(current.theta + fraction * step))
+                trial = state.latest
+                if trial.value <= max(values) + ARMIJO * fraction * slope:
                     break
-                part *= shorter(part * slope, found.value - at.value)
+                fraction *= shorter(fraction * slope, trial.value - current.value)
             # Birgin, Martinez and Raydan (2000) have 1e-30 and 1e30 times the first length
-            length = min(max(_spectral(at, found, length), first * SHORTEST), first / SHORTEST)
-            at = found
-            values = [*values[-7:], found.upper]  # a new value has to be below the highest of the last eight
+            length = min(max(_spectral(current, trial, length), first * SHORTEST), first / SHORTEST)
+            current = trial
+            values = [*values[-7:], trial.upper]  # a new value has to be below the highest of the last eight
 
 
-def _step(problem: Problem, at: Evaluation, length: float) -> Array:
-    return problem.domain.project(at.theta - length * at.gradient) - at.theta
+def _step(problem: Problem, current: Evaluation, length: float) -> Array:
+    return problem.domain.project(current.theta - length * current.gradient) - current.theta
 
 
-def _spectral(at: Evaluation, found: Evaluation, length: float) -> float:
+def _spectral(current: Evaluation, trial: Evaluation, length: float) -> float:
     """|step|^2 / step'(change of gradient); longer where the value is concave along the step."""
-    step = found.theta - at.theta
-    curvature = float(step @ (found.gradient - at.gradient))
+    step = trial.theta - current.theta
+    curvature = float(step @ (trial.gradient - current.gradient))
     if curvature > 0.0:
         return float(step @ step) / curvature
     return 4.0 * length

@@ -2,11 +2,11 @@
 
     theta' = P(theta - step g),        step times factor whenever |theta' - theta| has grown
 
-This algorithm is here to be compared with. Two misprints are put right. P is the Euclidean projection and not a scaling
-of theta - center to the norm of the ball, which is the same for the 2-norm only; and with a penalty the step leads
+This algorithm is included for comparisons. Two misprints are corrected: P is the Euclidean projection and not a scaling
+of theta - center to the norm of the ball, which is the same only for the 2-norm; and with a penalty the step leads
 down. Its defects remain. The step length is not relative to anything, so a gradient that is small because alpha is
-large hardly moves theta. Values may rise. And |theta' - theta| < change, the printed end, shows how long the step was
-and not how far the optimum is, which the certificate does.
+large hardly moves theta. Values may rise. And |theta' - theta| < change, the printed stopping rule, measures the length
+of the step and not the distance from the optimum, which the certificate does.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class PublishedGradient(Optimizer):
     tol : float > 0, the relative duality gap to reach, or the relative stationarity where K is not linear
     max_iter : int >= 1, how many inner problems at most are solved
     step : float > 0, the first length of a step
-    factor : float in (0, 1], what the length is multiplied by where a step was longer than the one before
-    change : float > 0, the printed end: the search ends once |theta' - theta| is smaller; by default the certificate
-        alone ends it
+    factor : float in (0, 1], by which the length is multiplied where a step was longer than the one before
+    change : float > 0, for the printed rule: the search ends once |theta' - theta| is smaller; by default only the
+        certificate ends it
     """
 
     step: Positive = 1.0
@@ -44,9 +44,9 @@ class PublishedGradient(Optimizer):
         step = self.step
         previous = np.inf
         while True:
-            at = state.latest
-            theta, step = self._moved(problem, at, step)
-            moved = float(np.linalg.norm(theta - at.theta))
+            current = state.latest
+            theta, step = self._moved(problem, current, step)
+            moved = float(np.linalg.norm(theta - current.theta))
             if moved <= (self.change or 0.0):
                 return
             state = yield Proposal(theta)
@@ -54,12 +54,12 @@ class PublishedGradient(Optimizer):
                 step *= self.factor
             previous = moved
 
-    def _moved(self, problem: Problem, at: Evaluation, step: float) -> tuple[Array, float]:
+    def _moved(self, problem: Problem, current: Evaluation, step: float) -> tuple[Array, float]:
         """The next point, and the step length; a step after which every weight would be zero is shortened."""
-        theta = problem.domain.project(at.theta - step * at.gradient)
+        theta = problem.domain.project(current.theta - step * current.gradient)
         for _ in range(self.max_iter):
-            if theta.any() or not at.theta.any():
+            if theta.any() or not current.theta.any():
                 break
             step *= self.factor
-            theta = problem.domain.project(at.theta - step * at.gradient)
+            theta = problem.domain.project(current.theta - step * current.gradient)
         return theta, step

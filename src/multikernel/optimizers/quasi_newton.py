@@ -2,11 +2,11 @@
 
     min_x  g'(x - theta) + 1/2 (x - theta)'B(x - theta)    over x in the domain
 
-B is a limited-memory BFGS matrix of the last gradients (Byrd, Nocedal and Schnabel 1994), so the model costs nothing
-beside a machine on n samples; it is minimised by spectral projected gradient, which needs the domain's projection only.
-A part of the step to its minimiser is taken that makes the value lower.
+B is a limited-memory BFGS matrix of the last gradients (Byrd, Nocedal and Schnabel 1994), so the cost of the model is
+negligible compared with a machine on n samples. It is minimised by spectral projected gradient, which needs only the
+domain's projection. A fraction of the step to its minimiser is taken for which the value is lower.
 
-Some fifty machines bring the widths of a product of Gaussians to four digits, where the gradient alone takes hundreds.
+Some fifty machines give the widths of a product of Gaussians to four digits; gradient steps would take hundreds.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from multikernel.problem import Problem
 class QuasiNewton(Optimizer):
     """Projected quasi-Newton, for any combination and any domain with a projection.
 
-    Without a bound of the optimum the certificate is what other weights could gain to first order, relative to the
-    value: any weights of a bounded domain, and where only a penalty bounds the weights, those whose sum, each in units
-    of its typical weight, is at most that of the present and of the typical weights.
+    Without a bound of the optimum the certificate is the first-order gain that other weights could have, relative to
+    the value: any weights of a bounded domain; if only a penalty bounds the weights, those whose sum, each in units of
+    its typical weight, is at most the sum of the current and the typical weights.
 
     Parameters
     ----------
@@ -51,28 +51,31 @@ class QuasiNewton(Optimizer):
             )
 
     def inner_gap(self, gap: float) -> float:
-        """The finest gap from the beginning: B is made of differences of scores, which err by the root of a gap.
+        """The smallest gap from the start, because B is computed from differences of scores.
 
-        They may err by 1/1000 of the stationarity asked for.
+        The error of scores is the root of a gap; it may be 1/1000 of the requested stationarity.
         """
         return (1e-3 * self.tol) ** 2
 
     def certificate(self, problem: Problem, state: State) -> Certificate:
-        known = super().certificate(problem, state)
-        at = state.best
+        by_support = super().certificate(problem, state)
+        best = state.best
         if np.isfinite(state.bound) or problem.domain.constrained:
-            return known
+            return by_support
         unit = self._units(problem)
-        total = float(((at.theta + self._typical(problem)) / unit).sum())
+        total = float(((best.theta + self._typical(problem)) / unit).sum())
         gain = (
-            total * max(0.0, float(-(unit * at.gradient).min())) + float(at.gradient @ at.theta) + at.upper - at.value
+            total * max(0.0, float(-(unit * best.gradient).min()))
+            + float(best.gradient @ best.theta)
+            + best.upper
+            - best.value
         )
-        return min(known, Certificate.stationarity(gain, at.upper), key=lambda each: each.value)
+        return min(by_support, Certificate.stationarity(gain, best.upper), key=lambda certificate: certificate.value)
 
     def search(self, problem: Problem, state: State) -> Search:
         unit = self._units(problem)
         domain = problem.domain
-        at = state.latest
+        current = state.latest
         curvature = Curvature.none(problem.size, problem.linear)
         typical = float(np.linalg.norm(self._typical(problem) / unit))
 
@@ -80,25 +83,27 @@ class QuasiNewton(Optimizer):
             return domain.project(unit * z) / unit
 
         while True:
-            z = at.theta / unit
-            slopes = unit * at.gradient
+            z = current.theta / unit
+            slopes = unit * current.gradient
             if len(curvature.steps):
                 step = unit * curvature.step(z, slopes, project)
             else:
                 length = length_of_size(float(np.linalg.norm(z)) or typical, slopes)
                 step = unit * (project(z - length * slopes) - z)
-            slope = float(at.gradient @ step)
-            part = 1.0
+            slope = float(current.gradient @ step)
+            fraction = 1.0
             lower = None
-            while slope < 0.0 and part > SHORTEST and lower is None:
-                state = yield Proposal(domain.feasible(at.theta + part * step))
-                rise = state.latest.value - at.value
-                if rise <= ARMIJO * part * slope + at.upper - at.value:
+            while slope < 0.0 and fraction > SHORTEST and lower is None:
+                state = yield Proposal(domain.feasible(current.theta + fraction * step))
+                rise = state.latest.value - current.value
+                if rise <= ARMIJO * fraction * slope + current.upper - current.value:
                     lower = state.latest
-                part *= shorter(part * slope, rise)
+                fraction *= shorter(fraction * slope, rise)
             if lower is not None:
-                curvature = curvature.with_pair((lower.theta - at.theta) / unit, unit * (lower.gradient - at.gradient))
-                at = lower
+                curvature = curvature.with_pair(
+                    (lower.theta - current.theta) / unit, unit * (lower.gradient - current.gradient)
+                )
+                current = lower
             elif len(curvature.steps):
                 curvature = Curvature.none(problem.size, problem.linear)
             else:
@@ -110,7 +115,7 @@ class QuasiNewton(Optimizer):
         return self.typical
 
     def _units(self, problem: Problem) -> Array:
-        """The typical weights where only a penalty bounds the weights, else 1: a projection on a ball has no units."""
+        """The typical weights where only a penalty bounds the weights; else 1, as projections on balls need."""
         typical = self._typical(problem)
         if problem.domain.constrained:
             return np.ones(problem.size)

@@ -4,16 +4,17 @@ With u the largest weight, which follows from the others, and r_k = g_k - g_u th
 
     D_k = 0 where d_k = 0 and r_k > 0,    else -r_k,        D_u = -sum_{k != u} D_k
 
-A weight that becomes zero on the way along it stays zero, and its component is taken off the direction and off D_u. So
-the way is d_k(t) = max(d_k + t D_k, 0) for k != u with d_u the rest, and it ends where d_u = 0. A search along it
-follows.
+A weight that becomes zero along this direction stays zero, and its component is removed from D and from D_u. So the
+search path is d_k(t) = max(d_k + t D_k, 0) for k != u, with d_u the remainder of the sum; it ends where d_u = 0. A line
+search along this path follows.
 
-Two things differ from what was published. There the corners of the way, where a weight becomes zero, are tried one by
-one, and after the last that is lower the values on the next piece are compared (golden section). Of hundreds of kernels
-each costs a machine. Since a machine gives the slope with every value, here the interval that holds the lowest point
-shrinks, first to one corner or piece. And steps along -r alone zigzag: on 24 kernels, hundreds of them leave a gap of
-1e-5. So from the second step on -r is multiplied by the inverse of a quasi-Newton matrix of the reduced gradients, as
-reduced gradient methods do (Murtagh and Saunders 1978); 20 to 70 machines then leave 1e-6.
+There are two differences from the published method. There, the corners of the path, where a weight becomes zero, are
+tried one by one, and after the last that is lower the values on the next piece are compared (golden section). With
+hundreds of kernels each of these takes a machine. Since a machine gives the slope with every value, the interval that
+contains the minimum is reduced here, first to one corner or piece. And steps along -r alone zigzag: on 24 kernels, the
+gap after hundreds of them is 1e-5. So from the second step on -r is multiplied by the inverse of a quasi-Newton matrix
+of the reduced gradients, as in other reduced gradient methods (Murtagh and Saunders 1978); 20 to 70 machines then give
+a gap of 1e-6.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from multikernel.optimizers.needs import need_simplex
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 
-Point = tuple[float, float, float]  # how far along the way, the value there, and its slope along the way
+Point = tuple[float, float, float]  # the position on the path, the value there, and its slope along the path
 
 
 @dataclass(frozen=True)
@@ -49,16 +50,16 @@ class ReducedGradient(Descent):
 
     def search(self, problem: Problem, state: State) -> Search:
         total = need_simplex(self, problem)
-        at = state.best
+        current = state.best
         curvature = Curvature.none(problem.size, problem.linear)
         while True:
-            way = _Way.at(at, curvature, total)
+            path = _Path.at(current, curvature, total)
             lower = None
-            if way.slopes(0.0, at)[1] < 0.0:
-                lower = yield from _lowest(way, at)
+            if path.slopes(0.0, current)[1] < 0.0:
+                lower = yield from _lowest(path, current)
             if lower is not None:
-                curvature = curvature.with_pair(lower.theta - at.theta, lower.gradient - at.gradient)
-                at = lower
+                curvature = curvature.with_pair(lower.theta - current.theta, lower.gradient - current.gradient)
+                current = lower
             elif len(curvature.steps):
                 curvature = Curvature.none(problem.size, problem.linear)
             else:
@@ -66,8 +67,8 @@ class ReducedGradient(Descent):
 
 
 @dataclass(frozen=True, eq=False)
-class _Way:
-    """d_k(t) = max(d_k + t D_k, 0) for k != u with d_u the rest, for 0 <= t <= length.
+class _Path:
+    """d_k(t) = max(d_k + t D_k, 0) for k != u, with d_u the remainder of the sum, for 0 <= t <= length.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ class _Way:
     largest : int, u
     total : float > 0, of the simplex
     length : float
-    scaled : whether the direction is that of a quasi-Newton matrix, along which 1 is the length to go
+    scaled : whether the direction is that of a quasi-Newton matrix, for which the step has the length 1
     """
 
     d: Array
@@ -87,11 +88,11 @@ class _Way:
     scaled: bool
 
     @classmethod
-    def at(cls, at: Evaluation, curvature: Curvature, total: float) -> _Way:
-        """The way from a point; curvature is of steps and changes of the gradient, not reduced."""
-        d = at.theta
-        u = int(np.argmax(at.theta))
-        reduced = at.gradient - at.gradient[u]
+    def at(cls, start: Evaluation, curvature: Curvature, total: float) -> _Path:
+        """The path from a point; ``curvature`` is that of the full gradient, not of the reduced one."""
+        d = start.theta
+        u = int(np.argmax(start.theta))
+        reduced = start.gradient - start.gradient[u]
         free = (d > 0.0) | (reduced < 0.0)
         free[u] = False
         scaled = len(curvature.steps) > 0
@@ -109,88 +110,88 @@ class _Way:
         d = np.where(d > 1e-8 * self.total, d, 0.0)  # a smaller weight becomes zero
         return d * (self.total / d.sum())
 
-    def slopes(self, t: float, found: Evaluation) -> tuple[float, float]:
-        """The derivatives of the value along the way before and after t, where a weight may become zero."""
-        each = self.direction * (found.gradient - found.gradient[self.largest])
+    def slopes(self, t: float, evaluation: Evaluation) -> tuple[float, float]:
+        """The derivatives of the value along the path before and after t, where a weight may become zero."""
+        products = self.direction * (evaluation.gradient - evaluation.gradient[self.largest])
         before = self.d + (1.0 - 1e-6) * t * self.direction > 0.0  # t may be short of a corner by rounding
         rising = self.direction > 0.0
-        return float(each[before | rising].sum()), float(each[(found.theta > 0.0) | rising].sum())
+        return float(products[before | rising].sum()), float(products[(evaluation.theta > 0.0) | rising].sum())
 
-    def nearest_corner(self, t: float, left: float, right: float) -> float:
-        """Of the corners between left and right the one nearest to t, which is between them; t where there is none."""
+    def nearest_corner(self, t: float, low: float, high: float) -> float:
+        """The corner nearest to t among those between ``low`` and ``high``, as is t; t where there is none."""
         falling = self.direction < 0.0
         corners = self.d[falling] / -self.direction[falling]
-        inside = corners[(corners > left) & (corners < right)]
+        inside = corners[(corners > low) & (corners < high)]
         if not len(inside):
             return t
         return float(inside[np.argmin(np.abs(inside - t))])
 
 
 def _quasi_newton(d: Array, reduced: Array, free: Array, curvature: Curvature) -> Array:
-    """The quasi-Newton direction of the free weights, without those that are zero and that it would make smaller."""
+    """The quasi-Newton direction of the free weights, without zero weights that it would make negative."""
     while True:
         direction = curvature.newton(reduced, free)
-        held = free & (d == 0.0) & (direction < 0.0)
-        if not held.any():
+        blocked = free & (d == 0.0) & (direction < 0.0)
+        if not blocked.any():
             return direction
-        free = free & ~held
+        free = free & ~blocked
 
 
 def _end(d: Array, direction: Array, u: int) -> float:
-    """The t at which d_u becomes zero, or all others have; 0 where nothing moves."""
+    """The t at which d_u becomes zero, or all falling weights are zero; 0 where no weight changes."""
     falling = np.flatnonzero(direction < 0.0)
     with np.errstate(over="ignore", divide="ignore"):
         corners = d[falling] / -direction[falling]
         order = np.argsort(corners)
         # d_u is linear between corners: its value at 0, and its slope, without the weights that have become zero so far
-        own = d[u] + np.append(0.0, np.cumsum(d[falling][order]))
-        left = np.append(np.cumsum(direction[falling][order][::-1])[::-1], 0.0)
-        slope = -(float(direction[direction > 0.0].sum()) + left)
-        ends = np.where(slope < 0.0, own / -slope, np.inf)
+        values_at_corners = d[u] + np.append(0.0, np.cumsum(d[falling][order]))
+        remaining_slopes = np.append(np.cumsum(direction[falling][order][::-1])[::-1], 0.0)
+        slope = -(float(direction[direction > 0.0].sum()) + remaining_slopes)
+        ends = np.where(slope < 0.0, values_at_corners / -slope, np.inf)
     reached = np.isfinite(ends) & (ends <= np.append(corners[order], np.inf))
     if reached.any():
         return float(ends[reached][0])
     return float(corners[np.isfinite(corners)].max(initial=0.0))
 
 
-def _lowest(way: _Way, at: Evaluation) -> Generator[Proposal, State, Evaluation | None]:
-    """Points on the way until one is low enough and about the lowest; the lowest such, None if there is none.
+def _lowest(path: _Path, start: Evaluation) -> Generator[Proposal, State, Evaluation | None]:
+    """Propose points on the path until one is low enough and near the minimum; the lowest one, None if there is none.
 
-    It is about the lowest where the slope is small or changes its sign, and at the end of the way, where values fall up
-    to there or the step there is that of a quasi-Newton matrix.
+    A point is near the minimum if the slope there is small or changes its sign; the end of the path is accepted, too,
+    if values fall up to it, or if it is the end of a quasi-Newton step.
     """
-    first = way.slopes(0.0, at)[1]
-    t = way.length
-    left: Point = (0.0, at.value, first)
-    right: Point | None = None
+    first = path.slopes(0.0, start)[1]
+    t = path.length
+    low: Point = (0.0, start.value, first)
+    high: Point | None = None
     lower: Evaluation | None = None
     for _ in range(20):
-        state = yield Proposal(way.point(t))
-        found = state.latest
-        before, after = way.slopes(t, found)
-        falls = found.value <= at.value + ARMIJO * t * first + at.upper - at.value
+        state = yield Proposal(path.point(t))
+        trial = state.latest
+        before, after = path.slopes(t, trial)
+        falls = trial.value <= start.value + ARMIJO * t * first + start.upper - start.value
         if falls:
-            if lower is None or found.value < lower.value:
-                lower = found
+            if lower is None or trial.value < lower.value:
+                lower = trial
             about_lowest = before <= 0.0 <= after or abs(after) <= 0.3 * abs(first)  # the strong Wolfe condition
-            whole_newton_step = right is None and way.scaled
-            falls_to_the_end = right is None and after < 0.0
-            if about_lowest or whole_newton_step or falls_to_the_end:
+            is_newton_step = high is None and path.scaled
+            falls_to_the_end = high is None and after < 0.0
+            if about_lowest or is_newton_step or falls_to_the_end:
                 return lower
-        if falls and after < 0.0 and right is not None:
-            left = (t, found.value, after)
+        if falls and after < 0.0 and high is not None:
+            low = (t, trial.value, after)
         else:
-            right = (t, found.value, after)
-        t = way.nearest_corner(_between(left, right), left[0], right[0])
+            high = (t, trial.value, after)
+        t = path.nearest_corner(_between(low, high), low[0], high[0])
     return lower
 
 
-def _between(left: Point, right: Point) -> float:
-    """The minimiser of the cubic through two values and slopes, kept away from the ends by 1/20 of the interval."""
-    (s, a, down) = left
-    (t, b, up) = right
+def _between(low: Point, high: Point) -> float:
+    """The minimiser of the cubic through two values and slopes, at least 1/20 of the interval from its ends."""
+    (s, a, down) = low
+    (t, b, up) = high
     w = down + up - 3.0 * (b - a) / (t - s)
     root = np.sqrt(max(w * w - down * up, 0.0))
     curvature = up - down + 2.0 * root
-    part = 1.0 - (up + root - w) / curvature if curvature > 0.0 else 0.5
-    return s + min(max(part, 0.05), 0.95) * (t - s)
+    fraction = 1.0 - (up + root - w) / curvature if curvature > 0.0 else 0.5
+    return s + min(max(fraction, 0.05), 0.95) * (t - s)

@@ -1,4 +1,4 @@
-"""What passes between an optimizer and its search."""
+"""Values that are exchanged between an optimizer and its search: states, proposals, and the result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from multikernel.problem import Evaluation
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The best point found.
+    """The result of an optimizer: its best point.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class Result:
     evaluation : the problem at theta
     certificate : the duality gap, or the stationarity where no bound of the optimum is known
     bound : float, the best bound of the optimum; -inf where none is known
-    converged : bool, whether the certificate asked for was reached
+    converged : bool, whether the requested certificate was reached
     n_iter : int, how many inner problems were solved
     history : the certificate's value after each of them
     """
@@ -38,7 +38,7 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What is known so far.
+    """The state of a run.
 
     Parameters
     ----------
@@ -47,10 +47,10 @@ class State:
     bound : float, the best bound of the optimum
     certificate : of the best point; that of the first evaluation if not given
     history : the certificate's value after each evaluation
-    unknown : int, how many of the last evaluations left more than half of the value unknown
-    unresolved : int, how many of the last evaluations left more unknown than was asked of the machine and than the
-        tolerance, while no value was surely below ``mark``
-    mark : float, the least value that the best point may have had when such evaluations began
+    unknown : int, how many of the last evaluations in a row had a machine's gap of more than half of the value
+    unresolved : int, how many of the last evaluations in a row had a larger gap than requested of the machine and than
+        the tolerance, while no value was certainly below ``mark``
+    mark : float, the lower bound of the best point's value when these evaluations began
     """
 
     latest: Evaluation
@@ -65,8 +65,8 @@ class State:
     @property
     def event(self) -> Event:
         """The last step, for an observer."""
-        at = self.latest
-        return Event(len(self.history), self.certificate, at.theta, at.value, at.upper, self.bound)
+        latest = self.latest
+        return Event(len(self.history), self.certificate, latest.theta, latest.value, latest.upper, self.bound)
 
     @classmethod
     def first(cls, evaluation: Evaluation) -> State:
@@ -74,15 +74,15 @@ class State:
         return cls(evaluation, evaluation, evaluation.bound, evaluation.certificate, unknown=_unknown(evaluation))
 
     def certified(self, certificate: Certificate, step: bool = True) -> State:
-        """The state with a certificate: of a further step, or else in place of the last step's."""
+        """The state with a certificate: of a new step, or else in place of the last step's certificate."""
         before = self.history if step else self.history[:-1]
         return replace(self, certificate=certificate, history=(*before, certificate.value))
 
-    def after(self, evaluation: Evaluation, tol: float, asked: float) -> State:
-        """The state after a further evaluation.
+    def after(self, evaluation: Evaluation, tol: float, machine_gap: float) -> State:
+        """The state after another evaluation.
 
         The best point is the one of the lowest value; where no bound is known, the first of stationarity ``tol``.
-        ``asked`` is the gap that was asked of the machine.
+        ``machine_gap`` is the gap that was requested of the machine.
         """
         stationary = not np.isfinite(evaluation.bound) and evaluation.certificate.reached(tol)
         better = stationary or evaluation.upper < self.best.upper
@@ -91,7 +91,7 @@ class State:
         best = evaluation if better else self.best
         unresolved = self.unresolved + 1
         mark = self.mark
-        if evaluation.dual.gap <= max(tol, asked) or best.upper < mark:
+        if evaluation.dual.gap <= max(tol, machine_gap) or best.upper < mark:
             unresolved = 0
             mark = best.value
         return State(
@@ -107,7 +107,7 @@ class State:
 
 
 def _unknown(evaluation: Evaluation) -> int:
-    """1 where the machine left more than half of the value unknown, as rounding may; else 0."""
+    """1 where the gap of the machine is more than half of the value, as may happen by rounding; else 0."""
     return int(not evaluation.dual.converged and evaluation.dual.gap > 0.5)
 
 

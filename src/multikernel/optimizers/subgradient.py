@@ -2,9 +2,9 @@
 
     theta' = P(theta - t g),    t the step at which the tangent would reach the target
 
-with the target halfway between the best value and the best bound. The projection P makes the path of theta' a curve,
-and t is the length at which the tangent reaches the target along it; there is one, because the target is above the
-tangent's minimum.
+with the target halfway between the best value and the best bound. Because of the projection P the path of theta' is a
+curve, and t is the length at which the tangent reaches the target along it; this t exists, because the target is above
+the tangent's minimum.
 
 The bounds at the iterates themselves converge slowly. A mean of the tangents J >= c - q'theta is a bound of J as well,
 and its minimum over the domain a bound of the optimum: c - h(q), where c and q are means weighted by the step lengths,
@@ -46,15 +46,15 @@ class Subgradient(Optimizer):
         mean = _Tangent(0.0, 0.0, np.zeros(problem.size))
         number = 0
         while True:
-            at = state.latest
+            current = state.latest
             number = number + 1
             target = 0.5 * (state.best.upper + max(state.bound, -abs(state.best.upper)))
-            length = _length(domain, at, at.upper - target)
+            length = _length(domain, current, current.upper - target)
             if length == 0.0:
                 return
-            # the first tangents say little of the optimum
-            mean = mean.plus(domain, at, length * number**3.0)
-            state = yield Proposal(_along(domain, at, length), dual_value(mean.constant, mean.slope, domain))
+            # the first tangents give poor bounds of the optimum
+            mean = mean.plus(domain, current, length * number**3.0)
+            state = yield Proposal(_along(domain, current, length), dual_value(mean.constant, mean.slope, domain))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,31 +65,33 @@ class _Tangent:
     constant: float
     slope: Array
 
-    def plus(self, domain: Domain, at: Evaluation, weight: float) -> _Tangent:
-        constant = at.value - domain.penalty(at.theta) + float(at.scores @ at.theta)
+    def plus(self, domain: Domain, evaluation: Evaluation, weight: float) -> _Tangent:
+        constant = evaluation.value - domain.penalty(evaluation.theta) + float(evaluation.scores @ evaluation.theta)
         total = self.weight + weight
-        part = weight / total
+        fraction = weight / total
         return _Tangent(
-            total, self.constant + part * (constant - self.constant), self.slope + part * (at.scores - self.slope)
+            total,
+            self.constant + fraction * (constant - self.constant),
+            self.slope + fraction * (evaluation.scores - self.slope),
         )
 
 
-def _along(domain: Domain, at: Evaluation, length: float) -> Array:
-    return domain.project(at.theta - length * at.gradient)
+def _along(domain: Domain, evaluation: Evaluation, length: float) -> Array:
+    return domain.project(evaluation.theta - length * evaluation.gradient)
 
 
-def _length(domain: Domain, at: Evaluation, fall: float) -> float:
-    """The step length at which the tangent has fallen so far along the projected path; 0 where it does not fall."""
+def _length(domain: Domain, evaluation: Evaluation, fall: float) -> float:
+    """The step length at which the tangent has decreased by ``fall`` along the projected path; 0 if it does not."""
 
-    def left(t: float) -> float:
-        return fall - float(at.gradient @ (at.theta - _along(domain, at, t)))
+    def excess(t: float) -> float:
+        return fall - float(evaluation.gradient @ (evaluation.theta - _along(domain, evaluation, t)))
 
-    size = float(at.gradient @ at.gradient)
+    size = float(evaluation.gradient @ evaluation.gradient)
     if not (size > 0.0 and fall > 0.0):
         return 0.0
     length = fall / size
-    for _ in range(100):  # four times as long each time, until the tangent has fallen so far
-        if left(length) <= 0.0:
-            return float(brentq(left, 0.0, length, rtol=1e-3, xtol=TINY))
+    for _ in range(100):  # four times as long each time, until the tangent has decreased enough
+        if excess(length) <= 0.0:
+            return float(brentq(excess, 0.0, length, rtol=1e-3, xtol=TINY))
         length *= 4.0
     return length

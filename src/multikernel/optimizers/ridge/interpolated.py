@@ -3,16 +3,16 @@
     theta = argmax_{d in D} d'q(A) - r(d),        q_k = tr A'K_kA
     A <- (1 - step) A + step A(theta),            A(theta) the ridge machine's solution at theta
 
-The optimum is the fixed point of both lines. With step 1 the iteration may alternate between two points for ever. In a
-ball of norm p, the inequality
+The optimum is the fixed point of both lines. With step 1 the iteration may alternate between two points without end. In
+a ball of norm p, it follows from the inequality
 
     W'(K + alpha I)^{-1}W <= diag(q_k / theta_k),        W = [K_1A, ..., K_mA]
 
-has a consequence: near the optimum an iteration multiplies errors of A by factors between 1 - step (p + 1) / (p - 1)
-and 1 - step. With step = 1 - 1/p none exceeds 1/p in size, whatever alpha, the centre and the radius are, and no other
-step guarantees as much. A squared penalty behaves like p = 2.
+that near the optimum an iteration multiplies errors of A by factors between 1 - step (p + 1) / (p - 1) and 1 - step.
+With step = 1 - 1/p no factor exceeds 1/p in size, for any alpha, centre and radius, and no other step has a smaller
+bound. A squared penalty behaves like p = 2.
 
-The certificate is that of theta with the machine's solution there; the mean A is no solution at any theta.
+The certificate is that of theta with the machine's solution there; the mean A is not a solution for any theta.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from multikernel.problem import Problem
 class Interpolated(Optimizer):
     """Interpolated iteration: ridge regression with a sum of kernels, over a NormBall of norm > 1 or a squared penalty.
 
-    For norm 2 some forty machines bring the gap down to rounding.
+    For norm 2 some forty machines reduce the gap to rounding.
 
     Parameters
     ----------

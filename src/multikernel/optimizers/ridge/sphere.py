@@ -7,8 +7,8 @@ gradient and the second derivatives on the sphere are
 
     P g,        v -> P H v - (x'g / radius^2) v        for v with x'v = 0,
 
-the last term being the curvature of the sphere, which is >= 0 and makes F more convex than it is in the ball. A step
-minimises the quadratic model of F within a trust region; its end is brought back to the sphere,
+where the last term is the curvature of the sphere, which is >= 0 and makes F more convex than it is in the ball. A step
+minimises the quadratic model of F within a trust region; its end is mapped back to the sphere,
 
     theta' = center + radius |x + v| / |x + v|        (|.| entry by entry in the numerator)
 
@@ -22,8 +22,8 @@ The second derivatives of the ridge machine's value in the weights are
     J_jk = 2 tr W_j'M^{-1}W_k - T_jk
 
 with W_k = (dK/dtheta_k) A, T the second derivatives of tr A'K(theta)A at fixed A, which are zero where K is linear in
-theta, and D the diagonal matrix of the samples' weights. One factorisation serves all W_k. Where theta is long,
-products with the matrix do without it:
+theta, and D the diagonal matrix of the samples' weights. One factorisation suffices for all W_k. Where theta has many
+entries, products with J'' are computed without this matrix:
 
     J'' v = 2 sum_k tr W_j'M^{-1}W_k v_k - T v,        (T v)_k = p (p - 1) <AA' o P o sum_j v_j K_j, K_k>
 
@@ -58,7 +58,7 @@ from multikernel.tuning import HESSIAN_WEIGHTS, HESSIAN_WEIGHTS_CUBIC
 class SphereTrustRegion(Optimizer):
     """Trust region Newton steps on a sphere: ridge regression with a sum of kernels or a power of it, 2-norm NormBall.
 
-    Some six machines bring the gap, or the stationarity, to 1e-12.
+    Some six machines reduce the gap, or the stationarity, to 1e-12.
 
     Parameters
     ----------
@@ -94,8 +94,8 @@ class SphereTrustRegion(Optimizer):
         x = np.abs(theta - ball.offset(problem.size))
         if not x.any():
             return problem.start()
-        # at a weight of zero the gradient may vanish, so such a start is moved by half of the mean
-        return _brought_back(ball, x if (theta > 0).all() else x + 0.5 * x.mean())
+        # at a weight of zero the gradient may vanish, so half of the mean is added to such a start
+        return _on_sphere(ball, x if (theta > 0).all() else x + 0.5 * x.mean())
 
     def search(self, problem: Problem, state: State) -> Search:
         ball = need_sphere(self, problem)
@@ -103,36 +103,38 @@ class SphereTrustRegion(Optimizer):
             return
         reach = 0.25 * ball.radius
         longest = 0.5 * np.pi * ball.radius
-        at = state.latest
+        current = state.latest
         local = _Local.of(problem, ball, state.latest)
-        while np.linalg.norm(local.slope) > 1e-10 * np.linalg.norm(at.gradient):
+        while np.linalg.norm(local.slope) > 1e-10 * np.linalg.norm(current.gradient):
             step = local.step(reach)
             predicted = local.decrease(step)
             size = float(np.linalg.norm(step))
-            theta = _brought_back(ball, local.x + step)
-            if not predicted > 0.0 or np.array_equal(theta, at.theta):
+            theta = _on_sphere(ball, local.x + step)
+            if not predicted > 0.0 or np.array_equal(theta, current.theta):
                 return
             state = yield Proposal(theta)
-            found = state.latest
-            if predicted <= FINEST_GAP * abs(at.value) + (at.upper - at.value) + (found.upper - found.value):
-                if not np.linalg.norm(_slope(ball, found)) < 0.5 * np.linalg.norm(local.slope):
+            trial = state.latest
+            if predicted <= FINEST_GAP * abs(current.value) + (current.upper - current.value) + (
+                trial.upper - trial.value
+            ):
+                if not np.linalg.norm(_slope(ball, trial)) < 0.5 * np.linalg.norm(local.slope):
                     return
                 ratio = 1.0
             else:
-                ratio = (at.value - found.value) / predicted
+                ratio = (current.value - trial.value) / predicted
             # the thresholds are those of Conn, Gould and Toint (2000), section 6.1
             if ratio < 0.25:
                 reach = 0.25 * size
             elif ratio > 0.75 and size > 0.99 * reach:
                 reach = min(2.0 * reach, longest)
             if ratio > 0.1:
-                at = found
-                local = _Local.of(problem, ball, found)
+                current = trial
+                local = _Local.of(problem, ball, trial)
 
 
 @dataclass(frozen=True, eq=False)
 class _Local:
-    """F on the sphere around a point, to second order.
+    """The second-order model of F on the sphere around a point.
 
     Parameters
     ----------
@@ -148,18 +150,18 @@ class _Local:
     step: Callable[[float], Array]
 
     @classmethod
-    def of(cls, problem: Problem, ball: NormBall, at: Evaluation) -> _Local:
-        x = _x(ball, at)
-        slope = _slope(ball, at)
+    def of(cls, problem: Problem, ball: NormBall, evaluation: Evaluation) -> _Local:
+        x = _x(ball, evaluation)
+        slope = _slope(ball, evaluation)
         unit = x / np.linalg.norm(x)
-        curved = -float(x @ at.gradient) / ball.radius / ball.radius
+        curved = -float(x @ evaluation.gradient) / ball.radius / ball.radius
         degree = need_power_of_sum("SphereTrustRegion", problem)
-        most = HESSIAN_WEIGHTS if degree <= 2 else HESSIAN_WEIGHTS_CUBIC
-        if problem.size <= most:
-            R = _without(_without(hessian(problem, at), unit).T, unit)
+        limit = HESSIAN_WEIGHTS if degree <= 2 else HESSIAN_WEIGHTS_CUBIC
+        if problem.size <= limit:
+            R = _without(_without(hessian(problem, evaluation), unit).T, unit)
             R.flat[:: len(R) + 1] += curved
             return cls(x, slope, partial(np.matmul, R), partial(minimise_in_ball, R, slope))
-        product = hessian_product(problem, at)
+        product = hessian_product(problem, evaluation)
 
         def curvature(v: Array) -> Array:
             return _without(product(_without(v, unit)), unit) + curved * v
@@ -171,14 +173,14 @@ class _Local:
         return -float(self.slope @ step + 0.5 * (step @ self.curvature(step)))
 
 
-def _x(ball: NormBall, at: Evaluation) -> Array:
-    return at.theta - ball.offset(len(at.theta))
+def _x(ball: NormBall, evaluation: Evaluation) -> Array:
+    return evaluation.theta - ball.offset(len(evaluation.theta))
 
 
-def _slope(ball: NormBall, at: Evaluation) -> Array:
+def _slope(ball: NormBall, evaluation: Evaluation) -> Array:
     """The gradient without its part along x."""
-    x = _x(ball, at)
-    return _without(at.gradient, x / np.linalg.norm(x))
+    x = _x(ball, evaluation)
+    return _without(evaluation.gradient, x / np.linalg.norm(x))
 
 
 def _without(V: Array, unit: Array) -> Array:
@@ -186,7 +188,7 @@ def _without(V: Array, unit: Array) -> Array:
     return V - np.multiply.outer(unit, unit @ V)
 
 
-def _brought_back(ball: NormBall, x: Array) -> Array:
+def _on_sphere(ball: NormBall, x: Array) -> Array:
     """The point of the sphere in the direction of |x| from the centre."""
     x = np.abs(x)
     return ball.offset(len(x)) + (ball.radius / np.linalg.norm(x)) * x
@@ -197,20 +199,20 @@ def _brought_back(ball: NormBall, x: Array) -> Array:
 Map = Callable[[Array], Array]
 
 
-def hessian(problem: Problem, at: Evaluation) -> Array:
-    """J'' at an evaluated point, shape (d, d); TypeError where machine or combination have no such derivatives."""
-    A = as_columns(at.dual.factor)
+def hessian(problem: Problem, evaluation: Evaluation) -> Array:
+    """J'' at an evaluated point, shape (d, d); TypeError where machine or combination have no second derivatives."""
+    A = as_columns(evaluation.dual.factor)
     combination = need_second_derivatives("the second derivative", problem)
-    W, V = _images(problem, at.theta, A)
-    H = blas.dgemm(2.0, W.T, V.T, trans_a=1) - combination.second(problem.bank, at.theta, A)
+    W, V = _images(problem, evaluation.theta, A)
+    H = blas.dgemm(2.0, W.T, V.T, trans_a=1) - combination.second(problem.bank, evaluation.theta, A)
     return 0.5 * (H + H.T)
 
 
-def hessian_product(problem: Problem, at: Evaluation) -> Map:
-    """v -> J'' v at an evaluated point; TypeError where machine or combination have no such derivatives."""
-    A = as_columns(at.dual.factor)
-    W, V = _images(problem, at.theta, A)
-    second = _second_product(problem, at.theta, A)
+def hessian_product(problem: Problem, evaluation: Evaluation) -> Map:
+    """v -> J'' v at an evaluated point; TypeError where machine or combination have no second derivatives."""
+    A = as_columns(evaluation.dual.factor)
+    W, V = _images(problem, evaluation.theta, A)
+    second = _second_product(problem, evaluation.theta, A)
 
     def product(v: Array) -> Array:
         return 2.0 * (W @ (v @ V)) - second(v)
